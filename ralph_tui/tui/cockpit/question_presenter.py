@@ -88,7 +88,12 @@ class QuestionPresenter:
         from ralph_tui.tui.modals.question import Question  # noqa: PLC0415
 
         self._shown = question.question_id
-        self._dialog = Question(
+        kind = Question
+        if question.request is not None and question.request.choices:
+            from ralph_tui.tui.modals.choice import ChoiceQuestion  # noqa: PLC0415 - as above
+
+            kind = ChoiceQuestion
+        self._dialog = kind(
             question,
             state,
             now,

@@ -27,16 +27,8 @@ from ralph_tui.tui.modals import question_rows as drawn
 from ralph_tui.tui.modals.grant import granted
 from ralph_tui.tui.modals.modal import Modal, Pair
 from ralph_tui.tui.modals.outlook import Outlook
-from ralph_tui.tui.modals.question_sheet import Sheet
+from ralph_tui.tui.modals.question_sheet import REASON_ROWS, SCROLLING, TALL_ROWS, Sheet
 
-MOST_CHARACTERS = 100_000
-"""Of what an answer brings along."""
-REASON_ROWS, TALL_ROWS = 4, 16
-"""At most so many rows tell the reason, where there are so many in all; else two."""
-SCROLLING = (
-    *(("up", "roll(-1)"), ("down", "roll(1)"), ("pageup", "page(-1)"), ("pagedown", "page(1)")),
-    *(("home", "roll(-1000000)"), ("end", "roll(1000000)")),
-)
 Texts = dict[Takes, str]
 
 
@@ -109,17 +101,17 @@ class Question(Modal[Answer | None]):
 
     def _lay(self) -> None:
         width, height = self.sheet.measure()
-        most = REASON_ROWS if height >= TALL_ROWS else 2
-        why = drawn.reason(self.asked, width, most + 1)
-        whole: list[Line] = []
-        if len(why) > most:  # its beginning stays in view
-            why, whole = why[:most], drawn.reason(self.asked, width, drawn.MOST_ROWS)
-        why += drawn.readings(self.asked, self._state, width)
+        why, body = self.content(width, REASON_ROWS if height >= TALL_ROWS else 2)
+        self.sheet.place(why, body, self._foot, edits=self.editing is not None)
+        self.show_keys()
+
+    def content(self, width: int, most: int) -> tuple[list[Line], list[Line]]:
+        """The reason, in at most so many rows, and all there is to read."""
         edited = self._texts.get("instructions", "")
         writes = self.editing is not None and self.editing.takes == "instructions"
-        body = drawn.told(self.asked, edited=edited, width=width, proposes=not writes)
-        self.sheet.place(why, [*whole, *body], self._foot, edits=self.editing is not None)
-        self.show_keys()
+        return drawn.content(
+            self.asked, self._state, width, most, edited=edited, proposes=not writes
+        )
 
     def pairs(self) -> Sequence[Pair]:
         """See `Modal`."""
@@ -147,11 +139,15 @@ class Question(Modal[Answer | None]):
         elif self.settled:
             rows = drawn.settled(self.settled)
         elif self.editing is None:
-            edited = "instructions" in self._texts
-            told = drawn.choices(self.asked, width, edited=edited)
-            rows = told if listed else drawn.packed(self.asked, width)
+            rows = self.answers(width, listed=listed)
         last = [] if self.settled else [*drawn.stop_rows(self._stops, width), self._silence()]
         return [*drawn.wrong(self._wrong), *rows, *last]
+
+    def answers(self, width: int, *, listed: bool) -> list[Line]:
+        """The answers, `listed` with all that each does."""
+        edited = "instructions" in self._texts
+        told = drawn.choices(self.asked, width, edited=edited)
+        return told if listed else drawn.packed(self.asked, width)
 
     def _silence(self) -> Line:
         return drawn.silence(
@@ -211,8 +207,8 @@ class Question(Modal[Answer | None]):
     def _answer(self, option: Option, *, iterations: int = 0, budget_usd: float = 0.0) -> None:
         """Answer, with the words that belong to it."""
         text = drawn.text_for(option, self.asked, self._texts)
-        if len(text) > MOST_CHARACTERS:
-            self._complain(f"{len(text)} characters: an answer has {MOST_CHARACTERS} at most")
+        if len(text) > drawn.MOST_CHARACTERS:
+            self._complain(f"{len(text)} characters: an answer has {drawn.MOST_CHARACTERS} at most")
             return
         if self.is_current:
             self.dismiss(

@@ -5,19 +5,23 @@ Rule: it knows what an option takes along, and nothing of what the run does with
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 
 from ralph_tui.events import QuestionAsked
-from ralph_tui.events.waiting import Option, Rollback, Takes
+from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, place
 from ralph_tui.text.format import points as in_points
-from ralph_tui.text.terms import BEST, OUTCOMES, ROLLED_BACK, WARNING, answer_word, subject_words
-from ralph_tui.tui.draw.diff import rows_of
-from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, flat_name, wrap
+from ralph_tui.text.terms import BEST, OUTCOMES, WARNING, answer_word, subject_words
+from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
 from ralph_tui.tui.modals.modal import pressing
 from ralph_tui.tui.modals.outlook import lines
+from ralph_tui.tui.modals.question_evidence import (
+    MOST_ROWS,
+    diff_rows,
+    request_rows,
+    rollback_rows,
+)
 
 TITLES = {
     "redirect": "REDIRECT at iteration {}",
@@ -26,12 +30,12 @@ TITLES = {
     "handoff": "Handoff of iteration {}",
     "silence": "Iteration {} needs a decision",
     "prompt": "The prompt of iteration {}",
+    "permission": "The agent asks for a permission, in iteration {}",
+    "choice": "The agent asks you, in iteration {}",
 }
 """By topic."""
 WHOLE: Mapping[str, str] = {"prompt": "the prompt", "handoff": "the handoff"}
 """Topics that propose a whole text, and what it is."""
-MOST_ROWS = 4000
-"""Of one text: more than an answer may have, so that nothing is cut off unseen."""
 
 UNDONE = {"roll_back": ", and nothing is restored", "abort": ", and the run goes on"}
 """What silence leaves undone of an answer that waits for its yes."""
@@ -43,6 +47,7 @@ GOES_ON = 4
 EDITING: dict[Takes, tuple[str, str, str]] = {
     "instructions": ("instructions for the agent", "done", "back, the text is kept"),
     "words": ("words for the agent", "send", "back, the text is kept"),
+    "choices": ("your answer", "choose", "back"),
     "more": ("how much more: 5 for iterations, $2.50 for dollars", "grant", "back"),
 }
 """Above the editor, and what enter and esc do in it."""
@@ -54,6 +59,8 @@ def title(asked: QuestionAsked) -> str:
     return TITLES.get(asked.topic, TITLES["silence"]).format(asked.iteration) + about
 
 
+MOST_CHARACTERS = 100_000
+"""Of what an answer brings along."""
 MEASURED = ("redirect", "pause", "criterion")
 """Topics that the readings speak for."""
 
@@ -85,6 +92,18 @@ def readings(asked: QuestionAsked, state: RunState, width: int) -> list[Line]:
     return [clip_line([*ends[0], *spaced, *ends[1]], width)]
 
 
+def content(
+    asked: QuestionAsked, state: RunState, width: int, most: int, *, edited: str, proposes: bool
+) -> tuple[list[Line], list[Line]]:
+    """The reason with the readings, in at most so many rows, and all else; see `told`."""
+    why = reason(asked, width, most + 1)
+    whole: list[Line] = []
+    if len(why) > most:  # its beginning stays in view
+        why, whole = why[:most], reason(asked, width, MOST_ROWS)
+    why += readings(asked, state, width)
+    return why, [*whole, *told(asked, edited=edited, width=width, proposes=proposes)]
+
+
 def told(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> list[Line]:
     """All else that speaks for it, what is proposed first: it may be read by scrolling.
 
@@ -92,10 +111,11 @@ def told(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> li
     """
     parts = [
         _proposal(asked, edited, width) if proposes else [],
+        request_rows(asked.request, width) if asked.request is not None else [],
         _listed(asked.evidence, width),
         _labelled("controller", asked.gains, width),
-        _rollback(asked.rollback, width) if asked.rollback is not None else [],
-        _diff(asked.diff),
+        rollback_rows(asked.rollback, width) if asked.rollback is not None else [],
+        diff_rows(asked.diff),
     ]
     rows: list[Line] = []
     for part in parts:
@@ -126,18 +146,6 @@ def _proposal(asked: QuestionAsked, edited: str, width: int) -> list[Line]:
     return [head, *([("▎ ", style), (row, "text")] for row in rows)]
 
 
-def _diff(text: str) -> list[Line]:
-    if not text:
-        return []
-    return [[("what this iteration changed", "dim")], *_diff_rows(text)]
-
-
-@lru_cache(maxsize=2)
-def _diff_rows(text: str) -> tuple[Line, ...]:
-    """Made once: a dialog is laid anew at every key."""
-    return tuple(rows_of(text))
-
-
 def proposed(asked: QuestionAsked) -> str:
     """What may be edited, in words."""
     return WHOLE.get(asked.topic, EDITING["instructions"][0])
@@ -149,27 +157,6 @@ def _labelled(label: str, text: str, width: int) -> list[Line]:
         [(label if not index else " " * len(label), "dim"), (f"  {row}", "text")]
         for index, row in enumerate(rows)
     ]
-
-
-def _rollback(to: Rollback, width: int) -> list[Line]:
-    """The files that a restore would change, by name."""
-    if not to.paths:
-        return []
-    rows: list[Line] = [[(f"{ROLLED_BACK.glyph} ", "owner"), ("a restore would change", "dim")]]
-    line: Line = [("  ", "")]
-    for path in to.paths:
-        name = clip(flat_name(path), max(1, width - 4))
-        if cells(line) > 2 and cells(line) + cells([(name, "")]) > width:
-            rows.append(line)
-            line = [("  ", "")]
-        line.append((f"{name}  ", "text"))
-    more = f"and {to.files - len(to.paths)} more"
-    if to.files > len(to.paths):
-        if cells(line) + len(more) > width:
-            rows.append(line)
-            line = [("  ", "")]
-        line.append((more, "dim"))
-    return [*rows, *([line] if len(line) > 1 else [])]
 
 
 # how to answer ------------------------------------------------------------------------------------

@@ -19,6 +19,13 @@ FRAMED_ROWS, FRAME_CELLS = 12, 4
 """In fewer rows there is no frame; it takes these cells with its margin."""
 READ_ROWS = 5
 """What must be left to read, if each answer is to say all that it does."""
+REASON_ROWS, TALL_ROWS = 4, 16
+"""At most so many rows tell the reason, where there are so many in all; else two."""
+SCROLLING = (
+    *(("up", "roll(-1)"), ("down", "roll(1)"), ("pageup", "page(-1)"), ("pagedown", "page(1)")),
+    *(("home", "roll(-1000000)"), ("end", "roll(1000000)")),
+)
+"""Keys by which the body is read, and what they do."""
 
 
 class Sheet(Vertical):

@@ -1,0 +1,145 @@
+"""The agent's own questions, answered one after the other by digits or in words.
+
+Rule: nothing is sent before each of them has an answer; one that allows several waits for enter.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from textual import events
+
+from ralph_tui.commands import Answer
+from ralph_tui.events.asking import AgentChoice
+from ralph_tui.events.waiting import Option
+from ralph_tui.tui.draw.spans import Line, wrap
+from ralph_tui.tui.modals import question_rows as drawn
+from ralph_tui.tui.modals.choice_rows import MOST_DIGITS, OWN, option_rows, place_words
+from ralph_tui.tui.modals.modal import Pair, pressing
+from ralph_tui.tui.modals.question import Question
+from ralph_tui.tui.modals.question_evidence import MOST_ROWS
+
+OWN_WORDS = Option(key=OWN, answer="choose", verb="in your own words", takes="words")
+
+
+class ChoiceQuestion(Question):
+    """Ends with an answer that has labels or words for each question."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """As `Question`."""
+        super().__init__(*args, **options)
+        assert self.asked.request is not None
+        self._choices: Sequence[AgentChoice] = self.asked.request.choices
+        self._picked: list[list[str]] = [[] for _ in self._choices]
+        self._index = 0
+
+    @property
+    def _choice(self) -> AgentChoice:
+        return self._choices[self._index]
+
+    # places -----------------------------------------------------------------------------------
+
+    def content(self, width: int, most: int) -> tuple[list[Line], list[Line]]:
+        """The question that is to be answered now, and its options."""
+        place = place_words(self._index, self._choices)
+        head: list[Line] = [[(place, "dim")]] if place else []
+        why: list[Line] = [[(row, "strong")] for row in wrap(self._choice.question, width, most)]
+        whole = wrap(self._choice.question, width, MOST_ROWS)
+        rest: list[Line] = [[(row, "text")] for row in whole] if len(whole) > most else []
+        return [*head, *why], [*option_rows(self._choice, self._picked[self._index], width), *rest]
+
+    def answers(self, width: int, *, listed: bool) -> list[Line]:
+        """What else can be done; the options stand above."""
+        others = [option for option in self.asked.options if option.takes != "choices"]
+        asked = self.asked.model_copy(update={"options": others})
+        rows = drawn.choices(asked, width, edited=False) if listed else drawn.packed(asked, width)
+        if not self._picked[self._index]:
+            return rows
+        verb = "next question" if self._index + 1 < len(self._choices) else "send"
+        return [pressing([("enter", "key"), (f" {verb}", "text")], "enter"), *rows]
+
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        if self.settled or self.editing is not None:
+            return super().pairs()
+        known = min(len(self._choice.options), MOST_DIGITS)
+        scroll = [("↑", ""), ("↓", "read on")] if self.sheet.scrolls else []
+        return (
+            *([("1", "")] if known > 1 else []),
+            *([(str(known), "choose")] if known else []),
+            *([("enter", "go on")] if self._picked[self._index] else []),
+            *((option.key, "") for option in self.asked.options[1:-1]),
+            *((option.key, "answer") for option in self.asked.options[-1:]),
+            *scroll,
+            ("esc", "back" if self._index else "later"),
+        )
+
+    # answering --------------------------------------------------------------------------------
+
+    def take_key(self, event: events.Key) -> bool:
+        """A digit picks, enter goes on; all else as in every question."""
+        if self.editing is not None:
+            return False
+        key = event.character or event.key
+        if key == OWN:
+            self._edit(OWN_WORDS)
+            return True
+        if (
+            key.isdecimal()
+            and key.isascii()
+            and int(key) <= len(self._choice.options[:MOST_DIGITS])
+        ):
+            self._pick(self._choice.options[int(key) - 1].label)
+            return True
+        if event.key == "enter" and self._picked[self._index]:
+            self._go_on()
+            return True
+        return super().take_key(event)
+
+    def _pick(self, label: str) -> None:
+        """Mark it, or take the mark back; where one may be chosen that is all to do."""
+        picked = self._picked[self._index]
+        if not self._choice.multiple:
+            self._picked[self._index] = [label]
+            self._go_on()
+            return
+        self._hold()
+        if label in picked:
+            picked.remove(label)
+        else:
+            picked.append(label)
+        self._lay()
+
+    def _go_on(self) -> None:
+        if self._index + 1 < len(self._choices):
+            self._hold()
+            self._index += 1
+            self._lay()
+        elif self.is_current:
+            choices = tuple(tuple(labels) for labels in self._picked)
+            asked = self.asked.question_id
+            self.dismiss(Answer(question_id=asked, answer="choose", choices=choices))
+
+    def on_text_entry_sent(self) -> None:
+        """Own words are an answer like any other."""
+        if self.editing is not OWN_WORDS or self.settled:
+            super().on_text_entry_sent()
+            return
+        words = self.sheet.editor.written
+        if not words:
+            self._complain("nothing is written yet")
+            return
+        labels = {option.label for option in self._choice.options}
+        kept = [one for one in self._picked[self._index] if one in labels]
+        self._picked[self._index] = [*kept, words] if self._choice.multiple else [words]
+        self._close_editor()
+        self._texts.pop("words", None)
+        if not self._choice.multiple:
+            self._go_on()
+
+    def action_back(self) -> None:
+        """To the question before; else as in every question."""
+        if self._index and self.editing is None and not self.settled:
+            self._index -= 1
+            self._lay()
+        else:
+            super().action_back()

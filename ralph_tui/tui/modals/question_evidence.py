@@ -1,0 +1,72 @@
+"""What there is to read in a question: what an agent would do, what a restore changes. Pure."""
+
+from functools import lru_cache
+
+from ralph_tui.events.asking import AgentRequest
+from ralph_tui.events.waiting import Rollback
+from ralph_tui.text.terms import ROLLED_BACK
+from ralph_tui.tui.draw.diff import rows_of
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat_name, wrap
+
+MOST_ROWS = 4000
+"""Of one text: more than an answer may have, so that nothing is cut off unseen."""
+_SIGNS = {"+": "good", "-": "bad"}
+
+
+def request_rows(request: AgentRequest, width: int) -> list[Line]:
+    """What it would do, whole; why; and exactly what an answer for the session allows."""
+    parts = [
+        _block("it would do", request.input, width),
+        _block("why", request.why, width),
+        _block("for this session it would allow exactly", request.rule, width),
+    ]
+    rows: list[Line] = []
+    for part in parts:
+        rows += [*([[]] if rows and part else []), *part]
+    return rows
+
+
+def _block(head: str, text: str, width: int) -> list[Line]:
+    if not text:
+        return []
+    rows: list[Line] = [[(head, "dim")]]
+    for line in text.split("\n"):
+        style = _SIGNS.get(line[:1], "text")
+        rows += [
+            [("▎ ", "accent"), (row, style)] for row in wrap(line, max(1, width - 2), MOST_ROWS)
+        ]
+    return rows
+
+
+def diff_rows(text: str) -> list[Line]:
+    """What an iteration changed."""
+    if not text:
+        return []
+    return [[("what this iteration changed", "dim")], *_diff_rows(text)]
+
+
+@lru_cache(maxsize=2)
+def _diff_rows(text: str) -> tuple[Line, ...]:
+    """Made once: a dialog is laid anew at every key."""
+    return tuple(rows_of(text))
+
+
+def rollback_rows(to: Rollback, width: int) -> list[Line]:
+    """The files that a restore would change, by name."""
+    if not to.paths:
+        return []
+    rows: list[Line] = [[(f"{ROLLED_BACK.glyph} ", "owner"), ("a restore would change", "dim")]]
+    line: Line = [("  ", "")]
+    for path in to.paths:
+        name = clip(flat_name(path), max(1, width - 4))
+        if cells(line) > 2 and cells(line) + cells([(name, "")]) > width:
+            rows.append(line)
+            line = [("  ", "")]
+        line.append((f"{name}  ", "text"))
+    more = f"and {to.files - len(to.paths)} more"
+    if to.files > len(to.paths):
+        if cells(line) + len(more) > width:
+            rows.append(line)
+            line = [("  ", "")]
+        line.append((more, "dim"))
+    return [*rows, *([line] if len(line) > 1 else [])]
