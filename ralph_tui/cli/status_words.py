@@ -10,6 +10,7 @@ from typing import Any
 
 from ralph_tui.analysis.means import lacking
 from ralph_tui.cli.context_words import context_mark, context_row
+from ralph_tui.cli.request_words import request_text
 from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
@@ -34,7 +35,12 @@ LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
 DIFF_LINES = 60
 """Of a question's diff that are printed."""
-TAKES = {"words": " TEXT", "instructions": " TEXT", "more": " --iterations N | --budget USD"}
+TAKES = {
+    "words": " TEXT",
+    "instructions": " TEXT",
+    "more": " --iterations N | --budget USD",
+    "choices": " NUMBER…",
+}
 """What is typed behind an answer."""
 
 
@@ -181,7 +187,7 @@ def told(purpose: str, command: str) -> str:
 
 def question_text(question: dict[str, Any]) -> str:
     """All that helps to decide: reason, readings, proposal, what a rollback does, the answers."""
-    parts = [plain(question["text"])]
+    parts = [plain(question["text"]), *request_text(question)]
     parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
     if question["proposal"]:
         topic = question["topic"]

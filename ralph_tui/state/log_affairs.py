@@ -29,6 +29,13 @@ from ralph_tui.events import (
     WorkCommitted,
     WorktreeRestored,
 )
+from ralph_tui.events.asking import AgentRequest
+from ralph_tui.state.asking_wording import (
+    asked_words,
+    chosen_words,
+    request_detail,
+    wanted_words,
+)
 from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import Handlers, Part, on
 from ralph_tui.state.log_entries import LogEntries, LogEntry
@@ -133,6 +140,11 @@ class Affairs(Part):
     def _question(self, e: QuestionAsked) -> bool | None:
         if e.topic in OVERSEERS:
             return False
+        if e.request is not None:
+            row = Row("warn", "ASKED", wanted_words(e.request), request_detail(e.request))
+            entry = self._log.add(e, row, "question", going=True)
+            self._asked, self._log.asking = (e, entry), entry
+            return None
         choices = "\n".join(f"{o.key}  {o.verb}" for o in e.options)
         default = f"without an answer: {e.default}" if e.default else "it waits for an answer"
         row = Row("warn", "QUESTION", e.text, f"{choices}\n{default}")
@@ -150,9 +162,25 @@ class Affairs(Part):
 
     def _answered(self, e: QuestionAnswered) -> bool | None:
         asked = self._asked[0] if self._asked is not None else None
+        if asked is not None and asked.request is not None:
+            return self._answered_agent(e, asked, asked.request)
         words = f": {e.text}" if e.text and e.answer == "guide" else ""
         row = Row("owner", "", f"{decision_words(e, asked)}{words}", e.text)
         return self._tell(e, row)
+
+    def _answered_agent(
+        self, e: QuestionAnswered, asked: QuestionAsked, request: AgentRequest
+    ) -> bool | None:
+        """Who decided what stands in its row; nested is what was said to the agent."""
+        if self._asked is None or asked.question_id != e.question_id:
+            return False
+        entry, self._asked = self._asked[1], None
+        text = asked_words(request, decision_words(e, asked))
+        self._log.amend(entry, entry.head.seq, text=text, level="owner")
+        if said := chosen_words(e.choices) or e.text:
+            self._log.nest(entry, e, Row("owner", "", said, said))
+        self._log.close(entry)
+        return None
 
     def _withdrawn(self, e: QuestionWithdrawn) -> bool | None:
         return self._tell(e, Row("log", "", f"no answer was needed: {e.reason}"))

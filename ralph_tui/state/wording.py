@@ -35,6 +35,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.events.waiting import SILENCE
+from ralph_tui.state.asking_wording import ALLOWED
 from ralph_tui.state.fold import on
 from ralph_tui.text.format import count, day_and_clock, duration, percent, points_gained, wait_time
 from ralph_tui.text.sanitize import clip, one_line
@@ -195,6 +196,7 @@ def delivered_words(e: GuidanceDelivered) -> str:
 
 
 DECIDED = {
+    **ALLOWED,
     "approve": "approved",
     "decline": "declined",
     "roll_back": "restored",

@@ -103,6 +103,12 @@ STATES = (
     State("pause", of("pause")),
     State("criterion", of("criterion")),
     State("handoff", of("handoff_asked"), sees="Handoff of iteration 3"),
+    State("permission", of("permission"), sees="asks for a permission"),
+    State("permission-edit", of("permission_edit"), sizes=(SMALL,)),
+    State("permission-hostile", of("permission_hostile"), sizes=(SMALL,)),
+    State("choices", of("choices"), sees="Quoting"),
+    State("choices-several", of("choices"), ("1", "1", "3"), sizes=(SMALL,)),
+    State("permissions-decided", of("permissions_decided"), ("2",)),
     State("question-later", of("redirect"), ("escape",), sees="press d"),
     # what happened
     State("episode", of("oscillating"), ("2",)),

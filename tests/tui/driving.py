@@ -21,6 +21,7 @@ from ralph_tui.sources.replay import Replay
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal
+from tests.world.asking import ASKING
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
 from tests.world.taught import TAUGHT
@@ -149,4 +150,4 @@ def drive(
 @cache
 def story(name: str) -> list[Event]:
     """The events of a named story."""
-    return (STORIES | DECISIONS | TAUGHT | WINDOWS)[name]()
+    return (STORIES | DECISIONS | TAUGHT | WINDOWS | ASKING)[name]()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ralph_tui.analysis.report.requests import Request, requests
 from ralph_tui.analysis.report.waiting import waited
 from ralph_tui.events import (
     AgentReported,
@@ -37,6 +38,8 @@ class Material:
     redirects: list[RedirectDecided] = field(default_factory=list)
     resumed: list[RunResumed] = field(default_factory=list)
     waits: list[tuple[WaitStarted, WaitEnded | None]] = field(default_factory=list)
+    asked: Sequence[Request] = ()
+    """What the agent asked, and what came of it."""
     learnings: dict[str, int] = field(default_factory=dict)
     """What the agent says to have learned, and the iteration that said it first."""
     around_context: list[ContextCompacted | WorkCommitted] = field(default_factory=list)
@@ -61,7 +64,7 @@ class Material:
         """Fold a whole journal; it begins with ``run_started``."""
         first = events[0]
         assert isinstance(first, RunStarted), "a journal begins with run_started"
-        told = cls(first, waited=waited(events))
+        told = cls(first, waited=waited(events), asked=requests(events))
         for event in events:
             told.state.apply(event)
             told._take(event)

@@ -8,7 +8,7 @@ from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.context import APART, context
 from ralph_tui.analysis.report.episodes import episodes
 from ralph_tui.analysis.report.foreign import foreign
-from ralph_tui.analysis.report.markdown import escaped, table
+from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.state import IterationSpan
 from ralph_tui.text.format import count, duration, percent, signed, with_lines
@@ -119,6 +119,7 @@ def _gate_cell(span: IterationSpan) -> str:
 
 def _warnings(told: Material) -> str:
     """Rows of the log that warn, but those that have a section of their own."""
+    own = (*APART, "ASKED")
     apart = {alarm.seq for alarm in told.alarms} | told.measured_rows
     apart |= {made.seq for made in told.state.oversight.interventions}
     apart |= {began.seq for began, _ in told.waits}
@@ -129,7 +130,7 @@ def _warnings(told: Material) -> str:
     lines = []
     for entry in told.state.log.entries:
         head = entry.head
-        if head.level not in ("warn", "critical") or head.seq in apart or head.word in APART:
+        if head.level not in ("warn", "critical") or head.seq in apart or head.word in own:
             continue
         where = f"iteration {head.iteration}" if head.iteration else "before iteration 1"
         if entry.last > head.iteration:
@@ -170,6 +171,15 @@ def _guidance(told: Material) -> str:
     return "\n".join(
         f"- {escaped(item.text)} ({item.status}{f' in the {item.into}' if item.into else ''})"
         for item in told.state.guidance.items.values()
+    )
+
+
+def _asked(told: Material) -> str:
+    """What the agent asked, and who allowed or refused it."""
+    return "\n".join(
+        f"- iteration {one.iteration}, {moment(one.at)}: {escaped(one.what)}: "
+        f"**{escaped(one.how)}**{f' ({code(one.rule)})' if one.rule else ''}"
+        for one in told.asked
     )
 
 
@@ -214,6 +224,7 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "What the tool that led it said": foreign,
     "Restored": _restores,
     "Guidance": _guidance,
+    "What the agent asked": _asked,
     "What the agent says is in its way": _blockers,
     "What the agent says it learned": _learnings,
     "Warnings": _warnings,

@@ -8,6 +8,7 @@ from typing import Any
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, answers, confirm, find_live, text_argument
+from ralph_tui.cli.request_words import chosen
 from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.cli.status_words import question_text
 from ralph_tui.errors import RalphError, UsageError
@@ -19,7 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.add_argument("answer", metavar="ANSWER", nargs="?", help="one of the answers it offers")
     parser.add_argument(
-        "text", metavar="TEXT", nargs="?", help="what goes with it; - reads standard input"
+        "text",
+        metavar="TEXT",
+        nargs="*",
+        help="what goes with it; - reads standard input; of choose: for each question of the "
+        "agent a number, several as 1,3, or your own words",
     )
     parser.add_argument(
         "--iterations", metavar="N", type=int, default=0, help="grant N more iterations"
@@ -102,9 +107,10 @@ def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, obj
         )
     takes, said = _takes(question, word), answer_word(word)
     more = bool(args.iterations or args.budget)
-    if args.text is not None and not takes & {"words", "instructions"}:
+    text = _text(args, word) if takes != {"choices"} else None
+    if text is not None and not takes & {"words", "instructions"}:
         raise UsageError(f"{said} takes no text; leave it out, or see ralph-tui decide")
-    if args.text is None and takes == {"words"}:
+    if text is None and takes == {"words"}:
         raise UsageError(f"{said} needs words: ralph-tui decide {said} TEXT")
     if more and "more" not in takes:
         raise UsageError(f"{said} takes neither --iterations nor --budget; see ralph-tui decide")
@@ -117,10 +123,18 @@ def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, obj
     return {
         "question_id": question["question_id"],
         "answer": word,
-        "text": "" if args.text is None else text_argument(args.text),
+        "text": "" if text is None else text_argument(text),
         "iterations": args.iterations,
         "budget_usd": args.budget,
+        **({"choices": chosen(question, args.text)} if takes == {"choices"} else {}),
     }
+
+
+def _text(args: argparse.Namespace, word: str) -> str | None:
+    if len(args.text) > 1:
+        said = answer_word(word)
+        raise UsageError(f'{said} takes one text: put it in quotes, ralph-tui decide {said} "TEXT"')
+    return str(args.text[0]) if args.text else None
 
 
 def _word(args: argparse.Namespace) -> str:
@@ -137,5 +151,5 @@ def _verb(question: dict[str, Any], args: argparse.Namespace) -> str:
     fitting = [option for option in question["options"] if option["answer"] == _word(args)]
     # The same answer may be offered with and without a text.
     edited = [option for option in fitting if option["takes"] != "nothing"]
-    option = (edited if args.text is not None and edited else fitting)[0]
+    option = (edited if args.text and edited else fitting)[0]
     return one_line(option["verb"])

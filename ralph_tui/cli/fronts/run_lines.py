@@ -30,6 +30,7 @@ from ralph_tui.events import (
     StrategyPlanned,
     WaitStarted,
 )
+from ralph_tui.state.asking_wording import asked_words
 from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import ROWS, alarm_word, decision_words
@@ -109,6 +110,8 @@ class PlainLines:
                 return self._question(event)
             case QuestionAnswered():
                 asked = self._asked.pop(event.question_id, None)
+                if asked is not None and asked.request is not None:
+                    return f"asked   {asked_words(asked.request, decision_words(event, asked))}"
                 if asked is not None and asked.topic in ("redirect", "pause"):
                     self._decided = True
                     about = subject_words(asked.about)

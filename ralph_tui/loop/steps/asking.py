@@ -17,14 +17,14 @@ from ralph_tui.text.format import wait_time
 
 ONCE = Option(key="y", answer="once", verb="allow it, this once")
 SESSION = "allow it, and all session long: {}"
-REFUSE = Option(key="n", answer="refuse", verb="refuse it; the agent goes on without it")
+REFUSE = Option(key="n", answer="refuse", verb="do not allow it; the agent goes on without it")
 REFUSE_WORDS = Option(
-    key="g", answer="refuse", verb="refuse it, and tell the agent why", takes="words"
+    key="g", answer="refuse", verb="do not allow it, and tell the agent why", takes="words"
 )
 CHOOSE = Option(key="1", answer="choose", verb="answer by number", takes="choices")
-LEAVE = Option(key="n", answer="refuse", verb="leave it to the agent")
+LEAVE = Option(key="n", answer="leave", verb="let the agent decide")
 LEAVE_WORDS = Option(
-    key="g", answer="refuse", verb="leave it to the agent, with words", takes="words"
+    key="g", answer="leave", verb="let the agent decide, with words", takes="words"
 )
 
 
@@ -101,6 +101,6 @@ def _question(k: int, asked: AgentAsked, agent: str) -> QuestionAsked:
         topic="choice" if asked.choices else "permission",
         text=asks_words(asked, agent),
         options=[CHOOSE, LEAVE, LEAVE_WORDS] if asked.choices else permits,
-        default=REFUSE.answer,
+        default=LEAVE.answer if asked.choices else REFUSE.answer,
         request=AgentRequest.model_validate(asked.model_dump(exclude={"seq", "at", "kind"})),
     )

@@ -64,8 +64,7 @@ class ChoiceQuestion(Question):
         known = min(len(self._choice.options), MOST_DIGITS)
         scroll = [("↑", ""), ("↓", "read on")] if self.sheet.scrolls else []
         return (
-            *([("1", "")] if known > 1 else []),
-            *([(str(known), "choose")] if known else []),
+            *([("1" if known == 1 else f"1-{known}", "choose")] if known else []),
             *([("enter", "go on")] if self._picked[self._index] else []),
             *((option.key, "") for option in self.asked.options[1:-1]),
             *((option.key, "answer") for option in self.asked.options[-1:]),

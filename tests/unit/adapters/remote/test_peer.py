@@ -38,6 +38,11 @@ OUTSIDE = "go_on_in_child()\nos.setsid()\n"
 PERMIT = "say(call(), 'permissions', mode='skip', allow=['Bash(rm -rf:*)'])"
 
 
+def answering(word: str) -> str:
+    """What gives an answer to a question."""
+    return f"say(call(), 'answer', question_id='q', answer={word!r})"
+
+
 def talk(living: Living, code: str, **environ: str) -> list[dict[str, object]]:
     """The answers that a program of its own gets, started by the process that hosts the run."""
     done = subprocess.run(
@@ -134,6 +139,12 @@ def test_another_process_of_the_same_number_is_another_process() -> None:
 
 def test_a_script_cannot_widen_what_the_agent_may_do(living: Living) -> None:
     assert refused(living, OUTSIDE + PERMIT) == ONLY_PEOPLE
+    for word in ("once", "session"):
+        assert refused(living, OUTSIDE + answering(word)) == ONLY_PEOPLE
+
+
+def test_a_script_can_refuse_what_the_agent_asks(living: Living) -> None:
+    assert refused(living, OUTSIDE + answering("refuse")) == "that question is closed already"
 
 
 def at_terminal(living: Living, code: str) -> tuple[str, str]:
@@ -157,6 +168,11 @@ def at_terminal(living: Living, code: str) -> tuple[str, str]:
     )
     name, _, answer = done.stdout.partition("\n")
     return answer, name.strip().removeprefix("/dev/")
+
+
+def test_a_person_at_a_terminal_can_allow(living: Living) -> None:
+    answer, _ = at_terminal(living, answering("once"))
+    assert "that question is closed already" in answer
 
 
 def test_a_person_at_a_terminal_can(living: Living) -> None:

@@ -24,6 +24,7 @@ COMMANDS: list[Command] = [
     Guide(text="two\nlines ✓"),
     Abort(roll_back_to=3),
     Answer(question_id="q", answer="extend", iterations=5, budget_usd=2.5),
+    Answer(question_id="q", answer="choose", choices=(("Blue",), ("S", "an own word"))),
     SetPermissions(mode="skip", allow=("Bash(make:*)",)),
 ]
 

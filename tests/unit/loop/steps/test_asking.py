@@ -120,7 +120,7 @@ def test_of_choices_the_agent_gets_the_labels_in_order() -> None:
 
 
 def test_choices_can_be_left_to_the_agent() -> None:
-    world = asking(COLOURS).play(answering({"answer": "refuse"}))
+    world = asking(COLOURS).play(answering({"answer": "leave"}))
     told = answers(world)[0][1]
     assert told == AgentAnswer("refuse", "The owner leaves it to you. Decide it yourself.")
 
@@ -154,7 +154,7 @@ def test_nobody_is_waited_for_where_nobody_is(rules: Rules) -> None:
 
 def test_several_are_asked_one_after_the_other() -> None:
     world = asking(PUSH, FETCH, COLOURS)
-    world.play(answering({"answer": "once"}, {"answer": "refuse"}, {"answer": "refuse"}))
+    world.play(answering({"answer": "once"}, {"answer": "refuse"}, {"answer": "leave"}))
     assert [request for request, _ in answers(world)] == ["r1", "r2", "r3"]
     order = world.kinds("question_asked", "question_answered")
     assert order == ["question_asked", "question_answered"] * 3

@@ -1,0 +1,50 @@
+"""What the agent of a run asked, and who allowed or refused it. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionWithdrawn
+from ralph_tui.state.asking_wording import chosen_words, wanted_words
+from ralph_tui.state.wording import decision_words
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question of the agent."""
+
+    iteration: int
+    at: datetime
+    what: str
+    how: str = "not answered"
+    """What came of it, and by whom."""
+    rule: str = ""
+    """What was allowed for the session; empty: nothing."""
+
+
+def requests(events: Iterable[Event]) -> list[Request]:
+    """In their order."""
+    found: list[Request] = []
+    asked: QuestionAsked | None = None
+    for event in events:
+        match event:
+            case QuestionAsked():
+                asked = event if event.request is not None else None
+                if asked is not None and asked.request is not None:
+                    found.append(Request(asked.iteration, asked.at, wanted_words(asked.request)))
+            case QuestionAnswered() | QuestionWithdrawn() if asked is not None:
+                if event.question_id == asked.question_id:
+                    found[-1] = _settled(found[-1], event, asked)
+                    asked = None
+    return found
+
+
+def _settled(
+    request: Request, event: QuestionAnswered | QuestionWithdrawn, asked: QuestionAsked
+) -> Request:
+    if isinstance(event, QuestionWithdrawn):
+        return replace(request, how=f"no answer was needed: {event.reason}")
+    said = chosen_words(event.choices) or event.text
+    rule = asked.request.rule if asked.request is not None and event.answer == "session" else ""
+    how = decision_words(event, asked)
+    return replace(request, how=f"{how}: {said}" if said else how, rule=rule)

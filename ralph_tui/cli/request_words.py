@@ -1,0 +1,68 @@
+"""What an agent asks, for the commands of another terminal: told, and answered by number."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ralph_tui.errors import UsageError
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import clip, one_line, plain
+
+_NUMBERS = re.compile(r"\d{1,3}(?:\s*,\s*\d{1,3})*")
+
+
+def request_text(question: dict[str, Any]) -> Iterator[str]:
+    """What it would do, why, and what a session would allow; or its own questions, numbered."""
+    request = question.get("request")
+    if not request:
+        return
+    choices = request["choices"]
+    for number, one in enumerate(choices, 1):
+        which = f"{number}. " if len(choices) > 1 else ""
+        several = " (several)" if one["multiple"] else ""
+        yield from ("", f"{which}{plain(one['question'])}{several}")
+        for place, option in enumerate(one["options"], 1):
+            about = f": {one_line(option['description'])}" if option["description"] else ""
+            yield f"  {place}  {one_line(option['label'])}{about}"
+    if choices:
+        answers = count(len(choices), "answer")
+        yield from ("", f"choose takes {answers}: a number, several as 1,3, or your own words")
+        return
+    blocks = {
+        "it would do": request["input"],
+        "why": request["why"],
+        "for this session it would allow exactly": request["rule"],
+    }
+    for head, text in blocks.items():
+        if text:
+            yield from ("", f"{head}:", *(f"  {line}" for line in plain(text).splitlines()))
+
+
+def chosen(question: dict[str, Any], said: Sequence[str]) -> list[list[str]]:
+    """The labels that are meant, or own words, for each question in order.
+
+    Raises ``UsageError`` where they are too few, too many, or name what is not there.
+    """
+    asked = question["request"]["choices"]
+    if len(said) != len(asked):
+        raise UsageError(
+            f"it asks {count(len(asked), 'question')}, and choose was given {len(said)}: "
+            f"say ralph-tui decide choose {' '.join(['NUMBER'] * len(asked))}"
+        )
+    return [_labels(one, text) for one, text in zip(asked, said, strict=True)]
+
+
+def _labels(one: dict[str, Any], text: str) -> list[str]:
+    labels = [str(option["label"]) for option in one["options"]]
+    text = plain(text).strip()
+    if not text:
+        raise UsageError(f"an answer is empty: {clip(one_line(one['question']), 60)}")
+    if not _NUMBERS.fullmatch(text):
+        same = [label for label in labels if label.lower() == text.lower()]
+        return same[:1] or [text]
+    numbers = list(dict.fromkeys(int(part) for part in text.split(",")))
+    if not all(1 <= number <= len(labels) for number in numbers):
+        raise UsageError(f"{text}: the options have the numbers 1 to {len(labels)}")
+    if len(numbers) > 1 and not one["multiple"]:
+        raise UsageError(f"{text}: only one answer can be given to {one_line(one['question'])}")
+    return [labels[number - 1] for number in numbers]

@@ -1,0 +1,128 @@
+"""What an agent asks, in the cockpit: who, what, why; a letter allows, a digit chooses."""
+
+import pytest
+
+from ralph_tui.commands import Answer, Hold
+from ralph_tui.events import QuestionWithdrawn
+from ralph_tui.tui.modals.choice import ChoiceQuestion
+from ralph_tui.tui.modals.question import Question
+from tests.tui.driving import Driver, drive, live, story
+
+
+def sent(driver: Driver) -> list[Answer]:
+    return [command for command in driver.sent if isinstance(command, Answer)]
+
+
+async def opened(driver: Driver, kind: type[Question] = Question) -> None:
+    await driver.until(lambda: isinstance(driver.app.screen, kind))
+    await driver.sees("no answer in")
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer", "text"),
+    [
+        ("y", "once", ""),
+        ("s", "session", ""),
+        ("n", "refuse", ""),
+        ("gno!", "refuse", "no!"),
+    ],
+)
+def test_a_letter_allows_or_refuses(keys: str, answer: str, text: str) -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        for shown in (
+            "claude asks for Bash: git push origin main",
+            "Share the branch",
+            "for this session it would allow exactly",
+            "Bash(git push *)",
+            "allow it, this once",
+            "do not allow it, and tell the agent why",
+        ):
+            await driver.sees(shown)
+        await driver.press(*keys, *(["enter"] if text else []))
+
+    answers = sent(drive(live(story("permission")), look))
+    assert [(one.answer, one.text) for one in answers] == [(answer, text)]
+
+
+def test_an_edit_is_shown_as_a_diff_with_who_asks() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.sees("a subagent of claude asks for Edit: /srv/shared/config.py")
+        await driver.sees("-DEBUG = True")
+        await driver.sees("+DEBUG = False")
+
+    drive(live(story("permission_edit")), look)
+
+
+def test_it_is_told_that_it_was_taken_back() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        state = driver.cockpit.state
+        assert state.needs.question is not None
+        gone = QuestionWithdrawn(
+            seq=state.seq + 1,
+            at=state.at,
+            question_id=state.needs.question.question_id,
+            reason="the agent has taken it back",
+        )
+        driver.inbox.append(gone)
+        await driver.sees("the question is settled: the agent has taken it back")
+        assert not isinstance(driver.app.screen, Question)
+
+    drive(live(story("permission")), look)
+
+
+def test_hostile_words_are_text() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.sees("Bash([bold]*)")
+        await driver.press("n")
+
+    assert sent(drive(live(story("permission_hostile")), look))
+
+
+def test_choices_are_made_by_digits_one_question_after_the_other() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver, ChoiceQuestion)
+        await driver.sees("1 of 2: Quoting")
+        await driver.sees("as in CSV")
+        await driver.press("2")
+        await driver.sees("2 of 2: Files")
+        await driver.press("1", "3", "1", "2")
+        await driver.sees("enter send")
+        await driver.press("enter")
+
+    (answer,) = sent(drive(live(story("choices")), look))
+    assert answer.answer == "choose"
+    assert answer.choices == (("Escaped",), ("the tests", "the parser"))
+
+
+def test_own_words_are_an_answer_and_escape_leads_back() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver, ChoiceQuestion)
+        await driver.press("1")
+        await driver.sees("2 of 2: Files")
+        await driver.press("escape")
+        await driver.sees("1 of 2: Quoting")
+        await driver.press("0", *"none", "enter")
+        await driver.sees("2 of 2: Files")
+        await driver.press("0", *"docs", "enter")
+        await driver.sees("docs")
+        await driver.press("2", "enter")
+
+    driver = drive(live(story("choices")), look)
+    (answer,) = sent(driver)
+    assert answer.choices == (("none",), ("docs", "the parser"))
+    assert [type(command) for command in driver.sent].count(Hold) == 1, "who answers is not rushed"
+
+
+def test_nothing_is_sent_while_nothing_is_chosen() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver, ChoiceQuestion)
+        await driver.press("enter", "9", "y")
+        await driver.sees("y does nothing here: answer first, or esc")
+        await driver.press("n")
+
+    (answer,) = sent(drive(live(story("choices")), look))
+    assert answer.answer == "leave"
