@@ -109,13 +109,7 @@ class PlainLines:
             case QuestionAsked():
                 return self._question(event)
             case QuestionAnswered():
-                asked = self._asked.pop(event.question_id, None)
-                if asked is not None and asked.request is not None:
-                    return f"asked   {asked_words(asked.request, decision_words(event, asked))}"
-                if asked is not None and asked.topic in ("redirect", "pause"):
-                    self._decided = True
-                    about = subject_words(asked.about)
-                    return f"{asked.topic:<8} {decision_words(event, asked)} ({about})"
+                return self._answered(event)
             case RedirectDecided() if self._decided:
                 self._decided = False
                 sent = redirect_sends(event)
@@ -127,6 +121,16 @@ class PlainLines:
             case StrategyPlanned():
                 row = self._strategies[StrategyPlanned](event)
                 return row and f"strategy {row.text}"
+        return text_of(event)
+
+    def _answered(self, event: QuestionAnswered) -> str | None:
+        asked = self._asked.pop(event.question_id, None)
+        if asked is not None and asked.request is not None:
+            return f"asked   {asked_words(asked.request, decision_words(event, asked))}"
+        if asked is not None and asked.topic in ("redirect", "pause"):
+            self._decided = True
+            about = subject_words(asked.about)
+            return f"{asked.topic:<8} {decision_words(event, asked)} ({about})"
         return text_of(event)
 
     def _once(self, reason: str, event: InterventionMade) -> str | None:
