@@ -284,3 +284,13 @@ def test_a_run_whose_process_is_gone_is_called_dead(git_repo: Path) -> None:
     assert value(cwd=git_repo)[0]["status"] == "died"
     assert "died" in told("task-001", cwd=git_repo)
     assert "died" in told("task-001/001", cwd=git_repo)
+
+
+def test_a_task_at_its_limit_is_called_so_in_every_list(over: Path) -> None:
+    listed = told(cwd=over)
+    (row,) = [line for line in listed.splitlines() if line.startswith("task-002")]
+    assert " limit reached " in row
+    assert "failed" not in row
+    assert "limit reached" in here("status", "task-002", cwd=over).stdout
+    (task,) = [each for each in value(cwd=over) if each["task"] == "task-002"]
+    assert (task["status"], task["last_outcome"]) == ("failed", "timeout")

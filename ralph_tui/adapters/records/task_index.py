@@ -242,6 +242,7 @@ class TaskIndex:
                 summary.get("cost_usd"),
                 one_line(metadata["created"]),
                 one_line(metadata["updated"]),
+                one_line(summary.get("last_outcome") or ""),
             )
             return checked(row), _agents_of(name, files["trajectory.json"]["attempts"])
         except (KeyError, TypeError, AttributeError):

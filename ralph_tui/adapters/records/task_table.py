@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import number_of
 
-VERSION = 1
+VERSION = 2
 
 
 class TaskRow(NamedTuple):
@@ -28,6 +28,8 @@ class TaskRow(NamedTuple):
     created: str
     """ISO-8601, UTC."""
     updated: str
+    last_outcome: str = ""
+    """How its last attempt ended: success, failure, timeout; empty: no attempt has."""
 
 
 _NUMBERS: dict[str, frozenset[type[object]]] = {
