@@ -94,8 +94,11 @@ $(VENV)/.runtime: $(VENV)/.made requirements.lock pyproject.toml
 	@touch $@
 
 # Tests are compiled once, when they have changed: else each worker would do it, ten seconds long.
+# What is wrong is said when they run.
 $(VENV)/.collected: $(VENV)/.dev $(shell find tests -name '*.py')
-	@$(PY) -m pytest --collect-only -qq >/dev/null || true   # what is wrong is said when they run
+	@$(PY) -m pytest --collect-only -qq tests/unit >/dev/null & \
+	$(PY) -m pytest --collect-only -qq $(filter-out tests/unit/,$(wildcard tests/*/)) >/dev/null; \
+	wait
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock

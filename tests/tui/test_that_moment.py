@@ -36,7 +36,7 @@ async def each_pane(driver: Driver) -> dict[str, list[str]]:
 @pytest.mark.parametrize("name", WALKED)
 def test_every_pane_shows_what_a_record_shows_that_ends_there(name: str, tmp_path: Path) -> None:
     events, place = story(name), folder(tmp_path)
-    positions = [len(events) * part // 6 for part in range(1, 6)]
+    positions = [len(events) * part // 6 for part in (1, 3, 5)]
     told: dict[int, dict[str, list[str]]] = {}
 
     async def back_from_the_end(driver: Driver) -> None:

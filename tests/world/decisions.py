@@ -33,7 +33,7 @@ from ralph_tui.loop.steps.offers import (
     roll_back,
 )
 from tests.world.recorder import Recorder
-from tests.world.stories import HOSTILE
+from tests.world.stories import HOSTILE, kept
 
 STUCK = "No new best for 3 iterations: each of the last 3 steps gained under 5 points."
 WORSE = "The last 2 steps lost 20 points: 70 % became 50 %."
@@ -249,7 +249,7 @@ def rolled_back() -> list[Event]:
 
 def nasty() -> list[Event]:
     """Hostile words wherever the overseer tells or asks something."""
-    long = HOSTILE + "x" * 200_000
+    long = HOSTILE + "x" * 50_000
     run = Recorder(10)
     run.baseline(0)
     run.iterations(40, 30)
@@ -302,6 +302,6 @@ def nasty() -> list[Event]:
 
 
 DECISIONS: dict[str, Callable[[], list[Event]]] = {
-    story.__name__: story
+    story.__name__: kept(story)
     for story in (redirect, rollback, decided, pause, criterion, rolled_back, nasty)
 }

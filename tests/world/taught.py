@@ -13,7 +13,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.memory import Learning, Retrieved
 from tests.world.recorder import Recorder
-from tests.world.stories import HOSTILE
+from tests.world.stories import HOSTILE, kept
 
 RUN_ONE = Retrieved(
     learning_id="learn-a1b2c3d4e5f6",
@@ -167,7 +167,7 @@ def marked() -> list[Event]:
 
 def badly_taught() -> list[Event]:
     """Every text of every learning says something nasty, some of it a megabyte long."""
-    long = HOSTILE + "x" * 1_000_000
+    long = HOSTILE + "x" * 100_000
     run = Recorder(10)
     run.baseline(0)
     bad = [
@@ -184,5 +184,5 @@ def badly_taught() -> list[Event]:
 
 
 TAUGHT: dict[str, Callable[[], list[Event]]] = {
-    story.__name__: story for story in (taught, untaught, marked, badly_taught)
+    story.__name__: kept(story) for story in (taught, untaught, marked, badly_taught)
 }

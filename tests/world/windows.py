@@ -24,6 +24,7 @@ from ralph_tui.events import (
 from ralph_tui.events.context import FileInProgress, Level
 from ralph_tui.loop.steps.prompting import ABORT, EDIT, SEND
 from tests.world.recorder import WORDS, WORK, Recorder
+from tests.world.stories import kept
 
 WINDOW = 200_000
 HANDOFF = """\
@@ -295,7 +296,7 @@ def folder(path: Path) -> Path:
 
 
 WINDOWS: dict[str, Callable[[], list[Event]]] = {
-    story.__name__: story
+    story.__name__: kept(story)
     for story in (
         climbing, handing_over, between_sessions, rolled_over, forgot, unknown, handoff_asked
     )
