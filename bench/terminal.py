@@ -15,13 +15,36 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from bench.places import clean_environment
-from bench.usage import cpu_seconds
+from bench.result import ms, percentile
+from bench.usage import cpu_seconds, waited_seconds
 
 ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()].|[=>78cM])")
+
+
+class Paint(NamedTuple):
+    """From a key to what it brings, in seconds; `waited` of them others had the cores."""
+
+    seconds: float
+    waited: float
+
+    @property
+    def alone(self) -> float:
+        """What it would have been on a machine that does nothing else."""
+        return self.seconds - self.waited
+
+
+def told(paints: Sequence[Paint]) -> str:
+    """Their spread, in words."""
+    times, alone = ([paint.seconds for paint in paints], [paint.alone for paint in paints])
+    return (
+        f"p95 {ms(percentile(times, 95))}, median {ms(median(times))} of {len(times)} "
+        f"(without waiting for a core: {ms(percentile(alone, 95))}, {ms(median(alone))})"
+    )
 
 
 class Terminal:
@@ -128,6 +151,12 @@ class Terminal:
         pressed = time.perf_counter()
         os.write(self._master, keys)
         return self.wait_for(*words, since=since, timeout=timeout) - pressed
+
+    def painted(self, keys: bytes, *words: str) -> Paint:
+        """As `paint_after`, with what the program waited for a core."""
+        before = waited_seconds(self.process.pid)
+        seconds = self.paint_after(keys, *words)
+        return Paint(seconds, waited_seconds(self.process.pid) - before)
 
     def press(self, keys: bytes) -> None:
         """Press `keys`, and wait for nothing."""

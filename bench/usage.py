@@ -17,6 +17,12 @@ def cpu_seconds(pid: int) -> float:
     return total
 
 
+def waited_seconds(pid: int) -> float:
+    """How long the main thread of a process has stood in line for a core; 0 where nobody tells."""
+    told = Path(f"/proc/{pid}/task/{pid}/schedstat")
+    return int(told.read_text().split()[1]) / 1e9 if told.exists() else 0.0
+
+
 def resident_bytes(pid: int | None = None) -> int:
     """Physical memory that a process, else this one, holds now."""
     pid = os.getpid() if pid is None else pid
