@@ -62,12 +62,20 @@ def rows(place: "Surroundings | None", width: int, keys: Keys = DEFAULTS) -> lis
         head: Line = [(f"{keys.shown(action):<3} ", "key"), (first, "text")]
         page.append(clickable(head, keys.of(action)[0]))
         page += [[("    ", ""), (row, "text")] for row in more]
-    page += [[], *_plain("As a command:", "dim", width), *_plain(TYPED, "accent", width), []]
+    page += [[], *_typed(width), []]
     if place is None:
         return [*page, [("looking at what is here…", "dim")]]
     for finding in place.findings:
         page += _finding(finding, width)
     return page
+
+
+def _typed(width: int) -> list[Line]:
+    """The command, beside what it is where there is room."""
+    label = "as a command: "
+    if len(label) + len(TYPED) <= width:
+        return [[(label, "dim"), (TYPED, "accent")]]
+    return [*_plain(label, "dim", width), *_plain(TYPED, "accent", width)]
 
 
 def _finding(finding: "Finding", width: int) -> Iterator[Line]:
