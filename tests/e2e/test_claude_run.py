@@ -98,6 +98,7 @@ def test_an_outage_is_slept_through(
     git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, version: str
 ) -> None:
     monkeypatch.setitem(service_limits.FIRST_WAIT_S, "outage", 0.02)
+    monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "2")  # not ten, seconds long
     story = json.loads((FOLDER / "success.json").read_text())
     dead, works = [{"fault": fault, "times": 99}], story.pop("answers")
     path = tmp_path / "scenario.json"
@@ -117,6 +118,7 @@ def test_a_session_goes_on_after_an_outage(
     git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(service_limits.FIRST_WAIT_S, "outage", 0.02)
+    monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "2")  # not ten, seconds long
     story = json.loads((FOLDER / "success.json").read_text())
     answers = story.pop("answers")
     begun = [answers[0], {"fault": "500", "times": 99}]
