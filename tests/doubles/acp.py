@@ -120,6 +120,9 @@ class Agent:
         if working and second == "folded in":
             self.folded.append(message["id"])
             return
+        if working and second == "refused":
+            self.put(id=message["id"], error={"code": -32602, "message": "busy"})
+            return
         if working and second == "ends the first":
             self.cancelled = True
         self.prompts.append(message)

@@ -25,7 +25,7 @@ WRONG = [
     ((*RUN, "--max-iterations", "many"), "must be a whole number"),
     ((*RUN, "--timeout", "5w", "--json"), "must be seconds or a duration such as 90s"),
     ((*RUN, "--budget", "-1"), "limits.budget_usd (--budget) must be above 0"),
-    ((*RUN, "--permissions", "all"), "must be 'edits' or 'skip'"),
+    ((*RUN, "--permissions", "all"), "must be 'edits', 'ask' or 'skip'"),
     ((*RUN, "--agent", "cloude"), "there is no agent 'cloude' (--agent): did you mean claude?"),
     ((*RUN, "--agent", "demo"), "try ralph-tui demo"),
     ((*RUN, "--agent", "command"), "needs a command"),
@@ -93,7 +93,7 @@ def test_on_a_terminal_no_screen_comes_and_goes(git_repo: Path) -> None:
     assert "limits.max_iterations (--max-iterations) must be at least 1" in written
     assert "needs a command: give one with --agent-command" in written
     assert "no agent was found" in written
-    assert "claude in the 2 folders of PATH" in written
+    assert "opencode in the 2 folders of PATH" in written
     assert "--budget) must be above 0" in written
 
 

@@ -427,7 +427,7 @@ def test_an_old_version_is_told_what_to_do(bench: Bench) -> None:
 def test_a_missing_program_is_told_what_to_do(bench: Bench) -> None:
     with pytest.raises(UsageError, match="no agent was found") as missing:
         CLAUDE.build(bench.context(environ={"PATH": str(bench.tmp)}))
-    assert "claude in the 1 folder of PATH" in missing.value.ways[0]
+    assert "opencode in the 1 folder of PATH" in missing.value.ways[0]
 
 
 def test_claude_is_the_default_where_it_is_installed(bench: Bench) -> None:

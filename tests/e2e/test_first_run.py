@@ -37,7 +37,7 @@ def screen(root: Path) -> Iterator[Terminal]:
 
 
 def test_a_first_loop_is_started_from_home_and_completes(root: Path, screen: Terminal) -> None:
-    screen.shows("No run is recorded", "✓ git repository", "none yet", "looked for   claude in")
+    screen.shows("No run is recorded", "✓ git repository", "none yet", "looked for   claude, codex")
     screen.press("n")
     screen.shows("a new run in", "↓ takes make test (Makefile has a target test)")
     screen.type("Make the checks pass")
@@ -47,7 +47,7 @@ def test_a_first_loop_is_started_from_home_and_completes(root: Path, screen: Ter
     screen.shows("0 of 4 tests pass (tap)")
     screen.press("C-s")
     screen.shows("◆ choose who works")
-    screen.press("Right", "Right")
+    screen.press(*["Right"] * 6)
     screen.shows("its command")
     screen.press("Tab")
     screen.type(ONE_MORE)

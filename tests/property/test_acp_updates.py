@@ -87,7 +87,7 @@ def test_refused_requests(code: int, message: str, data: object, quirks: Quirks)
 
 @given(values, values, rows, st.sampled_from(["edits", "ask", "skip"]))
 def test_openings(told: object, session: object, quirks: Quirks, mode: str) -> None:
-    opening.capabilities(told, quirks)
+    opening.capabilities(told)
     opening.settings("s", session, quirks, mode, "a-model")
     opening.told_model(session)
     opening.told_mode(session)

@@ -40,7 +40,7 @@ def test_all_of_it_fits_a_small_screen_where_there_is_no_agent(
     monkeypatch.setenv("PATH", ":".join(["/usr/bin", "/bin", *folders]))
     place = NewRunsHere(git_repo).look()
     assert len(rows(place, 76)) <= 22, "rows between the first and the last of 24"
-    assert "claude in the 22 folders of PATH" in text(place)
+    assert "claude, codex, gemini, opencode in the 22" in text(place)
     assert "see it work" in text(place)
 
 

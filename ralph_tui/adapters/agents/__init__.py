@@ -5,9 +5,10 @@ A new agent is a folder here and one entry in `AGENTS`. Rule: light, as `descrip
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.agents.acp import ANY_ACP, GEMINI_ACP, OPENCODE_ACP
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.command import COMMAND
@@ -19,10 +20,19 @@ from ralph_tui.text.sanitize import clip
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
 
-AGENTS: tuple[AgentDescription, ...] = (CLAUDE, CODEX, COMMAND, DEMO)
+AGENTS: tuple[AgentDescription, ...] = (
+    CLAUDE,
+    CODEX,
+    GEMINI_ACP,
+    OPENCODE_ACP,
+    ANY_ACP,
+    COMMAND,
+    DEMO,
+)
 """Every agent of this version; the first that says so works where none is chosen."""
 
 
+_NPM = "npm install -g "
 LONGEST_PLACE = 300
 """Characters of where a program was looked for."""
 ON = (
@@ -71,15 +81,29 @@ def no_agent(
     settings: "AgentSettings", environ: Mapping[str, str], missing: str = "no agent was found"
 ) -> UsageError:
     """What to say where no agent is found: what was looked for, and the ways to get on."""
-    ways = []
-    for agent in offered():
-        if looked_for := agent.looks_for(settings, environ):
-            ways.append(f"looked for   {clip(looked_for, LONGEST_PLACE)}")
-            ways.append(f"install it   {agent.install}   ({agent.title})")
+    wanted = [agent for agent in offered() if agent.program]
+    if settings.name:
+        wanted = [agent for agent in wanted if agent.name == settings.name] or wanted
+    looked_for = looked_for_all(wanted, settings, environ)
+    ways = [f"looked for   {clip(looked_for, LONGEST_PLACE)}"]
+    if wanted:
+        others = ", ".join(agent.install.removeprefix(_NPM) for agent in wanted[1:])
+        ways.append(f"install one  {wanted[0].install}{f' (or {others})' if others else ''}")
     return UsageError(
         f"{missing}: install one, name a program of your own, or see the demo first",
         ways=[*ways, *ON],
     )
+
+
+def looked_for_all(
+    wanted: Sequence[AgentDescription], settings: "AgentSettings", environ: Mapping[str, str]
+) -> str:
+    """``claude, codex in the 9 folders of PATH``: one place for all that were looked for there."""
+    places: dict[str, list[str]] = {}
+    for agent in wanted:
+        program, where, place = agent.looks_for(settings, environ).partition(" in the ")
+        places.setdefault(where + place, []).append(program)
+    return "; ".join(f"{', '.join(names)}{place}" for place, names in places.items())
 
 
 __all__ = [
@@ -88,6 +112,7 @@ __all__ = [
     "AgentDescription",
     "choose_agent",
     "find_agent",
+    "looked_for_all",
     "no_agent",
     "offered",
     "unknown_agent",

@@ -18,12 +18,14 @@ def program_path(context: AgentContext, usual: str) -> str:
     if path is not None:
         return path
     # Of a program that was named, its name is the first to be looked at.
-    binary = context.settings.binary
-    if binary is None:
+    binary, name = context.settings.binary, context.settings.name
+    if binary is None and name is None:
         raise no_agent(context.settings, context.environ)
-    what = "is no program that can be run" if "/" in binary else "is not on PATH"
-    named = f"{one_line(binary)!r} (agent.binary) {what}"
-    raise no_agent(context.settings, context.environ, named)
+    what = "is no program that can be run" if "/" in (binary or "") else "is not on PATH"
+    named = (
+        f"{usual!r} (--agent {name})" if binary is None else f"{one_line(binary)!r} (agent.binary)"
+    )
+    raise no_agent(context.settings, context.environ, f"{named} {what}")
 
 
 def printed(argv: list[str], context: AgentContext) -> str:

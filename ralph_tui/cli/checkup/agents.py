@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph_tui.adapters.agents import AgentContext, choose_agent, offered
+from ralph_tui.adapters.agents import AgentContext, choose_agent, looked_for_all, offered
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.command import COMMAND
@@ -94,8 +94,8 @@ def check_other_agents(around: Surroundings) -> Iterator[Finding]:
 def _none(around: Surroundings) -> Finding:
     """What was looked for, and the two ways to get on."""
     settings, environ = around.settings.agent, around.environ
-    wanted = [agent for agent in offered() if agent.looks_for(settings, environ)]
-    looked = ", ".join(agent.looks_for(settings, environ) for agent in wanted)
+    wanted = [agent for agent in offered() if agent.program]
+    looked = looked_for_all(wanted, settings, environ)
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
     own = '--agent command --agent-command "..." for a program of your own'
     return Finding(

@@ -20,7 +20,11 @@ OPTIONS = {
 NO_OBJECTIVE = "say what the agent is to reach"
 NO_COMMAND = "give a command that exits with 0 when the work is done, or choose that you agree"
 NO_CRITERION = "say in words when the work is done, or choose a command"
-NO_PROGRAM = "give the program's command line; it gets the prompt on stdin"
+NO_PROGRAM = {
+    "command": "give the program's command line; it gets the prompt on stdin",
+    "acp": "give the command line that makes the program speak the Agent Client Protocol",
+}
+"""What is said where an agent lacks its command, by the agents that are given one."""
 
 
 def agent_of(draft: Draft, place: Surroundings) -> str:
@@ -48,7 +52,7 @@ def arguments(draft: Draft, place: Surroundings) -> list[str]:
 def concerns(name: str, agent: str) -> bool:
     """Whether a setting of the form means anything to an agent."""
     takes_model = agent not in ("command", PLAYS_DEMO)
-    return {"agent.command": agent == "command", "agent.model": takes_model}.get(name, True)
+    return {"agent.command": agent in NO_PROGRAM, "agent.model": takes_model}.get(name, True)
 
 
 def typed(words: list[str]) -> str:
@@ -84,8 +88,8 @@ def _objections(
     elif offer is not None and not offer.ready:
         yield "agent.name", "it cannot work here: choose another, or install it first"
     program = draft.settings.get("agent.command", place.text("agent.command"))
-    if agent == "command" and not program.strip():
-        yield "agent.command", NO_PROGRAM
+    if agent in NO_PROGRAM and not program.strip():
+        yield "agent.command", NO_PROGRAM[agent]
     checked = set(OPTIONS) - {"agent.name", *(() if program.strip() else ("agent.command",))}
     for name in checked & set(draft.settings):
         if concerns(name, agent) and (said := problem(name, draft.settings[name].strip())):

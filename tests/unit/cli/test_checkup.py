@@ -110,7 +110,7 @@ class TestAgents:
 
     def test_none(self, made: Made) -> None:
         said = told(check_agent(made(environ={"PATH": str(made.bin)})))
-        assert said.startswith("✗ problem agent     none was found, looked for claude in the")
+        assert said.startswith("✗ problem agent     none was found, looked for claude, codex,")
         assert "npm install -g @anthropic-ai/claude-code" in said
         assert "--agent-command" in said
 

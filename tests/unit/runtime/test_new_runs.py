@@ -67,7 +67,7 @@ def test_what_is_missing_is_said_with_the_way_to_it(tmp_path: Path, no_claude: P
     assert "git init" in says(place, "git repository")
     assert place.obstacles
     assert level(place, "agent") == "warn"
-    assert "claude in the 3 folders of PATH" in says(place, "agent")
+    assert "opencode in the 3 folders of PATH" in says(place, "agent")
     assert "npm install -g @anthropic-ai/claude-code" in says(place, "agent")
     assert "--agent-command" in says(place, "agent")
     assert place.chosen == ""

@@ -35,6 +35,8 @@ def said(draft: Draft, place: Surroundings = GOOD) -> Mapping[str, str]:
         (replace(DONE, settings={"limits.budget_usd": "", "limits.max_iterations": "3"}),
          ["run", "Fix it", "-c", "pytest -q", "--max-iterations", "3", "--budget", ""]),
         (replace(DONE, settings={"agent.command": "x"}), ["run", "Fix it", "-c", "pytest -q"]),
+        (replace(DONE, settings={"agent.name": "acp", "agent.command": "x --acp"}),
+         ["run", "Fix it", "-c", "pytest -q", "--agent", "acp", "--agent-command", "x --acp"]),
         (replace(DONE, settings={"agent.name": "command", "agent.command": "x -y"}),
          ["run", "Fix it", "-c", "pytest -q", "--agent", "command", "--agent-command", "x -y"]),
         (replace(DONE, settings={"agent.name": "demo"}), ["demo"]),

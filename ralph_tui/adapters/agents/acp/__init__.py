@@ -19,9 +19,9 @@ def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescriptio
 
     def check(context: AgentContext) -> None:
         # A command line is parsed without it.
-        from ralph_tui.adapters.agents.acp.program import installed_program  # noqa: PLC0415
+        from ralph_tui.adapters.agents.installed import program_path  # noqa: PLC0415
 
-        installed_program(context, quirks)
+        program_path(context, usual)
 
     def found(context: AgentContext) -> str:
         from ralph_tui.adapters.agents.acp.program import described  # noqa: PLC0415 - as above
@@ -39,6 +39,7 @@ def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescriptio
         check=check,
         build=build,
         is_default=lambda settings, environ: is_installed(settings, environ, usual),
+        default_when="else where installed",
         program=usual,
         title=quirks.title,
         looks_for=lambda settings, environ: looked_for(settings, environ, usual),

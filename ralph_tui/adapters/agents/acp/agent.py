@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from ralph_tui.adapters.agents.acp.opencode_rules import with_rules
 from ralph_tui.adapters.agents.acp.opening import Ledger, Plan
-from ralph_tui.adapters.agents.acp.program import installed_program
 from ralph_tui.adapters.agents.acp.quirks import Quirks, of_command
 from ralph_tui.adapters.agents.acp.session import AcpSession
 from ralph_tui.adapters.agents.description import AgentContext
+from ralph_tui.adapters.agents.installed import program_path
 from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.ports import Emit, Turn
 
@@ -49,7 +49,7 @@ def known_agent(name: str, quirks: Quirks, context: AgentContext) -> AcpAgent:
     """An agent of the table; raises ``UsageError`` when its program is missing."""
     model = context.settings.model
     flags = ["-m", model] if model and quirks.model_by_flag else []
-    program = [installed_program(context, quirks), *quirks.arguments, *flags]
+    program = [program_path(context, quirks.commands[0]), *quirks.arguments, *flags]
     return AcpAgent(name, program, quirks, context)
 
 

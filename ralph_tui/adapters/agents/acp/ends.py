@@ -1,4 +1,4 @@
-"""How a session ended: by an answer, a refused request, its service's silence, or an exit. Pure.
+"""How a session ended: by an answer, a refused request, its service's silence, or an exit.
 
 Agents put a failed call to their service into a refused request in ways of their own: its status as
 the request's code, its class in the data, its words alone; one ends the turn as if all were well.
@@ -97,6 +97,11 @@ def of_exit(exit_code: int | None, last_words: str, *, began: bool) -> SessionEn
         signal = "" if exit_code is None else f" by signal {exit_code - 128}"
         return SessionEnd("crashed", f"The agent was ended{signal} {when}{said}.")
     return SessionEnd("crashed", f"The agent exited with code {exit_code} {when}{said}.")
+
+
+def local_now() -> datetime:
+    """In the zone of the user, in which agents tell times of day."""
+    return datetime.now().astimezone()
 
 
 def status_in(line: bytes) -> int:

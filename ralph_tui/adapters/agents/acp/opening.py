@@ -12,9 +12,8 @@ Json = Mapping[str, object]
 
 PROTOCOL = 1
 _FULL = ("bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "dontask")
-_EDITS = ("acceptedits", "autoedit", "autoedits")
-_MODES: Mapping[str, tuple[str, ...]] = {"skip": _FULL, "edits": _EDITS, "ask": _EDITS}
-"""How agents that are not known may call our modes, without what is no letter."""
+_ASKING = ("default", "ask", "manual", "normal")
+"""How agents that are not known may call such modes, without what is no letter."""
 
 
 @dataclass
@@ -74,14 +73,14 @@ def initialize() -> Json:
     }
 
 
-def capabilities(result: object, quirks: Quirks) -> Capabilities:
+def capabilities(result: object) -> Capabilities:
     """What the answer to ``initialize`` says."""
     fields = as_map(result)
     info, able = as_map(fields.get("agentInfo")), as_map(fields.get("agentCapabilities"))
     resume_by = ""
-    if quirks.resumes and isinstance(as_map(able.get("sessionCapabilities")).get("resume"), dict):
+    if isinstance(as_map(able.get("sessionCapabilities")).get("resume"), dict):
         resume_by = "session/resume"
-    elif quirks.resumes and able.get("loadSession") is True:
+    elif able.get("loadSession") is True:
         resume_by = "session/load"
     steering = as_map(as_map(fields.get("_meta")).get("steering")).get("supported") is True
     return Capabilities(
@@ -100,11 +99,12 @@ def settings(
 def _mode(session_id: str, fields: Json, quirks: Quirks, mode: str) -> Iterator[Setting]:
     told = as_map(fields.get("modes"))
     offered = [as_text(as_map(one).get("id")) for one in as_list(told.get("availableModes"))]
+    now = as_text(told.get("currentModeId"))
     wanted = quirks.modes.get(mode, "")
-    if not wanted:
-        known = _MODES.get(mode, ())
+    if not wanted and (mode == "skip" or _letters(now) in _FULL):
+        known = _FULL if mode == "skip" else _ASKING
         wanted = next((one for one in offered if _letters(one) in known), "")
-    if wanted in offered and wanted and wanted != told.get("currentModeId"):
+    if wanted in offered and wanted not in ("", now):
         params = {"sessionId": session_id, "modeId": wanted}
         yield Setting("mode", wanted, "session/set_mode", params)
 

@@ -28,7 +28,7 @@ class Quirks:
     install: str = ""
     """The command that installs it."""
     modes: Mapping[str, str] = field(default_factory=dict)
-    """Its own mode by ours: ``edits``, ``ask``, ``skip``."""
+    """Its own mode by ours: ``edits``, ``ask``, ``skip``. One that asks will do: we answer."""
     refusal_ends_turn: bool = False
     """Whether a refused permission ends its turn without a word to its model."""
     second_prompt: Literal["folded in", "queued", "ends the first", ""] = ""
@@ -82,7 +82,7 @@ GEMINI = Quirks(
     names=("gemini-cli",),
     arguments=("--acp",),
     install="npm install -g @google/gemini-cli",
-    modes={"edits": "autoEdit", "ask": "autoEdit", "skip": "yolo"},
+    modes={"edits": "default", "ask": "default", "skip": "yolo"},
     second_prompt="ends the first",
     resumes=False,
     model_by_flag=True,
@@ -94,7 +94,7 @@ CLAUDE = Quirks(
     title="Claude Code",
     commands=("claude-agent-acp", "claude-code-acp"),
     names=("@agentclientprotocol/claude-agent-acp", "claude-code-acp"),
-    modes={"edits": "acceptEdits", "ask": "acceptEdits", "skip": "bypassPermissions"},
+    modes={"edits": "default", "ask": "default", "skip": "bypassPermissions"},
     second_prompt="folded in",
     login="run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key",
     abilities=Abilities(

@@ -8,7 +8,6 @@ model heard nothing, the owner's words to it) is prompted after, in the same ses
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from functools import partial
 
 from ralph_tui.adapters.agents.acp import ends, opening
@@ -20,8 +19,10 @@ from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.agents.rpc.messages import Failure, Notification, Request
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
 from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
+from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import (
+    AgentNoted,
     Event,
     GuidanceAcknowledged,
     GuidanceDelivered,
@@ -30,7 +31,7 @@ from ralph_tui.events import (
 from ralph_tui.ports import AgentAnswer, Emit, Turn
 from ralph_tui.text.format import duration
 
-LINGER_S = 1.0
+LINGER_S = 3.0
 """Seconds that an agent which has nothing left to do may take to end by itself."""
 QUIET_S = 60.0
 """Seconds without a word of the agent's service after which that is said."""
@@ -54,12 +55,13 @@ class AcpSession(RpcSession):
         )
         self._questions = Questions(turn, plan.root, self._reader, self.respond)
         self._session_id = ""
+        self._own_mode: str | None = None
+        """The agent's mode as the session began."""
         self._prompts = 0
         """Prompts that are not answered."""
         self._turns = 0
         self._ended_as: SessionEnd | None = None
         """How it ended by its own account."""
-        self._cancelled = False
         self._quiet = False
         """Whether its service's silence was told."""
         self._gave_up = False
@@ -75,7 +77,7 @@ class AcpSession(RpcSession):
     def send(self, guidance_id: str, text: str) -> bool:
         """Hand words over; False when the agent takes none now."""
         with self._lock:
-            working = self._prompts > 0 and not self._cancelled and self._ended_as is None
+            working = self._prompts > 0 and self._ended_as is None
             if self._finished or self._end_requested or not working:
                 return False
             if self._able.steering:
@@ -85,7 +87,7 @@ class AcpSession(RpcSession):
                 return False
             self._prompts += 1
             answered = partial(self._answered, guidance_id=guidance_id)
-            self.call("session/prompt", self._prompt(text), answered, self._failed)
+            self.call("session/prompt", self._prompt(text), answered, self._not_taken)
         self._emit_all([GuidanceDelivered(guidance_id=guidance_id, into="session")])
         return True
 
@@ -96,20 +98,17 @@ class AcpSession(RpcSession):
     # -- the handshake ---------------------------------------------------------------------------
 
     def _initialized(self, result: object) -> Iterable[Event]:
-        self._able = opening.capabilities(result, self.quirks)
-        self.quirks = self._reader.quirks = self._reader.tools.quirks = of_name(
-            self._able.name, self.quirks
-        )
-        self._able = opening.capabilities(result, self.quirks)
+        self._able = opening.capabilities(result)
+        self.quirks = of_name(self._able.name, self.quirks)
+        self._reader.quirks = self._reader.tools.quirks = self.quirks
         self.takes_guidance = self._able.steering or self.quirks.second_prompt == "folded in"
         where: dict[str, object] = {"cwd": self._plan.root, "mcpServers": []}
         if self._turn.resume is None:
             self.call("session/new", where, self._opened, self._failed)
             return ()
         known = self._plan.ledger.names.get(self._turn.resume, "")
-        if not known or not self._able.resume_by:
-            self._over(SessionEnd("unresumable", "The agent cannot resume its session."))
-            return ()
+        if not (known and self._able.resume_by and self.quirks.resumes):
+            return self._over(SessionEnd("unresumable", "The agent cannot resume its session."))
         self.call(
             self._able.resume_by,
             {"sessionId": known, **where},
@@ -119,18 +118,16 @@ class AcpSession(RpcSession):
         return ()
 
     def _not_resumed(self, failure: Failure) -> Iterable[Event]:
-        end = ends.of_failure(failure, self.quirks, _now())
+        end = ends.of_failure(failure, self.quirks, ends.local_now())
         hopeless = end.outcome in ("auth", "unknown_model", "limited")
-        self._over(end if hopeless else SessionEnd("unresumable", end.reason))
-        return ()
+        return self._over(end if hopeless else SessionEnd("unresumable", end.reason))
 
     def _opened(self, result: object) -> Iterable[Event]:
         self._session_id = as_text(as_map(result).get("sessionId"))
         if not self._session_id:
-            self._over(SessionEnd("error", "The agent opened no session; is it up to date?"))
-            return ()
+            return self._over(SessionEnd("error", "The agent opened no session; is it up to date?"))
         self._plan.ledger.names[self._turn.session_id] = self._session_id
-        mode = self._turn.permissions.mode
+        mode, self._own_mode = self._turn.permissions.mode, opening.told_mode(result)
         settings = opening.settings(self._session_id, result, self.quirks, mode, self._plan.model)
         described = opening.described(self._turn.iteration, self._able, result, settings)
         return [described, *self._set(settings)]
@@ -141,18 +138,19 @@ class AcpSession(RpcSession):
             self.began = True
             self._look()
             self._reader.prompted()
-            whole = self._turn.prompt if self._turn.resume else self._turn.whole_prompt
-            self._work(whole)
+            self._work(self._turn.prompt if self._turn.resume else self._turn.whole_prompt)
             return ()
         setting, *others = settings
 
         def refused(failure: Failure) -> Iterable[Event]:
             words = ends.words_of(failure)
             if setting.what == "model":
-                self._over(ends.no_model(setting.value, words, self.quirks))
-                return ()
-            note = self._note(f"The agent keeps its own mode, not {setting.value!r}: {words}")
-            return [note, *self._set(others)]
+                return self._over(ends.no_model(setting.value, words, self.quirks))
+            # Whatever its mode asks for is answered as ours says.
+            text = f"The agent keeps its own mode, not {setting.value!r}: {words}"
+            k = self._turn.iteration
+            described = SessionDescribed(iteration=k, permission_mode=self._own_mode)
+            return [AgentNoted(iteration=k, text=text), described, *self._set(others)]
 
         self.call(setting.method, setting.params, lambda _: self._set(others), refused)
         return ()
@@ -180,7 +178,7 @@ class AcpSession(RpcSession):
         if self._prompts or self._ended_as is not None:
             return told
         told += self._withdrawn("the turn is over")
-        end = ends.of_result(fields, self._reader, self.quirks, _now())
+        end = ends.of_result(fields, self._reader, self.quirks, ends.local_now())
         went_well = end.outcome in ("success", "error") and not self._reader.failed
         words = self._questions.unheard(fields) if went_well else ""
         if words:
@@ -200,20 +198,28 @@ class AcpSession(RpcSession):
         # Where it is refused, the words stay queued, and the next prompt carries them.
         self.call("_session/steering", self._prompt(text), taken)
 
+    def _not_taken(self, failure: Failure) -> Iterable[Event]:
+        """Words within a turn were refused: the turn goes on without them."""
+        self._prompts -= 1
+        if not self._prompts:
+            self._over(SessionEnd("success"))
+        return [self._note(f"The agent did not take your words: {ends.words_of(failure)}")]
+
     def _failed(self, failure: Failure) -> Iterable[Event]:
         """A call that the session needs was refused."""
         self._look()
         told = [*self._withdrawn("the turn is over"), *self._reader.turn_ended({})]
         if self._ended_as is None:
-            self._over(ends.of_failure(failure, self.quirks, _now()))
+            self._over(ends.of_failure(failure, self.quirks, ends.local_now()))
         return told
 
-    def _over(self, end: SessionEnd) -> None:
+    def _over(self, end: SessionEnd) -> Iterable[Event]:
         """Nothing is left to do: the agent may end."""
         self._ended_as = end
         if self._session_id:
             self._plan.ledger.costs[self._session_id] = self._reader.usage.total_usd
         self._close_stdin()
+        return ()
 
     # -- what it tells and asks ------------------------------------------------------------------
 
@@ -274,10 +280,10 @@ class AcpSession(RpcSession):
         self._end(SessionEnd("limited", limit="outage"))
         return ()
 
-    def _take_stderr_lines(self, lines, log, gap):  # type: ignore[no-untyped-def]
+    def _take_stderr_lines(self, lines: list[bytes], log: Transcript, gap: str) -> None:
         super()._take_stderr_lines(lines, log, gap)
-        for line in lines:
-            self._refused_status = ends.status_in(line) or self._refused_status
+        told = filter(None, map(ends.status_in, lines))
+        self._refused_status = next(told, self._refused_status)
 
     # -- the end ---------------------------------------------------------------------------------
 
@@ -285,7 +291,7 @@ class AcpSession(RpcSession):
         return self._withdrawn("the agent is gone")
 
     def _interrupt(self) -> bool:
-        self._cancelled = self._reader.tools.interrupted = True
+        self._reader.tools.interrupted = True
         self._questions.close()
         if not self._session_id:
             return False
@@ -312,8 +318,3 @@ class AcpSession(RpcSession):
             tool_calls=reader.tools.calls,
             tool_errors=reader.tools.errors,
         )
-
-
-def _now() -> datetime:
-    """In the zone of the user, in which agents tell times of day."""
-    return datetime.now().astimezone()

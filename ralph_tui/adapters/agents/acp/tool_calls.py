@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from ralph_tui.adapters.agents.acp.permission import denied
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.acp.tool_use import ToolUse
 from ralph_tui.adapters.agents.json_fields import as_text
@@ -26,7 +27,7 @@ class ToolCalls:
         """Whether we end the turn: what fails from now on is no failure of a tool."""
         self.quirks = quirks
         self._iteration = iteration
-        self._roots = [root]
+        self._root = root
         self._uses: dict[str, ToolUse] = {}
         self._began: dict[str, float] = {}
         """When those that were told of began."""
@@ -63,7 +64,7 @@ class ToolCalls:
                 iteration=self._iteration,
                 tool_id=tool_id,
                 tool=shorten(use.name, 80),
-                summary=use.subject(self._roots),
+                summary=use.subject([self._root]),
                 offset=offset,
             )
         if use.status in OVER and not asked:
@@ -82,7 +83,10 @@ class ToolCalls:
         if len(self._over) > _MOST_KEPT:
             del self._over[next(iter(self._over))]
         because: Prevented = ""
-        if tool_id in self._refused or self.denied_by_rule(use):
+        by_rule = self._denied_by_rule(use)
+        if by_rule:
+            yield denied(self._iteration, use, tool_id, self._root)
+        if by_rule or tool_id in self._refused:
             because = "denied"
         elif self.interrupted or use.status not in OVER:
             because = "interrupted"
@@ -99,7 +103,7 @@ class ToolCalls:
             offset=offset,
         )
 
-    def denied_by_rule(self, use: ToolUse) -> bool:
+    def _denied_by_rule(self, use: ToolUse) -> bool:
         """Whether a rule of ours that the agent keeps itself has denied it."""
         words = self.quirks.denied_by_rule
         return bool(words) and use.status == "failed" and use.said().startswith(words)

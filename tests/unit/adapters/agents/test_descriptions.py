@@ -51,7 +51,9 @@ def test_it_is_offered_in_the_help_and_in_the_error() -> None:
     parser = argparse.ArgumentParser()
     add_settings(parser)
     words = " ".join(parser.format_help().split())
-    assert "who works: claude (where installed), codex (else where installed), command," in words
+    assert (
+        "who works: claude (where installed), codex (else where installed), gemini (else" in words
+    )
     assert "further (in tests)" in words
     names = ", ".join(agent.name for agent in offered())
     with pytest.raises(UsageError, match=f"choose one of {names}"):

@@ -481,7 +481,9 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 
 
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
-    named = r"no agent 'foo' \(--agent\): choose one of claude, codex, command"
+    named = (
+        r"no agent 'foo' \(--agent\): choose one of claude, codex, gemini, opencode, acp, command"
+    )
     with pytest.raises(UsageError, match=named):
         choose_agent(AgentSettings(name="foo"))
     with pytest.raises(UsageError, match=r"did you mean claude\?"):
@@ -489,7 +491,7 @@ def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no agent was found") as nothing:
         choose_agent(AgentSettings(), {"PATH": str(tmp_path)})
     said = "\n".join(nothing.value.ways)
-    assert "claude in the 1 folder of PATH" in said
+    assert "opencode in the 1 folder of PATH" in said
     assert "npm install -g @anthropic-ai/claude-code" in said
     assert '--agent command --agent-command "' in said
     assert "ralph-tui demo" in said

@@ -138,10 +138,10 @@ def test_a_session_that_the_agent_has_lost_is_unresumable(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("plays", "mode", "wanted"),
     [
-        ("gemini", "edits", "autoEdit"),
-        ("gemini", "ask", "autoEdit"),
+        ("gemini", "edits", None),
+        ("gemini", "ask", None),
         ("gemini", "skip", "yolo"),
-        ("claude", "edits", "acceptEdits"),
+        ("claude", "edits", None),
         ("claude", "skip", "bypassPermissions"),
         ("opencode", "edits", None),
     ],
@@ -152,7 +152,8 @@ def test_the_mode_is_set_by_its_name_there(
     bench.run(plays, [{"say": "on"}], turn=bench.turn(mode))
     told = [params["modeId"] for params in bench.told("session/set_mode")]
     assert told == ([] if wanted is None else [wanted])
-    assert bench.heard.of(SessionDescribed)[0].permission_mode == wanted
+    asks = None if plays == "opencode" else "default"
+    assert bench.heard.of(SessionDescribed)[0].permission_mode == (wanted or asks)
 
 
 def test_a_mode_that_is_refused_is_said_and_the_rules_stand(bench: Bench) -> None:
@@ -173,3 +174,20 @@ def test_a_model_that_the_agent_does_not_have_is_one_sentence(bench: Bench) -> N
         "OpenCode has no model 'nosuch' (no such value): choose another one with --model."
     )
     assert bench.told("session/set_config_option")[0]["value"] == "nosuch"
+
+
+def test_words_that_the_agent_refuses_do_not_end_its_turn(bench: Bench) -> None:
+    gate = bench.root / "go"
+    session = bench.start(
+        "opencode",
+        [bash(f"while ! test -e {gate}; do sleep 0.02; done"), {"say": "done"}],
+        turn=bench.turn("skip"),
+        quirks={"second": "refused"},
+    )
+    bench.heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    assert session.send("g-1", "use plus")
+    bench.heard.wait_for(lambda event: isinstance(event, AgentNoted))
+    gate.touch()
+    assert bench.heard.finished().outcome == "success"
+    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["done"]
+    assert "did not take your words: busy" in bench.heard.of(AgentNoted)[0].text
