@@ -70,6 +70,8 @@ class Server:
         self._asks = False
         self._turn = ""
         self._steered: list[Json] = []
+        self._untold: Answer | None = None
+        """The answer whose usage is not told yet."""
         self._answers: queue.SimpleQueue[Json] = queue.SimpleQueue()
         self._interrupted = threading.Event()
         self._shells: list[Shell] = []
@@ -118,9 +120,9 @@ class Server:
         pass
 
     def _account(self, message: Json) -> None:
-        kind = "chatgpt" if self.scenario.subscription else "apiKey"
-        account = {"account": {"type": kind}, "requiresOpenaiAuth": False}
-        self.put(id=message["id"], result=account)
+        # A provider of its own has a key of its own, of which no account knows.
+        account = {"type": "chatgpt"} if self.scenario.subscription else None
+        self.put(id=message["id"], result={"account": account, "requiresOpenaiAuth": False})
 
     def _thread(self, message: Json) -> None:
         params = message["params"]
@@ -178,7 +180,8 @@ class Server:
             status = "failed" if error else "completed"
         except TurnInterruptedError:
             status = "interrupted"
-            self._told_usage(Answer())
+            if self._untold is not None:
+                self._told_usage(self._untold)
         turn, self._turn = self._turn, ""
         about: Json = {"id": turn, "items": [], "status": status, "error": error}
         self.put(method="turn/completed", params={"threadId": self.thread, "turn": about})
@@ -190,6 +193,7 @@ class Server:
             answer = self._call()
             if isinstance(answer, dict):
                 return answer
+            self._untold = answer
             if answer.text:
                 self._item(type="agentMessage", text=answer.text)
             for tool in answer.tools:
@@ -201,21 +205,26 @@ class Server:
             self._say_words(steered)
 
     def _call(self) -> Answer | Json:
-        tries = 0
+        tries, asked = 0, 0
         while True:
             answer = self._script.next(time.time())
             self._pause(answer.delay_s)
             if not answer.fault:
                 return answer
+            asked += 1
+            if answer.fault in codex_errors.ASKED_TWICE and asked % 2:
+                continue
             if answer.resets_in_s:
                 self._windows(self._script.resets_at(answer))
             told = codex_errors.of(answer, tries, self._script)
             if not told["willRetry"]:
+                if answer.fault == "overflow":
+                    self._told_full()
                 self.tell("error", **told)
                 return dict(told["error"])
             tries += 1
             self.tell("error", **told)
-            self._pause(float(answer.retry_after or 0.05))
+            self._pause(float(answer.retry_after or 0.2))
 
     def _pause(self, seconds: float) -> None:
         if self._interrupted.wait(seconds):
@@ -310,16 +319,22 @@ class Server:
     # -- what it costs ---------------------------------------------------------------------------
 
     def _told_usage(self, answer: Answer) -> None:
+        self._untold = None
         used = answer.input_tokens + answer.cached_tokens + answer.output_tokens
         total = self._state.threads[self.thread] + used
         self._state.threads[self.thread] = total
         self._state.save()
-        usage = {
-            "total": {"totalTokens": total},
-            "last": {"totalTokens": used},
-            "modelContextWindow": WINDOW,
-        }
+        last = {"inputTokens": used - answer.output_tokens, "outputTokens": answer.output_tokens}
+        self._tell_usage({**last, "totalTokens": total}, {**last, "totalTokens": used})
+
+    def _tell_usage(self, total: Json, last: Json) -> None:
+        usage = {"total": total, "last": last, "modelContextWindow": WINDOW}
         self.tell("thread/tokenUsage/updated", tokenUsage=usage)
+
+    def _told_full(self) -> None:
+        """A window that has overflowed is told as a sum."""
+        full = {"inputTokens": 0, "outputTokens": 0, "totalTokens": WINDOW}
+        self._tell_usage(full, full)
 
     def _windows(self, resets_at: int) -> None:
         primary = {"usedPercent": 100, "windowDurationMins": 300, "resetsAt": resets_at}

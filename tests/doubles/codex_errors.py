@@ -5,6 +5,8 @@ from tests.doubles.scenario import Answer, Json, Script
 
 TRIES = 2
 """After which a call has failed for good."""
+ASKED_TWICE = ("500", "529", "drop")
+"""Faults of which the first is told nobody: the request is made anew."""
 _AT_ONCE = {"overflow": "contextWindowExceeded", "400": "other", "429": ""}
 """Faults that are not tried again."""
 

@@ -316,7 +316,7 @@ def test_the_owner_is_asked_and_answers(lab: Lab) -> None:
     assert not heard.of(ToolDenied)
     assert not heard.of(AgentAskedNoMore)
     said = (lab.tmp / "attempt/results/iter-001/transcript.jsonl").read_text()
-    assert "What you asked for (Bash) was refused: no c here" in said
+    assert "About touch c: no c here" in said
 
 
 def test_edits_outside_are_asked_about_with_their_change(lab: Lab) -> None:

@@ -53,6 +53,11 @@ class Approval:
     parent: str | None = None
     """The thread of the subagent that asks."""
 
+    @property
+    def subject(self) -> str:
+        """What it is about, in a line."""
+        return shorten((self.shown or self.why or self.tool).strip().split("\n", 1)[0])
+
     def permitted(self, permits: Permits) -> bool:
         """Whether the rules of the session permit it."""
         if self.choices:
@@ -89,12 +94,11 @@ class Approval:
     def denied(self, iteration: int, root: str) -> ToolDenied:
         """That the rules do not permit it, and which lines would."""
         lines = self._lines(root)
-        what = (self.shown or self.why or self.tool).strip().split("\n", 1)[0]
         return ToolDenied(
             iteration=iteration,
             tool=shorten(self.tool, 80),
             tool_id=shorten(self.tool_id) or None,
-            message=shorten(f"Not permitted: {what}"),
+            message=shorten(f"Not permitted: {self.subject}"),
             permit=shorten(lines[0]) if lines else "",
             also=[shorten(line) for line in lines[1:]],
             final=not lines,

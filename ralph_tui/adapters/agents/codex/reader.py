@@ -74,6 +74,7 @@ class CodexReader:
         self.windows = Windows()
         self.receipts = Receipts()
         self._described: SessionDescribed | None = None
+        self._billing = ""
         self._beat = float("-inf")
         self._offset = 0
         self._now = 0.0
@@ -105,14 +106,17 @@ class CodexReader:
             model=shorten(as_text(result.get("model"))) or None,
             permission_mode=shorten(", ".join(filter(None, (mode, policy)))) or None,
             version=shorten(version) or None,
+            billing=self._billing or None,
         )
 
     def account(self, result: Json) -> Iterator[Event]:
         """The answer to ``account/read``: where the bill goes."""
         kind = as_text(as_map(result.get("account")).get("type"))
-        billing = {"apiKey": "API key", "chatgpt": "subscription"}.get(kind, kind)
-        if billing:
-            yield from self._describe(billing=shorten(billing, 80))
+        self._billing = shorten(
+            {"apiKey": "API key", "chatgpt": "subscription"}.get(kind, kind), 80
+        )
+        if self.thread and self._billing:
+            yield from self._describe(billing=self._billing)
 
     def turn_began(self, turn: object) -> None:
         """The main thread works on something."""

@@ -27,6 +27,8 @@ LINGER_S = 2.0
 """Seconds that a server which has nothing left to do may take to end by itself."""
 RECEIPT_S = 10.0
 """Seconds that a finished agent may be silent about guidance that it has taken."""
+HOPELESS = ("auth", "unknown_model")
+"""What a refused call may mean that no further try can mend."""
 RETRY_S = 90.0
 """Seconds of silence after a refused call: who waits longer than this waits for a limit."""
 
@@ -79,7 +81,7 @@ class CodexSession(RpcSession):
         taken = self.respond(asked.id, asked.answer(answer))
         if taken and answer.decision == "refuse" and answer.words and self._reader.turn:
             # A refusal has no words of its own.
-            self._tell(f"What you asked for ({asked.tool}) was refused: {answer.words}")
+            self._tell(f"About {asked.subject}: {answer.words}")
         return taken
 
     # -- the handshake ---------------------------------------------------------------------------
@@ -187,9 +189,8 @@ class CodexSession(RpcSession):
         if told is None:
             return None
         hopeless = self._reader.retrying
-        if hopeless is not None and hopeless.outcome in ("auth", "unknown_model"):
-            # No further try can mend it.
-            self._end(self._reader.windows.end(hopeless, _now()), at_once=True)
+        if hopeless and hopeless.outcome in HOPELESS and not self._end_requested:
+            self._end(self._reader.windows.end(hopeless, _now()))
         if self._reader.end is not None and not self._reader.turn:
             return [*told, *self._withdrawn("its turn is over"), *self._go_on()]
         return told

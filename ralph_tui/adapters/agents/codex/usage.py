@@ -49,10 +49,12 @@ class Usage:
             first = total if not in_turn else max(0, total - _tokens(last))
             self._before[thread] = first if known is None else min(known, total)
         self._ledger.totals[thread] = total
+        if _is_no_sum(as_map(usage.get("total"))):
+            self._before[thread] = total - self._used.get(thread, 0)
         self._used[thread] = max(0, total - self._before[thread])
         if main:
-            self.context = _tokens(last) or self.context
             self.window = as_count(usage.get("modelContextWindow")) or self.window
+            self.context = (self.window if _is_no_sum(last) else _tokens(last)) or self.context
         return self.report()
 
     def report(self) -> UsageReported:
@@ -63,6 +65,12 @@ class Usage:
             context_tokens=self.context,
             context_window=self.window,
         )
+
+
+def _is_no_sum(usage: Json) -> bool:
+    """Whether it only says that the window is full: nobody has used these tokens."""
+    parts = [as_count(usage.get(name)) for name in ("inputTokens", "outputTokens")]
+    return "inputTokens" in usage and _tokens(usage) > 0 and not any(parts)
 
 
 def _tokens(usage: Json) -> int:

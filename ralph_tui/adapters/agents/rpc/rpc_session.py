@@ -33,6 +33,8 @@ from ralph_tui.ports import Emit, Turn
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0
 """Seconds of silence after which an agent that has not begun is given up."""
+MOST_ANSWERED = 50
+"""Requests that are known again when they are asked again."""
 MAX_COMPLAINTS = 5
 """Notes about lines that are no message, and about unknown kinds, per session."""
 
@@ -72,6 +74,8 @@ class RpcSession(ProcessSession):
         self._calls: dict[Id, _Call] = {}
         self._asked: dict[Id, Request] = {}
         """Requests of the other side that are not answered yet."""
+        self._given: dict[Id, tuple[Request, bytes]] = {}
+        """The last that were, with their answers."""
         self._complaints: set[str] = set()
 
     # -- writing ---------------------------------------------------------------------------------
@@ -95,22 +99,26 @@ class RpcSession(ProcessSession):
 
     def respond(self, request_id: Id, result: object) -> bool:
         """Answer a request; False when it is not asked any more."""
-        if self.withdraw(request_id) is None:
-            return False
-        self._send(written(self.version, id=request_id, result=result))
-        return True
+        return self._reply(request_id, result=result)
 
     def refuse(self, request_id: Id, code: int, text: str) -> bool:
         """Answer a request with an error; False when it is not asked any more."""
-        if self.withdraw(request_id) is None:
-            return False
-        error = {"code": code, "message": text}
-        self._send(written(self.version, id=request_id, error=error))
-        return True
+        return self._reply(request_id, error={"code": code, "message": text})
 
     def withdraw(self, request_id: Id) -> Request | None:
         """A request that wants no answer any more; None when it is not open."""
         return self._asked.pop(request_id, None)
+
+    def _reply(self, request_id: Id, **answer: object) -> bool:
+        request = self.withdraw(request_id)
+        if request is None:
+            return False
+        line = written(self.version, id=request_id, **answer)
+        if len(self._given) >= MOST_ANSWERED:
+            self._given.pop(next(iter(self._given)), None)
+        self._given[request_id] = (request, line)
+        self._send(line)
+        return True
 
     # -- what subclasses define ------------------------------------------------------------------
 
@@ -151,6 +159,10 @@ class RpcSession(ProcessSession):
     def _take_request(self, request: Request) -> Iterable[Event]:
         if request.id in self._asked:
             # The same one again: it is answered once.
+            return ()
+        before, answer = self._given.get(request.id, (None, b""))
+        if before == request:
+            self._send(answer)
             return ()
         self._asked[request.id] = request
         told = self._on_request(request)

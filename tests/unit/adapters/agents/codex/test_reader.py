@@ -164,9 +164,11 @@ def test_retries_are_told_and_are_no_work() -> None:
 
 
 def test_a_window_that_overflowed() -> None:
-    end = Read("codex-appserver-context").reader.end
-    assert end is not None
-    assert end.outcome == "context_full"
+    reader = Read("codex-appserver-context").reader
+    assert reader.end is not None
+    assert reader.end.outcome == "context_full"
+    # It is told as a sum of as many tokens as the window holds, which nobody has used.
+    assert (reader.usage.tokens, reader.usage.context) == (9751, 258_400)
 
 
 def test_guidance_is_known_by_its_words_where_it_has_no_name() -> None:

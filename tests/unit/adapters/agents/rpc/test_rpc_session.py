@@ -153,6 +153,8 @@ say(id="0", method="later")
 answers = [hear(), hear()]
 say(method="tell", params={"text": sorted([a["id"] == 0, a.get("result")] for a in answers)})
 say(id=0, method="later")
+same = hear()
+say(id=0, method="later", params={"text": same["result"]})
 say(method="tell", params={"text": hear()["result"]})
 """
     session = talk(code, turn, heard, tmp_path)
@@ -162,8 +164,8 @@ say(method="tell", params={"text": hear()["result"]})
     assert not session.refuse(0, 1, "no")
     assert not session.respond(7, "nobody asked")
     assert session.respond("0", "yes")
+    # The same again gets the same answer; another one of that number is asked.
     until(lambda: words(heard)[-1] == "asked later" and len(words(heard)) == 4)
-    # The number is free again.
     assert session.respond(0, "yes" * 3)
     heard.finished()
     assert words(heard)[-1] == "told 9"
