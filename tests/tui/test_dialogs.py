@@ -41,7 +41,7 @@ OPENED: dict[str, tuple[str, Sequence[str]]] = {
     "changes": ("paused", ("3", "home", "right", "enter")),
 }
 """Each dialog: the story and the keys that open it."""
-SIZES = [(60, 15), (80, 24), (100, 30), (140, 45), (200, 60), (120, 20), (30, 10), (20, 5)]
+SIZES = [(60, 15), (80, 24), (140, 45), (200, 60), (120, 20), (30, 10), (20, 5)]
 ANSWERING = [name for name in OPENED if name not in ("edit", "more", "guide", "palette", "hostile")]
 
 
