@@ -85,7 +85,7 @@ class Look:
             self.problem(recording.problem)
         if not over:
             text = status_text(read_status(run))
-            if "disconnected: its process is gone" not in text:
+            if ": its process is gone" not in text:
                 self.problem(f"status says {text}")
         now = owned(self.folder)
         if changed := [name for name, was in self.mine.items() if now[name] != was]:
