@@ -1,10 +1,14 @@
 """The agent `claude` in the mode `ask`, on the stub: questions over its stream, and our answers."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.agents.claude import stream_agent as streaming
+from ralph_tui.adapters.agents.claude.requests import MOST_OPEN
+from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.events import (
     AgentAsked,
     AgentAskedNoMore,
@@ -128,3 +132,88 @@ def test_in_the_mode_edits_it_asks_nobody(bench: Bench) -> None:
     assert not heard.of(AgentAsked)
     assert len(heard.of(ToolDenied)) == 3
     assert isinstance(heard.events[-1], SessionFinished)
+
+
+# -- what no stub of Claude does, and a wild one might -----------------------------------------
+
+WILD = """
+import json, sys
+def put(kind, **fields): print(json.dumps({"type": kind, **fields}), flush=True)
+def ask(name, command, **more):
+    put("control_request", request_id=name, request={"subtype": "can_use_tool", "tool_name": "Bash",
+        "input": {"command": command}, **more})
+def hear():
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "control_response":
+            return message["response"]
+def end(): put("result", subtype="success", is_error=False, num_turns=1, result="")
+hear_nothing = sys.stdin.readline()
+put("system", subtype="init", session_id="s", model="m")
+"""
+
+
+def wild(bench: Bench, script: str) -> tuple[Session, Heard]:
+    agent = StreamAgent("wild", [sys.executable, "-c", WILD + script], bench.context())
+    heard = Heard()
+    return agent.start(bench.turn(), heard), heard
+
+
+def test_a_subagent_in_the_background_is_answered_when_the_turn_is_over(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "RECEIPT_S", 0.05)
+    session, heard = wild(
+        bench,
+        """
+put("system", subtype="task_started", task_id="a", description="look", subagent_type="general",
+    is_backgrounded=True)
+end()
+import time; time.sleep(0.4)
+ask("late", "touch x", agent_id="a")
+print(json.dumps({"type": "user", "message": {"role": "user", "content": str(hear())}}), flush=True)
+put("system", subtype="task_notification", task_id="a", status="completed")
+end()
+sys.stdin.read()
+""",
+    )
+    request = asked(heard, 1)
+    assert request.parent == "a"
+    assert session.answer("late", AgentAnswer("once"))
+    assert heard.finished().outcome == "success", "then its input is closed, and it ends"
+
+
+def test_more_questions_than_anybody_reads_are_refused(bench: Bench) -> None:
+    session, heard = wild(
+        bench,
+        """
+for number in range(25): ask(f"r{number}", "rm -rf /")
+refused = [hear() for _ in range(5)]
+assert all(one["response"]["behavior"] == "deny" for one in refused), refused
+end()
+sys.stdin.read()
+""",
+    )
+    heard.wait_for(lambda event: len(heard.of(AgentAsked)) == MOST_OPEN)
+    for request in heard.of(AgentAsked):
+        session.answer(request.request_id, AgentAnswer("refuse", "No."))
+    assert heard.finished().outcome == "success"
+    assert len(heard.of(AgentAsked)) == MOST_OPEN
+
+
+def test_a_question_of_ten_megabytes_is_one_that_can_be_read(bench: Bench) -> None:
+    session, heard = wild(
+        bench,
+        """
+ask("big", "echo " + "x" * 10_000_000)
+answer = hear()
+assert len(answer["response"]["updatedInput"]["command"]) == 10_000_005
+end()
+sys.stdin.read()
+""",
+    )
+    request = asked(heard, 1)
+    assert len(request.input) < 5000
+    assert request.input.endswith("more characters")
+    session.answer("big", AgentAnswer("once"))
+    assert heard.finished().outcome == "success"
