@@ -166,7 +166,7 @@ def test_the_commands_of_a_run_that_is_over_do_what_its_keys_do(tmp_path: Path) 
         assert "pause" not in able
         await driver.press("colon", *"restore", "enter")
         await driver.until(lambda: driver.app.screen is driver.cockpit)
-        assert "select a point" in driver.cockpit.footer.notice
+        assert "is selected: " in driver.cockpit.footer.notice
 
     drive(driver, look)
 

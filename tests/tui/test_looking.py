@@ -451,7 +451,7 @@ def test_an_old_rollback_is_no_news() -> None:
     ("told", "keys", "says"),
     [
         ("running", ("r",), "r restore: the files are in use; pause first: p"),
-        ("paused", ("r",), "select a point with"),
+        ("paused", ("r",), "is selected: ← → select another, then r"),
         ("steady", ("3", "home", "r"), "; type it where the run was made"),
     ],
 )
@@ -481,7 +481,7 @@ def test_a_replay_ends_with_the_command_that_restores(tmp_path: Path) -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("r")
-        assert driver.cockpit.footer.notice == "r restore: select a point with ↑ ↓, then r"
+        assert driver.cockpit.footer.notice.endswith("is selected: ↑ ↓ select another, then r")
         await driver.press("3", *["up"] * 30)
         await driver.sees("r restores it")
         await driver.press("r")
@@ -560,3 +560,11 @@ def test_a_selected_point_stays_while_others_come_before_it() -> None:
         assert pane.points[pane.current].key == chosen.key
 
     drive(live(story("running")), look)
+
+
+def test_the_restore_key_twice_restores_the_latest_point() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("r", "r")
+        await driver.sees("Restore snapshot")
+
+    drive(live(story("paused"), files=Held()), look)

@@ -17,7 +17,14 @@ from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
 from ralph_tui.tui.panes.facts import between
 from ralph_tui.tui.panes.iterations import IterationsPane
-from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, to_restore, tree_at, tree_before
+from ralph_tui.tui.panes.timeline_points import (
+    Key,
+    TimelinePoint,
+    points_of,
+    to_restore,
+    tree_at,
+    tree_before,
+)
 
 RECENT_S = 60.0
 """A rollback that was recorded longer ago is no news."""
@@ -78,11 +85,12 @@ class HistoryView:
         self._app.push_screen(Changes("changes of the whole run", told, files, trees, clock))
 
     def restore(self) -> bool:
-        """Ask whether the files shall go back to the selected point; False where none is."""
+        """Ask whether the files shall go back to the selected point.
+
+        False where none was: then the latest is, and which others there are is said.
+        """
         if not self._timeline.display or self._timeline.chosen is None:
-            arrows = "← →" if self._source.player is None else "↑ ↓"  # it moves with the others
-            told = f"{{restore}} restore: select a point with {arrows}, then {{restore}}"
-            self._host.say(self._app.keys.told(told))
+            self._point_at_latest()
             return False
         point = self._timeline.points[self._timeline.current]
         target = to_restore(point, self._host.state)
@@ -105,6 +113,17 @@ class HistoryView:
         dialog = Restore(_question(point, number), look, lacks, self._app.monotonic)
         self._app.push_screen(dialog, answered)
         return True
+
+    def _point_at_latest(self) -> None:
+        arrows = "← →" if self._source.player is None else "↑ ↓"  # it moves with the others
+        told = f"select a point with {arrows}, then {{restore}}"
+        points = points_of(self._host.state)  # the pane may not have been shown yet
+        if points:
+            point = next((each for each in reversed(points) if each.whole), points[0])
+            self._pointed = (point.key, self._host.state.run.iteration)
+            self._timeline.choose(point.key)
+            told = f"{point.name} is selected: {arrows} select another, then {{restore}}"
+        self._host.say(self._app.keys.told(f"{{restore}} restore: {told}"))
 
     def refusal(self) -> str | None:
         """Why the files cannot be brought back from here now, and how else; None: they can."""

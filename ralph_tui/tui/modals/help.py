@@ -36,13 +36,15 @@ from ralph_tui.text.terms import (
     Term,
 )
 from ralph_tui.tui.actions import ACTIONS, TASKS, Action, offered
-from ralph_tui.tui.draw.spans import Line, cells, clip_line
+from ralph_tui.tui.draw.spans import Line, cells, clip_line, wrap
 from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.reading import Reading
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
 LEFT, RIGHT, GAP = 8, 27, 2
 """Cells of a key and of what it does; between two columns of them."""
+LEAST = LEFT + 1 + RIGHT
+"""Cells; where a column has fewer, what does not fit beside its key stands below it."""
 FRAME = 4
 """Cells of the frame with its margin; it takes half as many rows."""
 
@@ -171,10 +173,15 @@ def _told(rows: Sequence[tuple[str, str]], keys: Keys) -> list[tuple[str, str]]:
     return [(keys.told(key), keys.told(words)) for key, words in rows]
 
 
-def _rows(block: Block) -> list[Line]:
+def _rows(block: Block, size: int) -> list[Line]:
     title, pairs = block
-    keys: list[Line] = [[(f"{key:<{LEFT}} ", "key"), (words, "text")] for key, words in pairs]
-    return [[(title, "accent strong")], *keys]
+    told: list[Line] = [[(title, "accent strong")]]
+    for key, words in pairs:
+        if size >= LEAST or LEFT + 1 + len(words) <= size:
+            told.append([(f"{key:<{LEFT}} ", "key"), (words, "text")])
+        else:
+            told += [[(key, "key")], *([("  " + row, "text")] for row in wrap(words, size - 2, 9))]
+    return told
 
 
 def _filled(laid: Sequence[list[Line]], most: int) -> list[list[Line]]:
@@ -192,7 +199,7 @@ def columns(told: Sequence[Block], width: int) -> list[Line]:
     """The blocks in as many columns as there is room for, about equally long."""
     number = max(1, min(3, (width + GAP) // (LEFT + RIGHT + GAP + 1)))
     size = (width + GAP) // number - GAP
-    laid = [_rows(block) for block in told]
+    laid = [_rows(block, size) for block in told]
     sides = next(sides for most in count(1) if len(sides := _filled(laid, most)) <= number)
     beside: list[Line] = []
     for row in range(max(map(len, sides))):

@@ -7,7 +7,7 @@ from ralph_tui.events import AbortRequested, RunFinished, StopRequested
 from ralph_tui.keys import DEFAULTS
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
-from ralph_tui.tui.modals.help import RIGHT
+from ralph_tui.tui.modals.help import RIGHT, blocks, columns
 from tests.world.stories import STORIES
 
 
@@ -57,3 +57,11 @@ def test_a_run_that_is_being_stopped_can_still_be_aborted() -> None:
 def test_a_run_that_is_about_to_begin_offers_nothing_of_its_end() -> None:
     for name in ("diff", "report", "resume", "again"):
         assert BY_NAME[name].refusal(RunState()) is not None, name
+
+
+def test_where_help_is_narrow_no_word_is_lost() -> None:
+    told = blocks(live=True)
+    rows = ["".join(text for text, _ in line) for line in columns(told, 16)]
+    assert max(map(cell_len, rows)) <= 16
+    shown = " ".join(" ".join(rows).split())
+    assert all(words in shown for _, pairs in told for _, words in pairs)
