@@ -103,7 +103,8 @@ def _now(status: dict[str, Any]) -> str:
     """What a living run does, and what was asked of it."""
     if not _goes_on(status):
         return ""
-    if status["question"] and status["phase"] not in ("agent", "waiting"):
+    asked = status["question"]
+    if asked and (asked.get("request") or status["phase"] not in ("agent", "waiting")):
         return f"{NEEDS_YOU.glyph} waits for your answer"
     said = "paus" in str(status.get("verdict"))
     pausing = ", pausing before the next iteration" if status["pause_requested"] else ""

@@ -92,6 +92,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     screen.shows("claude asks for Bash: touch one", "for you", "Bash(touch one *)", "no answer in")
     assert not (git_repo / "one").exists()
     until(lambda: "touch one" in here("status", cwd=git_repo).stdout)
+    assert "now         ? waits for your answer" in here("status", cwd=git_repo).stdout
     answer(screen, "y")
     screen.shows("claude asks for Bash: mkdir done")
     assert (git_repo / "one").exists()

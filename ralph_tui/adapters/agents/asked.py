@@ -16,7 +16,10 @@ MOST_INPUT = 4000
 MOST_WHY = 1000
 MOST_RULE = 500
 MOST_QUESTIONS = 8
-MOST_OPTIONS = 20
+MOST_OPTIONS = 9
+"""Of one question: each has a digit; whoever wants another answers in words."""
+MOST_ABOUT = 300
+"""Characters that tell what an option means."""
 
 
 def asked(
@@ -55,7 +58,7 @@ def choice(
         question=shorten(question.strip(), MOST_WHY),
         header=shorten(header),
         options=[
-            AgentOption(label=shorten(label), description=shorten(description, MOST_WHY))
+            AgentOption(label=shorten(label), description=shorten(description, MOST_ABOUT))
             for label, description in list(options)[:MOST_OPTIONS]
         ],
         multiple=multiple,

@@ -23,10 +23,11 @@ def doing(state: RunState, now: datetime, *, lost: bool = False) -> Line:
         left = countdown(waits.until, now)
         term = WAITS[waits.cause]
         return [(f"{term.glyph} {left or 'waiting'}: {term.word}", "warn")]
-    if state.needs.question is not None and not run.session_running:
+    asked = state.needs.question
+    if asked is not None and (asked.request is not None or not run.session_running):
         return [(f"{ASKED.glyph} waits for an answer", "warn")]
-    if run.live and (asked := state.intelligence.asked) is not None:
-        return [(f"{PHASES['thinking'].glyph} asks a model: {in_words(asked.purpose)}", "accent")]
+    if run.live and (help_ := state.intelligence.asked) is not None:
+        return [(f"{PHASES['thinking'].glyph} asks a model: {in_words(help_.purpose)}", "accent")]
     term = PHASES[run.phase]
     match run.phase:
         case "agent" | "waiting":
