@@ -1,15 +1,20 @@
-"""The report of a run, to read; Markdown as it stands, with its headings set apart."""
+"""The report of a run, to read: its Markdown without the marks.
+
+Rule: the report is written by `analysis/report`; only the marks that it uses are known here.
+"""
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from time import monotonic
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from ralph_tui.tui.draw.spans import Line, wrap
+from ralph_tui.tui.draw.spans import Line, clip, wrap
 from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.reading import Reading
 from ralph_tui.tui.modals.scroll_text import ScrollText
@@ -20,7 +25,13 @@ FRAME, BESIDE = 4, 3
 """Cells of the frame with its margin; rows of the frame and the keys."""
 LONGEST = 200
 """Rows of one line."""
-_ESCAPED = re.compile(r"\\([^\w\s])")
+ROOM = 8
+"""Cells that are left beside an indentation."""
+_MARKS = re.compile(r"\\([^\w\s]|_)|(`+)( ?)(.+?)\3\2|(&#124;)|\*\*|\\$")
+"""What a backslash keeps stays, and all in a code span."""
+_CELLS = re.compile(r"(?<!\\)\|")
+_INDENT = re.compile(r"\s*(?:[-*>]|\d+\.)\s+")
+"""Before the words of a list or of what is quoted."""
 
 
 class Report(Reading[None]):
@@ -33,7 +44,7 @@ class Report(Reading[None]):
     ) -> None:
         """`write` writes it, and says where."""
         super().__init__("report-text", clock)
-        self._lines = [_ESCAPED.sub(r"\1", line) for line in page.splitlines()]
+        self._page = page.splitlines()
         self._write = write
         self._said: list[tuple[str, str]] = []
         self._path = ""
@@ -76,12 +87,59 @@ class Report(Reading[None]):
         width = max(8, min(columns, WIDEST) - FRAME - ScrollText.EDGE)
         said = [(row, style) for words, style in self._said for row in wrap(words, width, LONGEST)]
         told: list[Line] = [[span] for span in said if span[0]]
-        told += [[], *(row for line in self._lines for row in _rows(line, width))]
+        told += [[], *without_marks(self._page, width)]
         self.text.show(told, max(1, min(len(told), rows - BESIDE)))
         self.show_keys()
 
 
+def without_marks(page: Sequence[str], width: int) -> list[Line]:
+    """The lines of a report on rows of at most `width` cells."""
+    told: list[Line] = []
+    table: list[list[str]] = []
+    fenced = False
+    for line in page:
+        if table and not line.startswith("|"):
+            told += _columns(table, width)
+            table = []
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced:
+            told.append([(clip(line, width), "text")])
+        elif line.startswith("|"):
+            table.append([_plain(cell.strip()) for cell in _CELLS.split(line)[1:-1]])
+        elif line or (told and told[-1]):
+            told += _rows(line, width)
+    return told + _columns(table, width)
+
+
 def _rows(line: str, width: int) -> list[Line]:
-    heading = line.startswith("#")
-    words = line.lstrip("# ") if heading else line
-    return [[(row, "accent strong" if heading else "text")] for row in wrap(words, width, LONGEST)]
+    if line.startswith("#"):
+        return [[(row, "accent strong")] for row in wrap(_plain(line.lstrip("# ")), width, LONGEST)]
+    marked = _INDENT.match(line)
+    indent = marked.end() if marked and marked.end() + ROOM <= width else 0
+    if not line.strip():
+        return [[]]
+    first, rest = line[:indent], wrap(_plain(line[indent:]), width - indent, LONGEST)
+    return [[(f"{' ' * indent if at else first}{row}", "text")] for at, row in enumerate(rest)]
+
+
+def _columns(table: Sequence[Sequence[str]], width: int) -> list[Line]:
+    """The rows of a table, if any, each column on the side that the row below the head names."""
+    if len(table) < 2:
+        return []
+    head, sides, *rest = table
+    body = [head, *rest]
+    rooms = [max(map(cell_len, column)) for column in zip_longest(*body, fillvalue="")]
+    rows = []
+    for cells in body:
+        padded = [
+            blank + cell if side.endswith(":") else cell + blank
+            for cell, room, side in zip_longest(cells, rooms, sides, fillvalue="")
+            for blank in [" " * (int(room or 0) - cell_len(cell))]
+        ]
+        rows.append(clip("  ".join(padded).rstrip(), width))
+    return [[(row, "dim" if at == 0 else "text")] for at, row in enumerate(rows)]
+
+
+def _plain(text: str) -> str:
+    return _MARKS.sub(lambda found: found[1] or found[4] or ("|" if found[5] else ""), text)
