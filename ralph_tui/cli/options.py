@@ -96,11 +96,12 @@ def _check_one_agent(args: argparse.Namespace) -> None:
         if name.strip() == "agent.name":
             given.append(("--set agent.name", value))
     named = [(by, str(name).strip()) for by, name in given if name is not None]
-    others = {agent.name for agent in AGENTS} - {COMMAND.name}
+    others = {agent.name for agent in AGENTS if not agent.takes_command}
     if vars(args).get("agent.command") and named and named[-1][1] in others:
         by, name = named[-1]
+        takers = " and ".join(agent.name for agent in AGENTS if agent.takes_command)
         raise UsageError(
-            f"--agent-command is what the agent {COMMAND.name} runs, and {by} names {name}: "
+            f"--agent-command is what the agents {takers} run, and {by} names {name}: "
             "leave one of the two out"
         )
 
@@ -133,7 +134,7 @@ def load_settings(
 
     flags = {name: value for name, value in vars(args).items() if name in FLAGS}
     if flags.get("agent.name") is None and flags.get("agent.command") is not None:
-        flags["agent.name"] = COMMAND.name  # no other agent reads it
+        flags["agent.name"] = COMMAND.name  # the other one that reads it has to be named
     loaded = load(root, flags, os.environ, args.set_options, recorded)
     for warning in loaded.warnings:
         (warn or _warn)(warning)

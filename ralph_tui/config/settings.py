@@ -108,7 +108,7 @@ class AgentSettings(_Section):
     silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)
     """How long that question waits for your answer."""
     command: Annotated[Words | None, NoneIfEmpty] = None
-    """The shell command that the agent ``command`` runs: it takes the prompt on stdin."""
+    """The shell command of the agents ``command`` (it takes the prompt on stdin) and ``acp``."""
     model: Annotated[Words | None, NoneIfEmpty] = None
     """Which model, passed on to the agent; None leaves the choice to it."""
 

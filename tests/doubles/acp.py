@@ -179,6 +179,10 @@ class Agent:
         self.folded.clear()
 
     def step(self, step: Json, request: int) -> None:
+        if "once" in step:
+            if Path(step["once"]).exists():
+                return
+            Path(step["once"]).touch()
         for kind in ("say", "think", "raw", "complain", "wait", "fail", "use", "update", "die"):
             if kind in step:
                 getattr(self, f"do_{kind}")(step, request)

@@ -32,7 +32,7 @@ WRONG = [
     ((*RUN, "--agent", "claude", "--agent-command", "x"), "and --agent names claude: leave one"),
     (
         (*RUN, "--set", "agent.name=claude", "--agent-command", "x"),
-        "--agent-command is what the agent command runs, and --set agent.name names claude",
+        "--agent-command is what the agents acp and command run, and --set agent.name names claude",
     ),
     ((*RUN, "--set", "agent.name=nobody"), "there is no agent 'nobody'"),
     ((*RUN, "--set", "bogus=1"), "'bogus' (--set) is not a setting"),

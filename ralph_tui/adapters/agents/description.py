@@ -80,6 +80,8 @@ class AgentDescription:
     """A cheap model of it, for questions outside of its sessions; empty: it cannot be asked."""
     default_when: str = ""
     """The same in words, for the help."""
+    takes_command: bool = False
+    """Whether it is what ``agent.command`` runs."""
     restricted: bool = True
     """Whether it keeps to ``permissions``; one that does not may do whatever its user may."""
     program: str = ""

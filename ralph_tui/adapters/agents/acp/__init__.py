@@ -72,6 +72,7 @@ ANY_ACP = AgentDescription(
     check=_check_any,
     build=_build_any,
     abilities=ANY.abilities,
+    takes_command=True,
     hint="runs any program that speaks the Agent Client Protocol (--agent-command)",
 )
 __all__ = ["ANY_ACP", "GEMINI_ACP", "OPENCODE_ACP"]

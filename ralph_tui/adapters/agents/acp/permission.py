@@ -32,16 +32,19 @@ class Question:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A permission that was refused; `by_owner`, or by the session's rules."""
+    """A permission that was refused."""
 
     what: str
-    words: str = ""
-    by_owner: bool = False
+    words: str = "A rule of this project does not permit it. Go on without it."
+    """Why, as whole sentences for the model."""
+
+    @property
+    def says_more(self) -> bool:
+        """Whether the model hears more in it than in the agent's own word that it was refused."""
+        return not self.words.lower().endswith("go on without it.")
 
     def __str__(self) -> str:
-        who = "The owner of this project" if self.by_owner else "A rule of this project"
-        words = f" ({self.words})" if self.words else ""
-        return f"{who} refused: {self.what}{words}."
+        return f"You wanted: {self.what}. {self.words}"
 
 
 def question(request_id: int | str, params: Json, use: ToolUse) -> Question:

@@ -77,7 +77,7 @@ class Questions:
             if answer.decision == "session":
                 self._granted.add(permission.rule_of(question.use))
             if answer.decision == "refuse":
-                self._refuse(question, Refusal(self._named(question), answer.words, by_owner=True))
+                self._refuse(question, Refusal(self._named(question), answer.words))
             else:
                 self._allow(question)
         return True
@@ -110,12 +110,12 @@ class Questions:
             quirks, reader = self._reader.quirks, self._reader
             ended = quirks.refusal_ends_turn or result.get("stopReason") == "cancelled"
             ended = ended or self._acts_at_refusal == reader.acts
-            if not ended and not any(refusal.words for refusal in self._refusals):
+            if not ended and not any(refusal.says_more for refusal in self._refusals):
                 return ""
-            said = " ".join(map(str, self._refusals))
+            said = "\n".join(map(str, self._refusals))
             self._refusals.clear()
             self._turns_refused += 1
-        return f"{said} Go on with the task without it."
+        return said
 
     # -- one question, under the lock ------------------------------------------------------------
 

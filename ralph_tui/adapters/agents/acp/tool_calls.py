@@ -90,7 +90,7 @@ class ToolCalls:
             because = "denied"
         elif self.interrupted or use.status not in OVER:
             because = "interrupted"
-        ok = use.ok()
+        ok = use.ok() and not self.interrupted
         if not ok and not because:
             self.errors += 1
         yield ToolFinished(

@@ -29,6 +29,7 @@ COMMAND = AgentDescription(
     looks_ready=lambda settings, environ: settings.command is not None,
     check=_check,
     build=_build,
+    takes_command=True,
     restricted=False,
     hint="runs any program that takes the prompt on stdin (--agent-command)",
 )

@@ -16,6 +16,7 @@ from ralph_tui.ports import AgentAnswer
 from tests.unit.adapters.agents.acp.bench import EVERY, ONCE, REJECT, Bench, asked, bash
 
 ENDS_TURN = ("opencode", "codex")
+RULE = "A rule of this project does not permit it. Go on without it."
 
 
 @EVERY
@@ -59,8 +60,8 @@ def test_with_edits_the_rules_answer_and_a_refusal_is_told_to_the_model(
     assert [spoke.text for spoke in heard.of(AgentSpoke)] == ["went on"]
     if plays in ENDS_TURN:
         assert bench.prompts()[1:] == [
-            "A rule of this project refused: rm -rf src. Go on with the task without it.",
-            f"A rule of this project refused: {outside}. Go on with the task without it.",
+            f"You wanted: rm -rf src. {RULE}",
+            f"You wanted: {outside}. {RULE}",
         ]
         assert denied[1].lines == (f"Edit(/{bench.tmp}/**)",)
     else:
@@ -111,13 +112,11 @@ def test_a_refusal_of_the_owner_reaches_the_model_with_its_words(bench: Bench, p
         [{"say": "second"}],
         turn=bench.turn("ask"),
     )
-    session.answer(asked(bench).request_id, AgentAnswer("refuse", "use make"))
+    session.answer(asked(bench).request_id, AgentAnswer("refuse", "The owner refused it: use make"))
     finished = bench.heard.finished()
     assert finished.outcome == "success"
     assert bench.answered() == [REJECT[plays]]
-    assert bench.prompts()[1:] == [
-        "The owner of this project refused: touch x (use make). Go on with the task without it."
-    ]
+    assert bench.prompts()[1:] == ["You wanted: touch x. The owner refused it: use make"]
     assert finished.turns == 2
     said = [spoke.text for spoke in bench.heard.of(AgentSpoke)]
     assert said == (["second"] if plays in ENDS_TURN else ["first", "second"])
@@ -135,7 +134,7 @@ def test_an_agent_that_is_unknown_is_prompted_again_where_a_refusal_ended_its_tu
         quirks={"refusal": "end_turn"},
         turn=bench.turn("ask"),
     )
-    session.answer(asked(bench).request_id, AgentAnswer("refuse"))
+    session.answer(asked(bench).request_id, AgentAnswer("refuse", "Go on without it."))
     bench.heard.finished()
     assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["went on"]
 
@@ -190,3 +189,12 @@ def test_what_can_only_be_allowed_for_ever_is_not_allowed(bench: Bench) -> None:
     )
     assert bench.answered() == ["cancelled"]
     assert "does not offer to do this once" in bench.heard.of(AgentNoted)[0].text
+
+
+def test_a_mere_no_is_not_repeated_to_a_model_that_has_heard_it(bench: Bench) -> None:
+    session = bench.start(
+        "gemini", [bash("touch x", ask=True), {"say": "on"}], turn=bench.turn("ask")
+    )
+    mere = AgentAnswer("refuse", "The owner refused it. Go on without it.")
+    session.answer(asked(bench).request_id, mere)
+    assert bench.heard.finished().turns == 1
