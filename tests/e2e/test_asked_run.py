@@ -5,17 +5,21 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.doubles.launch import STUB, environment
+from tests.doubles.api import Api
+from tests.doubles.launch import STUB, environment, real_binary, real_environment
+from tests.doubles.scenario import load
 from tests.e2e.cli import CLI, events_of, here, processes_of, run
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
+BINARY = real_binary()
 Open = Callable[..., Terminal]
 
 
@@ -32,7 +36,10 @@ CHOICE = {
                     {
                         "question": "Which colour?",
                         "header": "Colour",
-                        "options": [{"label": "Blue", "description": "calm"}, {"label": "Green"}],
+                        "options": [
+                            {"label": "Blue", "description": "calm"},
+                            {"label": "Green", "description": ""},
+                        ],
                         "multiSelect": False,
                     }
                 ]
@@ -40,15 +47,56 @@ CHOICE = {
         }
     ]
 }
-ORDER = ("run", "Fix it", "-c", "test -d done", "--agent", "claude", "--permissions", "ask")
+ORDER = (
+    "run",
+    "Fix it",
+    "-c",
+    "git rev-parse -q --verify done",
+    "--agent",
+    "claude",
+    "--permissions",
+    "ask",
+)
+
+
+def script(tmp_path: Path, *answers: dict[str, Any]) -> Path:
+    """A scenario with these answers."""
+    scenario = tmp_path / "scenario.json"
+    scenario.write_text(json.dumps({"about": "it asks", "answers": [*answers, {"text": "done"}]}))
+    return scenario
 
 
 def stub(tmp_path: Path, *answers: dict[str, Any]) -> dict[str, Any]:
     """The environment in which Claude's stub plays this."""
-    scenario = tmp_path / "scenario.json"
-    scenario.write_text(json.dumps({"about": "it asks", "answers": [*answers, {"text": "done"}]}))
+    scenario = script(tmp_path, *answers)
     base = {"RALPH_TUI_AGENT__BINARY": str(STUB)}
     return environment(scenario, state=tmp_path / "state", base=base)
+
+
+ASKS = [bash("git tag one"), bash("git branch done"), bash("git push origin main"), CHOICE]
+
+
+@pytest.fixture(
+    params=[
+        "stub",
+        pytest.param(
+            "real",
+            marks=[
+                pytest.mark.real_agent,
+                pytest.mark.skipif(BINARY is None, reason="Claude Code is not installed"),
+            ],
+        ),
+    ]
+)
+def environ(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """The environment in which Claude, its stub or itself, asks for all of it."""
+    if request.param == "stub":
+        yield stub(tmp_path, *ASKS)
+        return
+    scenario = load(script(tmp_path, *ASKS))
+    with Api(scenario) as api:
+        real = real_environment(api.url, tmp_path / "home", scenario)
+        yield {**real, "RALPH_TUI_AGENT__BINARY": BINARY, "RALPH_TUI_AGENT__MODEL": scenario.model}
 
 
 @pytest.fixture
@@ -73,6 +121,12 @@ def answer(screen: Terminal, key: str) -> None:
     screen.press(key)
 
 
+def git(root: Path, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", "-C", root, *arguments], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
 def journal(root: Path) -> list[dict[str, Any]]:
     path = next(root.rglob("events.jsonl"))
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -84,27 +138,25 @@ def of(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_by_key_from_another_terminal_and_by_a_script(
-    terminal: Open, git_repo: Path, tmp_path: Path
+    terminal: Open, git_repo: Path, environ: dict[str, Any]
 ) -> None:
-    asks = [bash("touch one"), bash("mkdir done"), bash("git push origin main"), CHOICE]
-    environ = stub(tmp_path, *asks)
     screen = terminal(*ORDER, "--max-iterations", "1", cwd=git_repo, environ=environ)
-    screen.shows("claude asks for Bash: touch one", "for you", "Bash(touch one *)", "no answer in")
-    assert not (git_repo / "one").exists()
-    until(lambda: "touch one" in here("status", cwd=git_repo).stdout)
+    screen.shows("claude asks for Bash: git tag one", "for you", "Bash(git tag *)", "no answer in")
+    until(lambda: "git tag one" in here("status", cwd=git_repo).stdout)
     assert "now         ? waits for your answer" in here("status", cwd=git_repo).stdout
+    assert git(git_repo, "tag") == ""
     answer(screen, "y")
-    screen.shows("claude asks for Bash: mkdir done")
-    assert (git_repo / "one").exists()
+    screen.shows("claude asks for Bash: git branch done")
+    assert git(git_repo, "tag") == "one"
     told = here("decide", cwd=git_repo).stdout
-    assert "for this session it would allow exactly:\n  Bash(mkdir done *)" in told
-    script = here("decide", "session", cwd=git_repo)
-    assert script.returncode == 1
-    assert "said by a person at a terminal alone" in script.stderr
+    assert "for this session it would allow exactly:\n  Bash(git branch *)" in told
+    by_script = here("decide", "session", cwd=git_repo)
+    assert by_script.returncode == 1
+    assert "said by a person at a terminal alone" in by_script.stderr
     other = terminal("decide", "session", cwd=git_repo, environ=environ)
     other.shows("heard session")
     screen.shows("claude asks for Bash: git push origin main")
-    assert (git_repo / "done").is_dir()
+    assert "done" in git(git_repo, "branch")
     refused = here("decide", "refuse", "open a pull request", cwd=git_repo)
     assert "heard refuse" in refused.stdout
     screen.shows("Which colour?", "calm")
@@ -114,7 +166,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     assert screen.exit_code() == 0
     events = journal(git_repo)
     answers = [(e["answer"], e["by"], e["choices"]) for e in of(events, "question_answered")]
-    assert [answer for answer, _, _ in answers] == ["once", "session", "refuse", "choose"]
+    assert [word for word, _, _ in answers] == ["once", "session", "refuse", "choose"]
     assert answers[0][1] == "you"
     assert answers[1][1].startswith("the terminal ")
     assert answers[2][1].startswith("a script ")
@@ -123,14 +175,14 @@ def test_by_key_from_another_terminal_and_by_a_script(
     transcript = next(git_repo.rglob("transcript.jsonl")).read_text()
     assert "The owner refused it: open a pull request" in transcript
     report = here("report", cwd=git_repo).stdout
-    assert "Bash: touch one: **allowed once by you**" in report
-    assert "(`Bash(mkdir done *)`)" in report
+    assert "Bash: git tag one: **allowed once by you**" in report
+    assert "(`Bash(git branch *)`)" in report
     assert "Which colour?: **answered by you: Green**" in report
     assert not list(git_repo.glob(".claude*"))
 
 
 def test_headless_it_is_refused_at_once(git_repo: Path, tmp_path: Path) -> None:
-    environ = stub(tmp_path, bash("mkdir done"), CHOICE)
+    environ = stub(tmp_path, bash("git branch done"), CHOICE)
     order = (*ORDER, "--headless", "--max-iterations", "1")
     done = here(*order, "--json", cwd=git_repo, **environ)
     events = events_of(done.stdout)
@@ -141,15 +193,15 @@ def test_headless_it_is_refused_at_once(git_repo: Path, tmp_path: Path) -> None:
 
 
 def test_killed_while_it_asks_the_run_goes_on_whole(git_repo: Path, tmp_path: Path) -> None:
-    environ = stub(tmp_path, bash("mkdir done"))
+    environ = stub(tmp_path, bash("git branch done"))
     order = (*ORDER, "--max-iterations", "1")
     assert run(*order, "--detach", cwd=git_repo, **environ).returncode == 0
-    until(lambda: "mkdir done" in here("decide", cwd=git_repo).stdout)
+    until(lambda: "git branch done" in here("decide", cwd=git_repo).stdout)
     (started,) = of(journal(git_repo), "run_started")
     os.kill(started["pid"], signal.SIGKILL)
     until(lambda: not processes_of(started["run_id"]))
     over = here("status", cwd=git_repo).stdout
-    assert "open when the run ended: claude asks for Bash: mkdir done" in over
+    assert "open when the run ended: claude asks for Bash: git branch done" in over
     done = run("resume", "--headless", cwd=git_repo, **environ)
     assert "nobody to ask: refused" in done.stdout
     assert "Traceback" not in done.stderr

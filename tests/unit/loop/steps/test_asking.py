@@ -5,7 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from ralph_tui.adapters.agents.asked import asked, choice
-from ralph_tui.commands import Answer, Checkpoint, Command, Guide, Hold, Interrupt, Pause, Stop
+from ralph_tui.commands import (
+    Answer,
+    Checkpoint,
+    Command,
+    Guide,
+    Hold,
+    Interrupt,
+    Pause,
+    Restore,
+    Stop,
+)
 from ralph_tui.commands.refusals import empowers, refusal
 from ralph_tui.events import (
     AgentAsked,
@@ -312,3 +322,12 @@ def test_only_a_person_allows_and_anybody_of_yours_refuses() -> None:
     assert empowers(Answer(question_id="q", answer="session"))
     assert not empowers(Answer(question_id="q", answer="refuse", text="no"))
     assert not empowers(Answer(question_id="q", answer="choose", choices=(("Blue",),)))
+
+
+def test_the_files_of_an_agent_that_waits_are_in_use() -> None:
+    world = asking(PUSH)
+    for event in world.steps():
+        if isinstance(event, QuestionAsked):
+            break
+    why = refusal(Restore(snapshot=1), world.state)
+    assert why == "the files are in use: pause the run, and restore when it is paused"
