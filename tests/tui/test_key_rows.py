@@ -71,6 +71,14 @@ def test_one_line_names_the_key_that_matters(name: str, key: str, width: int) ->
         assert "  " not in _text(line).strip()
 
 
+def test_one_line_keeps_its_figures_where_the_key_has_no_room() -> None:
+    head = OneLine()
+    head.state = _state("steady")
+    head.now = head.state.at
+    for width in range(18, 40):
+        assert "6/10 100 %" in _text(head.line(0, width)), width
+
+
 def test_one_line_of_a_lost_run_names_the_key_that_goes_on() -> None:
     head = OneLine(recorded=True)
     head.state = _state("running")

@@ -15,6 +15,7 @@ ASKED = {
     "again": ("Run the same again, as a new attempt, in this terminal?", "run again"),
 }
 """The question, and what y does."""
+DEMO = ("Play the demo again, in a new folder, in this terminal?", "play it again")
 
 
 class GoingOn:
@@ -60,8 +61,9 @@ class GoingOn:
     def ask(self, name: Literal["resume", "again"]) -> None:
         """End the screen with it, after one question."""
         started = self._host.state.run.started
-        demo = started is not None and started.scenario and name == "again"
-        self.ask_to_end_with(self.command(name), *ASKED[name], anywhere=bool(demo))
+        demo = started is not None and bool(started.scenario) and name == "again"
+        asked = DEMO if demo else ASKED[name]
+        self.ask_to_end_with(self.command(name), *asked, anywhere=demo)
 
     def ask_to_end_with(
         self, words: str, question: str, verb: str, *, anywhere: bool = False

@@ -212,6 +212,8 @@ class OneLine(Header):
             (f"{run.iteration}/{run.max_iterations} ", "text"),
             (f"{done} ", "strong"),
         ]
+        # The figures come first, then the key, then what it does.
+        key = next((k for k in (key, key[:1]) if cells(told) + GAP + cells(k) < width), [])
         room = width - cells(told) - (cells(key) + GAP if key else 0)
         told.append((clip(says.text, max(1, room)), says.tone))
         return clip_line(spread(told, key, width, gap=GAP) if key else told, width)
