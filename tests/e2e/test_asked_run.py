@@ -205,3 +205,16 @@ def test_killed_while_it_asks_the_run_goes_on_whole(git_repo: Path, tmp_path: Pa
     done = run("resume", "--headless", cwd=git_repo, **environ)
     assert "nobody to ask: refused" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_aborted_while_it_asks_nothing_is_left(git_repo: Path, tmp_path: Path) -> None:
+    environ = stub(tmp_path, bash("git branch done"))
+    assert run(*ORDER, "--detach", cwd=git_repo, **environ).returncode == 0
+    until(lambda: "git branch done" in here("decide", cwd=git_repo).stdout)
+    (started,) = of(journal(git_repo), "run_started")
+    assert here("abort", "--yes", cwd=git_repo).returncode == 0
+    until(lambda: not processes_of(started["run_id"]), timeout=6)
+    events = journal(git_repo)
+    assert events[-1]["outcome"] == "aborted"
+    assert not of(events, "question_answered")
+    assert git(git_repo, "branch", "--list", "done") == ""
