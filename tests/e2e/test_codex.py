@@ -508,7 +508,7 @@ def test_one_that_does_not_listen_is_gone_in_time(stub: Lab, outcome: str) -> No
 
 def test_a_missing_or_old_program_is_one_sentence(stub: Lab) -> None:
     nowhere = {"PATH": str(stub.tmp)}
-    with pytest.raises(UsageError, match="no agent was found") as missing:
+    with pytest.raises(UsageError, match=r"'codex' \(--agent codex\) is not on PATH") as missing:
         CODEX.check(context_in(stub.root, name="codex", environ=nowhere))
     said = "\n".join(missing.value.ways)
     assert "codex in the 1 folder of PATH" in said

@@ -57,5 +57,5 @@ CODEX = AgentDescription(
         limits="with reset",
         resume=True,
     ),
-    seen_versions="0.169.0",
+    seen_versions="0.111.0 to 0.169.0",
 )

@@ -9,8 +9,8 @@ from ralph_tui.errors import UsageError
 
 Version = tuple[int, ...]
 
-OLDEST: Version = (0, 100, 0)
-"""Older ones speak another protocol."""
+OLDEST: Version = (0, 111, 0)
+"""The oldest version that was seen to work."""
 _VERSION = re.compile(r"\bcodex(?:-cli)? (\d{1,6})\.(\d{1,6})\.(\d{1,9})")
 
 _asked: dict[tuple[object, ...], Version | None] = {}

@@ -50,6 +50,7 @@ _FAMILIES = (
     "thread/", "turn/", "item/", "account/", "app/", "skills/", "mcpServer/", "remoteControl/",
     "fs/", "model/", "project/", "hook/", "process/", "command/", "externalAgentConfig/",
     "windows", "autoApprovalReview/", "fuzzyFileSearch/", "rawResponse", "serverRequest/",
+    "codex/event/",
 )  # fmt: skip
 """Of what begins so nothing else is news."""
 
@@ -130,6 +131,10 @@ class CodexReader:
             self._described = described
             yield described
 
+    def closed(self) -> Iterator[Event]:
+        """No more is told: what is still at work has ended with the server."""
+        yield from self.tools.ended(self._offset, self._now)
+
     # -- notifications ---------------------------------------------------------------------------
 
     def _turn_started(self, params: Json) -> Iterator[Event]:
@@ -138,13 +143,13 @@ class CodexReader:
         yield from ()
 
     def _turn_completed(self, params: Json) -> Iterator[Event]:
+        yield from ()
         if not self._is_main(params):
             return
         turn = as_map(params.get("turn"))
         self.turn = ""
         self.turns += 1
         self.retrying = None
-        yield from self.tools.turn_ended(self._offset, self._now)
         match as_text(turn.get("status")):
             case "completed":
                 self.end = SessionEnd("success")

@@ -93,7 +93,7 @@ class CodexSession(RpcSession):
         if turn.resume is None:
             self.call("thread/start", plan.thread(turn), self._thread_began, self._refused)
         elif thread := plan.ledger.threads.get(turn.resume):
-            resumed = {**plan.thread(turn), "threadId": thread, "excludeTurns": True}
+            resumed = {**plan.thread(turn), "threadId": thread}
             self.call("thread/resume", resumed, self._thread_began, self._unresumed)
         else:
             return self._unresumed(Failure(message="it had not said a word"))
@@ -229,7 +229,7 @@ class CodexSession(RpcSession):
         ]
 
     def _on_output_closed(self) -> Iterable[Event]:
-        return self._withdrawn("the agent has ended")
+        return [*self._reader.closed(), *self._withdrawn("the agent has ended")]
 
     def _look(self) -> None:
         self._reader.look(self.offset, time.monotonic(), _now())

@@ -24,11 +24,13 @@ class ToolItems:
         """Whether we end the turn: what fails from now on is no failure of a tool."""
         self.roots = [root]
         self._iteration = iteration
-        self._running: dict[str, tuple[Json, float, str | None]] = {}
+        self._running: dict[str, tuple[Json, float]] = {}
+        self._over: dict[str, None] = {}
+        """Those that were told to be over: what comes later changes nothing."""
 
     def item(self, item_id: str) -> Json:
         """One that is at work; empty where there is none."""
-        return self._running.get(item_id, ({}, 0.0, None))[0]
+        return self._running.get(item_id, ({}, 0.0))[0]
 
     def work_in(self, folder: str) -> None:
         """The folder as the agent calls it, links followed: paths in it are told relative to it."""
@@ -38,11 +40,11 @@ class ToolItems:
     def started(self, item: Json, parent: str | None, offset: int, now: float) -> Iterator[Event]:
         """One begins, or is told anew; only the first is told on."""
         tool, item_id = tool_of(item), as_text(item.get("id"))
-        if not tool or item_id in self._running:
+        if not tool or item_id in self._running or item_id in self._over:
             return
         if len(self._running) >= MOST_KEPT:
             del self._running[next(iter(self._running))]
-        self._running[item_id] = (item, now, parent)
+        self._running[item_id] = (item, now)
         self.calls += 1
         yield ToolStarted(
             iteration=self._iteration,
@@ -56,11 +58,11 @@ class ToolItems:
     def finished(self, item: Json, parent: str | None, offset: int, now: float) -> Iterator[Event]:
         """One is over; what was never told to begin began now."""
         item_id = as_text(item.get("id"))
-        if not tool_of(item):
+        if not tool_of(item) or item_id in self._over:
             return
         if item_id not in self._running:
             yield from self.started(item, parent, offset, now)
-        _, began, _ = self._running.pop(item_id)
+        _, began = self._running.pop(item_id)
         ok = succeeded(item)
         because: Prevented = ""
         if as_text(item.get("status")) == "declined":
@@ -70,15 +72,18 @@ class ToolItems:
         self.errors += not ok and not because
         yield self._told(item_id, because, result_of(item), now - began, offset, ok=ok)
 
-    def turn_ended(self, offset: int, now: float) -> Iterator[Event]:
+    def ended(self, offset: int, now: float) -> Iterator[Event]:
         """What is still at work is ended with the session."""
         running, self._running = self._running, {}
-        for item_id, (_, began, _) in running.items():
+        for item_id, (_, began) in running.items():
             yield self._told(item_id, "interrupted", "", now - began, offset, ok=False)
 
     def _told(
         self, item_id: str, because: Prevented, words: str, took: float, offset: int, *, ok: bool
     ) -> ToolFinished:
+        if len(self._over) >= MOST_KEPT:
+            del self._over[next(iter(self._over))]
+        self._over[item_id] = None
         return ToolFinished(
             iteration=self._iteration,
             tool_id=shorten(item_id),

@@ -59,6 +59,7 @@ class Read:
         for number, line in enumerate(lines(name)):
             self.reader.look(number, number / 10, NOW)
             self._take(read_message(line))
+        self.events += self.reader.closed()
 
     def _take(self, message: object) -> None:
         match message:
@@ -298,6 +299,24 @@ def test_a_shell_is_left_away_and_nothing_else() -> None:
     assert command_of({"command": "/bin/zsh -lc 'a && b'"}) == "a && b"
     assert command_of({"command": "bash -c a b"}) == "bash -c a b"
     assert command_of({"command": "python -c 'x'"}) == "python -c 'x'"
+
+
+def test_a_tool_that_outlives_its_turn_ends_with_the_server() -> None:
+    command = {"type": "commandExecution", "id": "c", "command": "ls", "exitCode": 0}
+    over = {"turn": {"status": "completed"}}
+    for told_late in (True, False):
+        reader = CodexReader(1, ROOT)
+        told = [*(reader.take("item/started", {"item": command}) or ())]
+        told += reader.take("turn/completed", over) or ()
+        if told_late:
+            told += reader.take("item/completed", {"item": command}) or ()
+        told += reader.closed()
+        told += reader.take("item/completed", {"item": command}) or ()
+        _, finished = told
+        assert isinstance(finished, ToolFinished)
+        assert finished.ok == told_late
+        assert finished.prevented == ("" if told_late else "interrupted")
+        assert reader.tools.calls == 1
 
 
 METHODS = sorted(
