@@ -129,9 +129,10 @@ class PromptWriter:
                 f"intelligence.prompt_budget_tokens ({limit:,}): objective, criteria and what you "
                 "have said are sent whole; shorten them, or raise the budget"
             )
+        asks = state.needs.mode == "ask" and start.mode != "headless"
         context = yield from guarded(
             "intelligence",
-            lambda: _text(system_context(start.command or "")),
+            lambda: _text(system_context(start.command or "", asks=asks)),
             lambda: "",
             instead="the agent is told no more than the prompt",
         )

@@ -31,6 +31,7 @@ from ralph_tui.events import (
     SessionFinished,
     SnapshotTaken,
 )
+from ralph_tui.events.run import Mode
 from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.ports import AgentAnswer
 from tests.world import World
@@ -70,11 +71,11 @@ def asks(*requests: AgentAsked) -> Callable[[FakeSession], None]:
 
 def asking(
     *requests: AgentAsked,
-    mode: str = "attended",
+    mode: Mode = "attended",
     rules: Rules = RULES,
     passed: Sequence[int] = (2, 10),
 ) -> World:
-    world = World(list(passed), mode=mode, rules=rules)  # type: ignore[arg-type]
+    world = World(list(passed), mode=mode, rules=rules)
     world.agent.acts.append(asks(*requests))
     return world
 
@@ -331,3 +332,18 @@ def test_the_files_of_an_agent_that_waits_are_in_use() -> None:
             break
     why = refusal(Restore(snapshot=1), world.state)
     assert why == "the files are in use: pause the run, and restore when it is paused"
+
+
+@pytest.mark.parametrize(
+    ("permissions", "mode", "told"),
+    [
+        ("ask", "attended", "asked for when you use the tool; what is refused, do without"),
+        ("ask", "headless", "nobody sees a question until you stop"),
+        ("edits", "attended", "nobody sees a question until you stop"),
+    ],
+)
+def test_the_agent_is_told_whether_somebody_answers(
+    permissions: str, mode: Mode, told: str
+) -> None:
+    world = World([2, 10], mode=mode, rules=RULES, permissions=permissions).run()
+    assert told in world.agent.system_contexts[0]
