@@ -1,0 +1,76 @@
+"""What an agent asked is told afterwards: in the log, on plain lines, in the report."""
+
+from ralph_tui.analysis.report import Circumstances, report
+from ralph_tui.cli.fronts.run_lines import PlainLines
+from ralph_tui.events import QuestionWithdrawn
+from ralph_tui.state import RunState
+from tests.world.asking import permission, permissions_decided
+
+
+def test_each_is_one_entry_of_the_log_that_says_who_decided_what() -> None:
+    state = RunState().apply_all(permissions_decided())
+    asked = [entry for entry in state.log.entries if entry.head.word == "ASKED"]
+    assert [(entry.head.text, entry.head.level, entry.open) for entry in asked] == [
+        ("Bash: git push origin main: allowed once by you", "owner", False),
+        (
+            "Edit: /srv/shared/config.py …: allowed for the session by you (terminal pts/3)",
+            "owner",
+            False,
+        ),
+        ("Bash: rm -rf /srv: refused by you", "owner", False),
+        ("Bash: curl example.org: no answer in 5 min: refused", "owner", False),
+    ]
+    assert [row.text for row in asked[2].follow] == ["never outside of the project"]
+    assert "for the session it would allow: files in /srv/shared" in asked[1].head.detail
+
+
+def test_while_it_is_open_the_entry_says_what_is_asked() -> None:
+    entry = RunState().apply_all(permission()).log.entries[-1]
+    assert (entry.head.text, entry.head.level, entry.open) == (
+        "Bash: git push origin main",
+        "warn",
+        True,
+    )
+
+
+def test_plain_lines_say_the_same() -> None:
+    lines = PlainLines()
+    said = [line for event in permissions_decided() if (line := lines.line(event))]
+    told = [line.partition("asked   ")[2] for line in said if "asked   " in line]
+    assert told[0] == "Bash: git push origin main: allowed once by you"
+    assert told[-1] == "Bash: curl example.org: no answer in 5 min: refused"
+    questions = [line for line in said if "question" in line]
+    assert (
+        "claude asks for Bash: git push origin main (once, session, refuse; refuse at"
+        in (questions[0])
+    )
+
+
+def test_the_report_lists_what_was_allowed_and_refused_by_whom() -> None:
+    page = report(permissions_decided(), Circumstances())
+    _, _, section = page.partition("## What the agent asked\n\n")
+    lines = section.partition("\n\n")[0].splitlines()
+    assert [line.partition(" UTC: ")[2] for line in lines] == [
+        "Bash: git push origin main: **allowed once by you**",
+        "Edit: /srv/shared/config.py …: **allowed for the session by you (terminal pts/3)** "
+        "(`files in /srv/shared`)",
+        "Bash: rm -rf /srv: **refused by you: never outside of the project**",
+        "Bash: curl example.org: **no answer in 5 min: refused**",
+    ]
+    assert "Permissions: may edit files, and asks you for more" in page
+    assert "ASKED" not in page.partition("## Warnings")[2], "it has a section of its own"
+
+
+def test_what_was_taken_back_and_what_is_open_is_told_as_that() -> None:
+    events = permission()
+    assert "main: **not answered**" in report(events, Circumstances())
+    question = RunState().apply_all(events).needs.question
+    assert question is not None
+    gone = QuestionWithdrawn(
+        seq=events[-1].seq + 1,
+        at=events[-1].at,
+        question_id=question.question_id,
+        reason="the agent has taken it back",
+    )
+    page = report([*events, gone], Circumstances())
+    assert "main: **no answer was needed: the agent has taken it back**" in page
