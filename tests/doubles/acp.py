@@ -170,12 +170,14 @@ class Agent:
             return
         usage = {"inputTokens": 12, "outputTokens": 20, "cachedReadTokens": 100, "totalTokens": 132}
         if self.plays.get("usage") in ("turn", "last"):
-            cost = {"amount": 0.01 * (number + 1), "currency": "USD"}
-            self.update("usage_update", used=7000 + number, size=200_000, cost=cost)
-        quota = {"quota": {"token_count": {"input_tokens": 112, "output_tokens": 20}}}
-        told = {"_meta": quota} if self.plays.get("usage") == "quota" else {"usage": usage}
+            told = {"used": 7000 + number, "size": 200_000}
+            if price := self.plays.get("cost"):
+                told["cost"] = {"amount": price * (number + 1), "currency": "USD"}
+            self.update("usage_update", **told)
+        quota: Json = {"quota": {"token_count": {"input_tokens": 112, "output_tokens": 20}}}
+        answer = {"_meta": quota} if self.plays.get("usage") == "quota" else {"usage": usage}
         for request in (message["id"], *self.folded):
-            self.put(id=request, result={"stopReason": reason, **told})
+            self.put(id=request, result={"stopReason": reason, **answer})
         self.folded.clear()
 
     def step(self, step: Json, request: int) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ralph_tui.adapters import agents
 from ralph_tui.adapters.agents import AgentDescription, choose_agent, find_agent, offered
+from ralph_tui.adapters.agents.acp.quirks import GEMINI, OPENCODE
 from ralph_tui.adapters.agents.claude import CLAUDE, PROGRAM
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
 from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
@@ -103,7 +104,9 @@ def test_what_an_agent_says_it_can_do_is_what_its_sessions_do() -> None:
     assert told["claude"].resume == ClaudeAgent.resumes
     assert told["claude"].words_mid_turn == StreamSession.takes_guidance
     assert bool(told["claude"].context) == StreamSession.tells_context
-    assert told["command"] == Abilities()
+    assert told["gemini"] == GEMINI.abilities
+    assert told["opencode"] == OPENCODE.abilities
+    assert told["acp"] == told["command"] == Abilities()
     assert not CommandAgent.resumes
     assert not CommandSession.takes_guidance
     assert not CommandSession.tells_context

@@ -45,7 +45,7 @@ def test_a_prompt_is_worked_on_to_its_end(bench: Bench, plays: str) -> None:
     assert begun.tells_context == (plays != "gemini")
     told = heard.of(UsageReported)[-1]
     assert (told.context_tokens is not None) == (row.abilities.context != "")
-    assert (finished.cost_usd is not None) == (plays not in ("gemini", "any"))
+    assert (finished.cost_usd is not None) == row.abilities.cost
     assert finished.tokens == 132
 
 
@@ -116,7 +116,7 @@ def test_a_session_goes_on_after_its_end(bench: Bench, plays: str) -> None:
     assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["second"]
     assert bench.prompts() == ["Brief.\n\nFix it.".removeprefix("Brief.\n\n"), "Go on."]
     assert bench.told("session/resume")[0]["sessionId"] == "ses-1"
-    assert finished.cost_usd == pytest.approx(0.0)
+    assert finished.cost_usd == (pytest.approx(0.0) if ROWS[plays].abilities.cost else None)
 
 
 def test_a_session_that_is_not_known_any_more_is_unresumable(bench: Bench) -> None:
@@ -191,3 +191,34 @@ def test_words_that_the_agent_refuses_do_not_end_its_turn(bench: Bench) -> None:
     assert bench.heard.finished().outcome == "success"
     assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["done"]
     assert "did not take your words: busy" in bench.heard.of(AgentNoted)[0].text
+
+
+@EVERY
+def test_what_the_table_says_an_agent_can_do_is_what_its_sessions_do(
+    bench: Bench, plays: str
+) -> None:
+    """Each ability, tried: words within a turn, a refusal, context, cost, going on."""
+    row, gate, first = ROWS[plays], bench.root / "go", bench.turn("edits")
+    command = f"while ! test -e {gate}; do sleep 0.02; done"
+    session = bench.start(
+        plays,
+        [{"say": "a"}, bash(command), bash("rm x", ask=True), {"say": "went on"}],
+        [{"say": "prompted again"}],
+        turn=first,
+    )
+    bench.heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    assert session.send("g-1", "words") == row.abilities.words_mid_turn
+    if row.abilities.words_mid_turn:
+        bench.heard.wait_for(lambda event: isinstance(event, GuidanceDelivered))
+    gate.touch()
+    finished = bench.heard.finished()
+    said = [spoke.text for spoke in bench.heard.of(AgentSpoke)]
+    goes_on = row.abilities.refusal_goes_on or plays == "any"
+    assert said[1:] == ["went on" if goes_on else "prompted again"]
+    told = bench.heard.of(UsageReported)
+    assert any(usage.context_tokens for usage in told) == (row.abilities.context != "")
+    assert (finished.cost_usd is not None) == row.abilities.cost
+    again = bench.turn("skip", resume=first.session_id)
+    bench.heard = Heard()
+    outcome = bench.run(plays, [{"say": "on"}], turn=again).outcome
+    assert (outcome == "success") == row.abilities.resume
