@@ -54,7 +54,7 @@ OTHERS = {
         ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), ("", ".local/share/opencode"), "auth.json"
     ),
 }
-"""Programs that can be driven as a command, with ``--agent command``."""
+"""Where further agents look for that, by the names of agent and program."""
 
 
 def check_agent(around: Surroundings) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def check_other_agents(around: Surroundings) -> Iterator[Finding]:
             "note",
             WHAT,
             f"{name}{version} is on PATH; {seen or 'no sign of a sign-in was found'}",
-            f'--agent command --agent-command "{name} ..." runs it: it gets the prompt on stdin',
+            f"--agent {name} runs it",
         )
 
 

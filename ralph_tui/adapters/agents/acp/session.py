@@ -62,8 +62,7 @@ class AcpSession(RpcSession):
         self._turns = 0
         self._ended_as: SessionEnd | None = None
         """How it ended by its own account."""
-        self._quiet = False
-        """Whether its service's silence was told."""
+        self._silence_told = False
         self._gave_up = False
         self._refused_status = 0
         """The last status of the service that its error output names."""
@@ -225,7 +224,7 @@ class AcpSession(RpcSession):
 
     def _look(self) -> None:
         self._reader.look(self.offset, time.monotonic())
-        self._quiet = False
+        self._silence_told = False
 
     def _on_notification(self, notification: Notification) -> Iterable[Event] | None:
         self._look()
@@ -265,7 +264,7 @@ class AcpSession(RpcSession):
             return super()._idle_after_s()
         if self._questions.open or self._reader.tools.running or not self._prompts:
             return None
-        return max(0.1, self._plan.silence_s - QUIET_S) if self._quiet else QUIET_S
+        return max(0.1, self._plan.silence_s - QUIET_S) if self._silence_told else QUIET_S
 
     def _on_idle(self) -> Iterable[Event]:
         if self._ended_as is not None:
@@ -273,8 +272,8 @@ class AcpSession(RpcSession):
             return ()
         if not self.began or self._end_requested:
             return super()._on_idle()
-        if not self._quiet:
-            self._quiet = True
+        if not self._silence_told:
+            self._silence_told = True
             return [self._note(f"The agent's service has not answered for {duration(QUIET_S)}")]
         self._gave_up = True
         self._end(SessionEnd("limited", limit="outage"))
@@ -288,7 +287,8 @@ class AcpSession(RpcSession):
     # -- the end ---------------------------------------------------------------------------------
 
     def _on_output_closed(self) -> Iterable[Event]:
-        return self._withdrawn("the agent is gone")
+        told = self._reader.turn_ended({}, counted=False)
+        return [*self._withdrawn("the agent is gone"), *told]
 
     def _interrupt(self) -> bool:
         self._reader.tools.interrupted = True

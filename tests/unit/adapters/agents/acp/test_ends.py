@@ -39,10 +39,16 @@ def test_stopping_leaves_nothing_within_six_seconds(bench: Bench, plays: str, ou
     left = int((bench.root / "left.pid").read_text())
     assert not alive(left)
     assert not alive(session.pid)
+    (over,) = bench.heard.of(ToolFinished)
+    assert over.prevented == "interrupted"
     if outcome == "interrupted":
         assert bench.told("session/cancel")
-        (over,) = bench.heard.of(ToolFinished)
-        assert over.prevented == "interrupted"
+
+
+def test_the_last_words_of_an_agent_that_dies_are_told(bench: Bench) -> None:
+    finished = bench.run("any", [{"say": "I was about to"}, {"die": "killed"}])
+    assert finished.outcome == "crashed"
+    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["I was about to"]
 
 
 @EVERY
