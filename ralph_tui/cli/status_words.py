@@ -63,6 +63,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("run", f"{status['run']}  {clip(one_line(status['objective']), 100)}"),
         ("from", _imported(status)),
         ("now", _now(status)),
+        ("agent", status.get("stands_in") or ""),
         *_asked(status),
         ("guidance", _guidance(status)),
         ("always", clip(one_line(status.get("standing_instruction") or ""), 200)),

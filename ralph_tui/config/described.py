@@ -17,12 +17,12 @@ from pydantic import BaseModel
 
 from ralph_tui.config.files import REPOSITORY_FILE
 from ralph_tui.config.repository_file import refused
-from ralph_tui.config.settings import NAMES, Settings
+from ralph_tui.config.settings import LINES, NAMES, Settings
 from ralph_tui.text.durations import as_typed
 
 WIDTH = 88
 """Columns of a comment."""
-_DURATION = "_s"
+_DURATION = ("_s", "fallback_after")
 """What the name of a setting in seconds ends in."""
 
 _HEAD = {
@@ -155,7 +155,7 @@ def _range(key: str, schema: dict[str, Any]) -> str:
     if one["type"] == "boolean":
         return "true or false"
     if one["type"] == "array":
-        return 'a list such as ["Bash(make test)", "Read"]'
+        return f"a list such as {one.get('examples', [LINES])[0]}"
     if one["type"] not in ("number", "integer"):
         return ""
     shown = as_typed if key.endswith(_DURATION) else _number

@@ -11,6 +11,7 @@ NOT_FROM_REPOSITORY = (
     "agent.name",
     "agent.command",
     "agent.binary",
+    "agent.fallback",  # an agent could hand its work to one that may do more
     "outreach",
     "context.commit_wip",  # it runs hooks, which may be files that the agent can write
     "context.state_file",  # it names a file that is written

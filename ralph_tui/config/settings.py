@@ -23,8 +23,12 @@ from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.text.durations import DAY, Seconds
 
+LINES = '["Bash(make test)", "Read"]'
+NAMED = '["codex", "opencode"]'
+"""Lists as they are written in a file."""
 
-def _lines(value: object) -> object:
+
+def _lines(value: object, example: str = LINES) -> object:
     """Text as a list: how environment and ``--set`` write one, as in TOML or a line for each.
 
     A list is given as a tuple: no other is one where types are strict, as in files.
@@ -38,8 +42,15 @@ def _lines(value: object) -> object:
     except (tomllib.TOMLDecodeError, RecursionError):
         written = {}
     if list(written) != ["value"]:
-        raise ValueError('must be a list such as ["Bash(make test)", "Read"]')
+        raise ValueError(f"must be a list such as {example}")
     return tuple(written["value"])
+
+
+def _names(value: object) -> object:
+    """As `_lines`; without brackets commas separate, too."""
+    if isinstance(value, str) and not value.lstrip().startswith("["):
+        value = value.replace(",", "\n")
+    return _lines(value, NAMED)
 
 
 def _words(text: str) -> str:
@@ -48,6 +59,12 @@ def _words(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be empty")
     return text.strip()
+
+
+def _once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ValueError("must name each agent once")
+    return names
 
 
 def _none_if_empty(value: object) -> object:
@@ -111,6 +128,15 @@ class AgentSettings(_Section):
     """The shell command of the agents ``command`` (it takes the prompt on stdin) and ``acp``."""
     model: Annotated[Words | None, NoneIfEmpty] = None
     """Which model, passed on to the agent; None leaves the choice to it."""
+    fallback: Annotated[
+        tuple[Words, ...],
+        BeforeValidator(_names),
+        AfterValidator(_once),
+        Field(strict=False, max_length=10, examples=[NAMED]),
+    ] = ()
+    """Agents that take over, in this order, while the one before cannot work."""
+    fallback_after: Seconds = Field(default=1200.0, ge=0, le=7 * DAY)
+    """How long a limit may last before another agent takes over; a shorter one is waited for."""
 
 
 class PermissionSettings(_Section):

@@ -7,6 +7,7 @@ from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 
 __all__ = [
+    "AgentChanged",
     "AgentNoted",
     "AgentReported",
     "AgentSpoke",
@@ -72,6 +73,27 @@ class PromptPrepared(Event):
     """Who edited it before it was sent; empty: nobody."""
     system_context: Line = ""
     """File of what the agent gets beside it, relative to the attempt's folder; empty: nothing."""
+
+
+class AgentChanged(Event):
+    """Another agent of the run works from here on."""
+
+    durable = True
+    urgent = True
+    kind: Literal["agent_changed"] = "agent_changed"
+    iteration: int
+    before: Line
+    """The one that has worked so far."""
+    agent: Line
+    """The one that works now."""
+    cause: Literal[
+        "usage_limit", "overload", "outage", "auth", "missing", "unknown_model", "back"
+    ] = "back"
+    """What keeps `before` from working; ``back``: nothing, but `agent` comes first."""
+    reason: Plain = ""
+    """The words of the service or the program, one sentence."""
+    until: datetime | None = None
+    """When `before` is tried again, UTC; None: not in this run, unless it is paused or resumed."""
 
 
 class SessionStarted(Event):

@@ -45,6 +45,10 @@ class WaitStarted(Event):
     """How often in a row this iteration has waited, and the agent did no work in between."""
     since: datetime | None = None
     """When it was found out for the first time of these, UTC."""
+    agent: Line = ""
+    """Which of several agents is tried then; empty in journals from before there were several."""
+    others: list[Line] = []
+    """Further agents that cannot work now."""
 
 
 class WaitEnded(Event):

@@ -83,6 +83,7 @@ class Iteration:
         """
         yield self.entered(0, 0)
         yield from self.sweep()
+        yield from self.sessions.warn()
         yield from self.models.warn()
         reading = yield from self.measurement.baseline()
         self.governor.begin(reading.completion)

@@ -60,6 +60,7 @@ class Recovery:
         k = span.number
         yield iteration.entered(k, 0)
         yield from iteration.run.layers.guard.take()
+        yield from iteration.sessions.warn()
         yield from iteration.escalation.again()
         yield from iteration.sweep()
         readings = self._state.gate.readings

@@ -46,6 +46,8 @@ class Rules:
     """Whether earlier runs teach this one, and it them."""
     intelligence: IntelligenceSettings = field(default_factory=IntelligenceSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
+    fallback_after_s: float = 1200.0
+    """Seconds for which a refused agent is waited for before another one takes over."""
 
 
 class Remembers(Protocol):

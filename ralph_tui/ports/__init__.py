@@ -4,7 +4,7 @@ Every call here returns at once or is run as a job (`Host.start`): none may hold
 for more than 100 ms.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -61,6 +61,12 @@ class Ports:
     watcher: Watcher
     records: Records
     outreach: Outreach = field(default_factory=Silent)
+    fallbacks: Sequence[Agent] = ()
+    """The agents that take over where `agent` cannot work, in their order."""
+    absent: Mapping[str, str] = field(default_factory=dict)
+    """By name, why an agent that was asked for is none of these."""
+    agent_notes: Sequence[str] = ()
+    """What is to be said of the agents before the run begins, a sentence each."""
     commits: Commits | None = None
     """None: nobody makes any."""
     checkpoint_files: CheckpointFiles = field(default_factory=NoCheckpointFiles)

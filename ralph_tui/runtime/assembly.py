@@ -188,7 +188,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         clock,
         readings=lambda: _readings(engine),
     )
-    agent = preflight.build_agent(run_id, lock.descriptor)
+    agent, *fallbacks = preflight.build_agents(run_id, lock.descriptor)
     ports = Ports(
         agent=agent,
         gate=ShellGate(
@@ -210,6 +210,9 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         watcher=FileWatcher(workspace, engine.emit),
         records=attempt,
         outreach=outreach,
+        fallbacks=fallbacks,
+        absent=preflight.lineup.absent,
+        agent_notes=preflight.lineup.notes,
         commits=WorkCommits(workspace, run_id, lock.descriptor),
         copy_handoff=lambda text, before: copy_handoff(root, text, clock.now(), before),
         checkpoint_files=AiwgCheckpointFiles(

@@ -8,11 +8,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents import find_agent
+from ralph_tui.adapters.agents import choose_fallbacks, fallback_settings, find_agent
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import holder
 
 if TYPE_CHECKING:
+    from ralph_tui.config.settings import AgentSettings
     from ralph_tui.runtime.request import RunRequest
 
 
@@ -40,4 +41,12 @@ def looks_well(folder: Path, request: "RunRequest") -> bool:
         and request.settings.intelligence.prompt_template is None
         and agent is not None
         and agent.looks_ready(settings, os.environ)
+        and _fallbacks_look_ready(settings)
+    )
+
+
+def _fallbacks_look_ready(settings: "AgentSettings") -> bool:
+    return all(
+        agent.restricted and agent.looks_ready(fallback_settings(settings, agent.name), os.environ)
+        for agent in choose_fallbacks(settings)
     )

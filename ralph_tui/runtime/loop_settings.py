@@ -16,6 +16,7 @@ def rules_of(settings: Settings) -> Rules:
         settings.memory.enabled,
         settings.intelligence,
         settings.context,
+        settings.agent.fallback_after,
     )
 
 

@@ -16,6 +16,7 @@ from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.template_file import load_template
 from ralph_tui.ports import Agent, PromptTemplate
 from ralph_tui.runtime.claiming import claim
+from ralph_tui.runtime.lineup import Lineup, line_up
 from ralph_tui.runtime.request import RunRequest
 
 
@@ -26,14 +27,18 @@ class Preflight:
     repository: Repository
     plan: Path | None
     agent: AgentDescription
+    """The one that was chosen."""
+    lineup: Lineup
+    """It, where it is there, and those that take over, and what is to be said of them."""
     channels: Sequence[Channel]
-    context: AgentContext
-    """As far as it is known before a run has its lock."""
     template: PromptTemplate | None
 
-    def build_agent(self, run_id: str, lock_fd: int) -> Agent:
-        """The agent of one run; `lock_fd` is the descriptor of the worktree's lock."""
-        return self.agent.build(replace(self.context, run_id=run_id, lock_fd=lock_fd))
+    def build_agents(self, run_id: str, lock_fd: int) -> list[Agent]:
+        """The agents of one run; `lock_fd` is the descriptor of the worktree's lock."""
+        return [
+            agent.build(replace(context, run_id=run_id, lock_fd=lock_fd))
+            for agent, context in self.lineup.agents
+        ]
 
 
 def check(folder: Path, request: RunRequest) -> Preflight:
@@ -53,10 +58,10 @@ def check(folder: Path, request: RunRequest) -> Preflight:
         scenario=request.scenario or "steady",
         fast=request.fast,
     )
-    agent.check(context)
+    lineup = line_up(agent, context, settings)
     channels = build_channels(settings.outreach, os.environ, outbox_folder(root))
     template = load_template(root, settings.intelligence.prompt_template)
-    return Preflight(repository, plan, agent, channels, context, template)
+    return Preflight(repository, plan, agent, lineup, channels, template)
 
 
 def check_startable(folder: Path, request: RunRequest) -> None:

@@ -25,6 +25,7 @@ from ralph_tui.state.memory import MemoryFold, SeenLearning
 from ralph_tui.state.needs import NeedsFold
 from ralph_tui.state.oversight import Intervention, OversightFold
 from ralph_tui.state.plan_items import PlanItemsFold
+from ralph_tui.state.roster import RosterFold
 from ralph_tui.state.run import Phase, RunFold
 from ralph_tui.state.timeline import CheckpointPoint, IterationSpan, TimelineFold
 
@@ -47,6 +48,7 @@ class RunState:
         self.gate = GateFold()
         self.guidance = GuidanceFold()
         self.needs = NeedsFold()
+        self.roster = RosterFold()
         self.asking = AskingFold()
         self.oversight = OversightFold()
         self.memory = MemoryFold()

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from ralph_tui.events import (
+    AgentChanged,
     AgentNoted,
     AgentReported,
     AgentSpoke,
@@ -28,6 +29,7 @@ from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.state.claims import without_claims
 from ralph_tui.state.context_wording import compacted_words
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.roster_wording import changed_words
 from ralph_tui.state.wording import (
     SAYS_DONE,
     background_words,
@@ -112,6 +114,7 @@ class AgentFold(Fold):
             on(BackgroundAwaited, self._background_awaited),
             on(AgentReported, self._agent_reported),
             on(PromiseMade, self._promise_made),
+            on(AgentChanged, self._changed),
             on(WaitStarted, self._wait_started),
             on(WaitEnded, self._wait_ended),
         )
@@ -181,6 +184,10 @@ class AgentFold(Fold):
             row.running, row.ok, row.result = False, False, "no answer"
         self._open.clear()
         return cut
+
+    def _changed(self, e: AgentChanged) -> None:
+        ok = e.cause == "back"
+        self._add(AgentRow(e.seq, e.at, e.iteration, "session", changed_words(e, e.at), ok=ok))
 
     def _wait_started(self, e: WaitStarted) -> None:
         text = f"waiting: {wait_words(e, e.at)}, {retry_words(e) or 'until there is room'}"

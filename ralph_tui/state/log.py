@@ -6,6 +6,7 @@ What other panes tell has no entry: a new best, an item of the plan, what a lear
 from functools import partial
 
 from ralph_tui.events import (
+    AgentChanged,
     AssessmentRefined,
     CriterionJudged,
     Event,
@@ -30,6 +31,7 @@ from ralph_tui.state.log_episodes import Episodes
 from ralph_tui.state.log_waits import Waits
 from ralph_tui.state.memory_wording import MemoryRows
 from ralph_tui.state.model_wording import MODEL_ROWS
+from ralph_tui.state.roster_wording import changed_row
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
@@ -90,6 +92,7 @@ class LogFold(Fold):
             *((kind, ROWS[kind]) for kind in (StandingInstructionChanged, PromptEditRequested)),
             on(ReadingTaken, _sensor),
             on(PermissionsChanged, _permissions),
+            on(AgentChanged, changed_row),
             on(JournalRestored, lambda e: Row("warn", "RECORD", JOURNAL_RESTORED, e.path)),
             on(UnknownEvent, _newer),
         )

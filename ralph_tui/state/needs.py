@@ -2,7 +2,6 @@
 
 from ralph_tui.events import (
     AgentSpoke,
-    IterationStarted,
     PermissionsChanged,
     QuestionAnswered,
     QuestionAsked,
@@ -26,10 +25,6 @@ class NeedsFold(Fold):
     def __init__(self) -> None:
         self.wait: WaitStarted | None = None
         """The wait that goes on."""
-        self.waits = 0
-        """How often in a row this iteration has waited, and the agent did no work in between."""
-        self.waited: WaitStarted | None = None
-        """The last wait of these; None where there was none."""
         self.served = False
         """Whether the agent's service has answered in this run."""
         self.question: QuestionAsked | None = None
@@ -49,7 +44,6 @@ class NeedsFold(Fold):
         """See `Fold`."""
         return (
             on(RunStarted, self._run_started),
-            on(IterationStarted, self._iteration_started),
             on(AgentSpoke, self._worked),
             on(ToolStarted, self._worked),
             on(WaitStarted, self._wait_started),
@@ -70,25 +64,15 @@ class NeedsFold(Fold):
         allow = event.config.get("permissions.allow")
         self.allow = tuple(allow) if isinstance(allow, list) else ()
 
-    def _iteration_started(self, event: IterationStarted) -> bool:
-        self.waits, self.waited = 0, None
-        return False
-
     def _worked(self, event: AgentSpoke | ToolStarted) -> bool:
-        """A model has answered: what was waited for is over."""
-        self.waits, self.waited, self.served = 0, None, True
+        self.served = True
         return False
 
     def _wait_started(self, event: WaitStarted) -> None:
         self.wait = event
-        if event.cause != "disk_full":
-            self.waits, self.waited = event.attempt, event
 
     def _wait_ended(self, event: WaitEnded) -> None:
-        waited, self.wait = self.wait, None
-        # Who tries again by hand is not made to wait the longer for it.
-        if waited is not None and waited.cause != "disk_full" and event.by != "the clock":
-            self.waits = max(0, self.waits - 1)
+        self.wait = None
 
     def _question_asked(self, event: QuestionAsked) -> None:
         self.question = event

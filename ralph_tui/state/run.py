@@ -6,6 +6,7 @@ from typing import Literal
 from ralph_tui.events import (
     AbortRequested,
     AgentAsked,
+    AgentChanged,
     AgentNoted,
     AgentReported,
     AgentSpoke,
@@ -143,6 +144,7 @@ class RunFold(Spending, Fold):
             on(GateFinished, self._gate_finished),
             on(FilesChanged, self._files_changed),
             on(SessionStarted, self._session_started),
+            on(AgentChanged, self._agent_changed),
             on(SessionDescribed, self._session_described),
             on(AgentSpoke, self._alive),
             on(AgentNoted, self._alive),
@@ -153,8 +155,8 @@ class RunFold(Spending, Fold):
             on(ToolFinished, self._tool_called),
             on(ToolDenied, self._tool_denied),
             on(SessionFinished, self._session_finished),
-            on(UsageReported, self._usage_reported),
-            on(ModelAnswered, self._model_answered),
+            on(UsageReported, self.report),
+            on(ModelAnswered, self.pay),
             on(PermissionsChanged, self._permissions_changed),
             on(WaitStarted, self._wait_started),
             on(WaitEnded, self._wait_ended),
@@ -269,6 +271,9 @@ class RunFold(Spending, Fold):
         if not event.given_up:
             self._alive(event)
 
+    def _agent_changed(self, event: AgentChanged) -> None:
+        self.model = self.billing = None  # told by its successor anew
+
     def _session_described(self, event: SessionDescribed) -> None:
         self.model = event.model or self.model
         self.permission_mode = event.permission_mode or self.permission_mode
@@ -294,12 +299,6 @@ class RunFold(Spending, Fold):
     def _tool_denied(self, event: ToolDenied) -> None:
         self.denied += 1
         self._alive(event)
-
-    def _usage_reported(self, event: UsageReported) -> None:
-        self.report(event)
-
-    def _model_answered(self, event: ModelAnswered) -> None:
-        self.pay(event)
 
     def _run_finished(self, event: RunFinished) -> None:
         self.finished, self.phase, self.ended_at = event, "finished", event.at

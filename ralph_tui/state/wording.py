@@ -294,7 +294,7 @@ def session_words(e: SessionFinished) -> str:
 
 def wait_words(e: WaitStarted, now: datetime) -> str:
     """``service down since 03:12``: what is waited for, and since when, where no reset is known."""
-    what = WAITS[e.cause].word
+    what = WAITS[e.cause].word + (f" of {' and '.join([e.agent, *e.others])}" if e.agent else "")
     if e.since is None or e.resets_at is not None:
         return what
     return f"{what} since {day_and_clock(e.since, now)}"

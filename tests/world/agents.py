@@ -52,10 +52,10 @@ class FakeSession:
 class FakeAgent:
     """Plays one act per session; without one it ends its turn at once."""
 
-    name = "fake"
     resumes = True
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "fake") -> None:
+        self.name = name
         self.acts: deque[Callable[[FakeSession], None]] = deque()
         self.prompts: list[str] = []
         self.system_contexts: list[str] = []
@@ -67,7 +67,7 @@ class FakeAgent:
         self.sessions.append(session)
         self.prompts.append(turn.prompt)
         self.system_contexts.append(turn.system_context)
-        emit(SessionStarted(iteration=turn.iteration, session_id="s", agent="fake"))
+        emit(SessionStarted(iteration=turn.iteration, session_id="s", agent=self.name))
         act = self.acts.popleft() if self.acts else FakeSession.finish
         act(session)
         return session

@@ -1,6 +1,6 @@
 """A loop with everything around it played."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -53,16 +53,20 @@ class World:
         commits: Commits | None = None,
         copy_handoff: Callable[[str, str], str] = lambda _text, _before: "",
         state_file: LoopStateFile | None = None,
+        fallbacks: Sequence[str] = (),
+        absent: Mapping[str, str] | None = None,
         **fields: Any,
     ) -> None:
         """`passed`: tests that pass, one number per run of the command; `past`: the journal of a
         run that is to be resumed; `knowledge` and `past_runs`: what earlier runs left, nothing
-        unless given; `asker`: who answers questions; `fields`: other fields of its start.
+        unless given; `asker`: who answers questions; `fallbacks`: names of the agents that take
+        over; `absent`: why those are not there that are not; `fields`: other fields of its start.
         """
         self.passed = passed
         self.max_iterations = max_iterations
         self.host = FakeHost(began)
         self.agent = FakeAgent()
+        self.fallbacks = [FakeAgent(name) for name in fallbacks]
         self.memory = FakeMemory()
         self.gate = FakeGate(passed)
         self.workspace = FakeWorkspace()
@@ -95,6 +99,8 @@ class World:
             self.watcher,
             self.records,
             self.outreach,
+            fallbacks=self.fallbacks,
+            absent=absent or {},
             memory=self.memory,
             knowledge=knowledge or NoKnowledge(),
             past=past_runs or NoPastRuns(),

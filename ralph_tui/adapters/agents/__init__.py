@@ -69,12 +69,39 @@ def choose_agent(
     raise no_agent(settings, environ)
 
 
-def unknown_agent(name: str) -> UsageError:
-    """What to say of a name that no agent has."""
+def choose_fallbacks(
+    settings: "AgentSettings", environ: Mapping[str, str] = os.environ
+) -> tuple[AgentDescription, ...]:
+    """The agents that take over where the chosen one cannot work, in their order, without itself.
+
+    Raises ``UsageError`` for a name that none has that may be chosen.
+    """
+    first, known = find_agent(settings, environ), {agent.name: agent for agent in AGENTS}
+    fallbacks = []
+    for name in settings.fallback:
+        if name not in known:
+            raise unknown_agent(name, "agent.fallback")
+        if known[name].reserved:
+            raise UsageError(
+                f"{clip(name, 80)!r} (agent.fallback) takes no work over: leave it out"
+            )
+        if first is None or name != first.name:
+            fallbacks.append(known[name])
+    # A scripted agent works in its own project: nobody else has any business there.
+    return () if first is not None and first.reserved else tuple(fallbacks)
+
+
+def fallback_settings(settings: "AgentSettings", name: str) -> "AgentSettings":
+    """What is set for an agent that takes over: program and model are those of the first one."""
+    return settings.model_copy(update={"name": name, "binary": None, "model": None})
+
+
+def unknown_agent(name: str, where: str = "--agent") -> UsageError:
+    """What to say of a name that no agent has; `where` it was given."""
     known = [agent.name for agent in offered()]
     near = difflib.get_close_matches(name[:80], known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
-    return UsageError(f"there is no agent {clip(name, 80)!r} (--agent): {hint}")
+    return UsageError(f"there is no agent {clip(name, 80)!r} ({where}): {hint}")
 
 
 def no_agent(
@@ -111,6 +138,8 @@ __all__ = [
     "AgentContext",
     "AgentDescription",
     "choose_agent",
+    "choose_fallbacks",
+    "fallback_settings",
     "find_agent",
     "looked_for_all",
     "no_agent",

@@ -14,6 +14,7 @@ from ralph_tui.analysis.verdict.holds import ENDLESS
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.events.workspace import FileChange
+from ralph_tui.state.roster_wording import worked_words
 from ralph_tui.text.format import count, duration, ending_reason, help_words, money, percent
 from ralph_tui.text.terms import OUTCOMES, permission_words
 
@@ -120,6 +121,7 @@ def _facts(told: Material) -> str:
         ("Tokens", f"{run.tokens:,}" if run.tokens else ""),
         ("Tools", _tools(told)),
         ("Agent", ", ".join(escaped(word) for word in (started.agent, run.model) if word)),
+        ("Worked", "; ".join(map(escaped, worked_words(told.state.roster.worked)))),
         ("Permissions", "" if started.imported else _permissions(told)),
         ("Completion command", code(started.command) if started.command else ""),
         ("Plan file", code(started.plan) if started.plan else ""),

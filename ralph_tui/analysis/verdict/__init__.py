@@ -16,6 +16,7 @@ from ralph_tui.analysis.verdict.holds import (
     pause,
     question,
     quiet,
+    standing_in,
     wait,
 )
 from ralph_tui.analysis.verdict.model import Verdict
@@ -58,5 +59,5 @@ def verdict(
         or episode(state)
         or quiet(state, now)
         or verifying(state)
-        or outlook(state)
+        or standing_in(outlook(state), state, now)
     )

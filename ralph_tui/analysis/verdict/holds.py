@@ -1,5 +1,6 @@
 """What keeps a run from going on: a question, a limit, a wish of its owner, a silent agent."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from ralph_tui.analysis.context import handing_over_words
@@ -7,6 +8,7 @@ from ralph_tui.analysis.verdict.model import Verdict, mark, row, until
 from ralph_tui.events import QuestionAsked
 from ralph_tui.keys import Keys
 from ralph_tui.state import RunState
+from ralph_tui.state.roster_wording import stands_in
 from ralph_tui.state.wording import background_words, wait_words
 from ralph_tui.text.format import day_and_clock, duration
 from ralph_tui.text.sanitize import clip
@@ -161,3 +163,9 @@ def quiet(state: RunState, now: datetime) -> Verdict | None:
         return None
     text = f"quiet: no output of the agent for {duration((now - last).total_seconds())}"
     return Verdict(*mark("warn"), "quiet", text)
+
+
+def standing_in(found: Verdict, state: RunState, now: datetime) -> Verdict:
+    """What was found, and why another agent works on it than the first."""
+    words = stands_in(state.roster, now)
+    return replace(found, text=f"{found.text}; {row(words)}") if words else found

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents import AgentContext, find_agent, offered
+from ralph_tui.adapters.agents import AgentContext, choose_fallbacks, find_agent, offered
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
@@ -102,6 +102,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
     settings = load_settings(args, worktree_root(folder), warn=warn).settings
     if settings.agent.name:
         check_agent_name(settings.agent.name)
+    choose_fallbacks(settings.agent)
     agent = find_agent(settings.agent)
     if agent is not None and not agent.program:
         agent.check(AgentContext(settings.agent, folder))  # what it needs is an argument

@@ -17,6 +17,7 @@ from ralph_tui.cli.fronts.agent_lines import (
 )
 from ralph_tui.events import (
     AbortRequested,
+    AgentChanged,
     AgentNoted,
     AgentReported,
     AgentSpoke,
@@ -74,6 +75,7 @@ from ralph_tui.state.memory_wording import (
     retrieved_words,
 )
 from ralph_tui.state.model_wording import MODEL_ROWS
+from ralph_tui.state.roster_wording import changed_words as agent_changed_words
 from ralph_tui.state.strategy_wording import issues_words, strategy_words
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
@@ -241,6 +243,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(ToolDenied, tool_denied),
         on(BackgroundAwaited, background_awaited),
         on(SessionFinished, session_finished),
+        on(AgentChanged, lambda e: f"agent   {agent_changed_words(e, e.at)}"),
         on(FilesChanged, _files_changed),
         on(CheckpointCaptured, _checkpoint),
         on(GuidanceQueued, lambda e: f"guidance queued: {e.text}"),

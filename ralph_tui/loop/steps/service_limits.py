@@ -3,9 +3,10 @@
 An outage is waited for as long as it takes: a night must not be lost to it, nor an iteration.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from ralph_tui.events import SessionFinished, WaitEnded, WaitStarted
+from ralph_tui.events import WaitEnded, WaitStarted
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
@@ -27,24 +28,28 @@ NEVER_SERVED = (
 )
 
 
-def wait_for_service(run: Run, k: int, finished: SessionFinished) -> Steps[None]:
-    """Wait until the service may take a session again; `finished` is the one it refused."""
-    scheduler, clock, needs = run.scheduler, run.scheduler.host.clock, run.state.needs
-    cause: WaitCause = finished.limit or "overload"
-    began = clock.now()
-    before = needs.waited if needs.waited is not None and needs.waited.cause == cause else None
-    attempt = needs.waits + 1 if before is not None else 1
-    until = wait_until(began, cause, attempt, finished.resets_at)
-    doubt = f"; {NEVER_SERVED}" if cause == "outage" and not needs.served else ""
+def wait_for_service(
+    run: Run, k: int, agent: str, until: datetime, others: Sequence[str]
+) -> Steps[None]:
+    """Wait until an agent's service may take a session again, as it was refused.
+
+    `others`: the further agents, where none of them can work either.
+    """
+    scheduler, refusal = run.scheduler, run.state.roster.refusals[agent]
+    cause: WaitCause = refusal.limit or "overload"
+    doubt = f"; {NEVER_SERVED}" if cause == "outage" and not run.state.needs.served else ""
     yield WaitStarted(
         iteration=k,
         cause=cause,
-        reason=f"{finished.reason.rstrip('.')}{doubt}" if doubt else finished.reason,
+        reason=f"{refusal.reason.rstrip('.')}{doubt}" if doubt else refusal.reason,
         until=until,
-        resets_at=finished.resets_at,
-        attempt=attempt,
-        since=(before.since if before else None) or began,
+        resets_at=refusal.resets_at,
+        attempt=max(1, refusal.tries),
+        since=refusal.since,
+        agent=agent if others else "",
+        others=list(others),
     )
+    began = scheduler.host.clock.now()
     by = yield from scheduler.sleep_until(until)
     yield WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began))
 

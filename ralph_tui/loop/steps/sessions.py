@@ -17,6 +17,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.agents import Agents
 from ralph_tui.loop.steps.asking import AgentQuestions
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import ContextMonitor, Wanted
@@ -24,15 +25,14 @@ from ralph_tui.loop.steps.plan_items import PlanItems
 from ralph_tui.loop.steps.prompt_words import Words, later_words
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.rollover import Rollovers
-from ralph_tui.loop.steps.service_limits import wait_for_service
 from ralph_tui.loop.steps.session_budget import SessionBudget
 from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.watchdog import Watchdog
-from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.waiting.controls import Controls, Steps
 from ralph_tui.ports import Permissions, Turn
 
-HOPELESS = ("missing", "auth", "unknown_model")
-"""Ends of a session that no further iteration can mend: the owner has to."""
+REFUSED = ("limited", "missing", "auth", "unknown_model")
+"""Ends of a session after which its agent cannot work, for a time or until its owner mends it."""
 
 HANDING_OVER = ("rolled_over", "limited", "silent", "unresumable", "stopped")
 """Ends of a session after which one of the same iteration follows."""
@@ -44,6 +44,11 @@ GO_ON_SERVED = (
     f"Your service refused to go on, by a limit or an outage; it is tried again now. {_FROM_THERE}"
 )
 """What a session is told that is resumed."""
+TAKEN_OVER = (
+    "Another agent worked on this task before you and cannot go on; the repository is as it left "
+    f"it. {_FROM_THERE}"
+)
+"""What the first session of an agent is told that takes over."""
 
 
 class Sessions:
@@ -67,8 +72,13 @@ class Sessions:
         self._rollovers = rollovers
         self._state_file = state_file
         self._items = PlanItems(run)
+        self._agents = Agents(run)
         self._context = ContextMonitor(run, self._items)
         self._budget = SessionBudget(run)
+
+    def warn(self) -> Steps[None]:
+        """Say before the first of them what is to be known of the agents."""
+        yield from self._agents.warn()
 
     def run(self, k: int, told: Words) -> Steps[SessionFinished]:
         """Work on what is told; gives back how the last session ended.
@@ -78,10 +88,10 @@ class Sessions:
         watchdog = Watchdog(k, self._run, self._desk)
         prompt, instructed = told.prompt.text, self._state.intelligence.standing_instruction
         resume: str | None = None
-        agent = self._ports.agent
-        go_on = ""
+        go_on = taken_over = ""
         records, prepared = self._ports.records, self._state.gate.prompt
         unsent = prepared.path if prepared is not None else None
+        yield from self._agents.begin(k)
         while True:
             folder = yield from self._scheduler.run_job(
                 "record", lambda: records.iteration_folder(k)
@@ -90,21 +100,21 @@ class Sessions:
             said = later_words(self._state, queued, instructed)
             instructed = self._state.intelligence.standing_instruction
             prompt = f"{prompt.rstrip()}{said}" if said else prompt
-            words = prompt if resume is None else f"{go_on}{said}"
-            if said or unsent is None:
+            words = f"{prompt}{taken_over}" if resume is None else f"{go_on}{said}"
+            if said or taken_over or unsent is None:
                 yield from self._keep_words(k, words, unsent)
             turn = self._turn(k, folder, words, resume)
             turn = replace(turn, system_context=told.system_context)
             finished = yield from self._session(turn, watchdog)
             unsent = None
-            if finished.outcome in HOPELESS:
-                raise Ended("failed", finished.reason)
-            if finished.outcome == "limited":
-                if finished.tokens and agent.resumes:  # without an answer nothing was begun
+            resumes = self._agents.working.resumes
+            if finished.outcome in REFUSED:
+                if (yield from self._agents.refused(k, finished)):
+                    resume, taken_over = None, f"\n\n{TAKEN_OVER}"
+                elif finished.tokens and resumes:  # without an answer nothing was begun
                     resume, go_on = turn.session_id, GO_ON_SERVED
-                yield from wait_for_service(self._run, k, finished)
             elif finished.outcome == "silent":
-                resume, go_on = (turn.session_id if agent.resumes else None), GO_ON
+                resume, go_on = (turn.session_id if resumes else None), GO_ON
             elif finished.outcome == "unresumable":
                 resume = None
             elif finished.outcome == "stopped":  # but the run goes on: the disk was full
@@ -116,6 +126,7 @@ class Sessions:
             wanted = yield from self._wanted(turn, finished)
             if wanted is not None and self._may_go_on():
                 told = yield from self._rollovers.hand_over(k, wanted)
+                taken_over = ""
                 yield from self._state_file.keep()
                 prompt, resume = told.prompt.text, None
                 instructed = self._state.intelligence.standing_instruction
@@ -217,7 +228,7 @@ class Sessions:
         self._ports.memory.begin()
         try:
             with scheduler.offering(controls):
-                scheduler.session = self._ports.agent.start(turn, scheduler.host.emit)
+                scheduler.session = self._agents.working.start(turn, scheduler.host.emit)
                 finished = yield from scheduler.wait_for_session()
         finally:
             scheduler.stop_timer()

@@ -93,7 +93,7 @@ def rights(state: RunState, width: int) -> Line:
 def who(state: RunState) -> Line:
     """Agent and model."""
     run = state.run
-    agent = flat(run.started.agent if run.started else "", 40)
+    agent = flat(state.roster.working, 40)
     return [(f"{agent} {flat(run.model or '', 40)}".strip(), "dim")]
 
 

@@ -1,0 +1,111 @@
+"""Step 10: who works, as `roster` decides; hands over to another agent, and back."""
+
+from datetime import datetime
+
+from ralph_tui.events import AgentChanged, Noticed, SessionFinished
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.roster import Waits, Works, begins, free_at, goes_on
+from ralph_tui.loop.steps.service_limits import wait_for_service
+from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.ports import Agent
+from ralph_tui.state.roster import Refusal
+
+
+class Agents:
+    """The agents of a run, one of which works."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._roster = run.state.roster
+        agents = (run.ports.agent, *run.ports.fallbacks)
+        self._agents = {agent.name: agent for agent in reversed(agents)}
+        self._order = tuple(dict.fromkeys(agent.name for agent in agents))
+
+    @property
+    def working(self) -> Agent:
+        """The one that works now."""
+        return self._agents[self._roster.working]
+
+    def warn(self) -> Steps[None]:
+        """Say which agents cannot stand in, and what is to be known of those that can."""
+        for text in self._run.ports.agent_notes:
+            yield Noticed(level="warn", source="agent", text=text)
+
+    def begin(self, k: int) -> Steps[None]:
+        """An iteration begins: the first agent that can works on it."""
+        roster = self._roster
+        name = begins(self._order, roster.refusals, self._now())
+        if name == roster.working:
+            return
+        before = roster.working
+        absent = self._run.ports.absent.get(before)
+        if absent is not None:
+            # The first was not there when the run began: it is not waited for.
+            yield AgentChanged(
+                iteration=k, before=before, agent=name, cause="missing", reason=absent
+            )
+        elif before in self._order and self._order.index(before) < self._order.index(name):
+            yield self._handed_over(k, before, name)
+        else:
+            yield AgentChanged(iteration=k, before=before, agent=name)
+
+    def refused(self, k: int, finished: SessionFinished) -> Steps[bool]:
+        """A session was refused: wait, or let another agent go on; whether another one does.
+
+        Raises `Ended` where nobody can.
+        """
+        roster, now = self._roster, self._now()
+        current = roster.working
+        if finished.outcome == "unknown_model" and current == self._order[0]:
+            raise Ended("failed", finished.reason)  # a wrong setting is no outage
+        patience = self._run.rules.fallback_after_s
+        step = goes_on(self._order, roster.refusals, current, now, patience)
+        if step is None:
+            raise Ended("failed", self._nobody(finished))
+        if isinstance(step, Works):
+            yield self._handed_over(k, current, step.agent)
+            return True
+        yield from self._wait(k, step)
+        if step.agent == current:
+            return False
+        first = self._order.index(step.agent) < self._order.index(current)
+        if first:
+            yield AgentChanged(iteration=k, before=current, agent=step.agent)
+        else:
+            yield self._handed_over(k, current, step.agent)
+        return True
+
+    def _wait(self, k: int, step: Waits) -> Steps[None]:
+        refusals = self._roster.refusals
+        others = [name for name in self._order if name != step.agent and name in refusals]
+        # While one waits shortly for its own service, the others are none of its concern.
+        others = others if len(others) + 1 == len(self._order) else []
+        yield from wait_for_service(self._run, k, step.agent, step.until, others)
+
+    def _handed_over(self, k: int, before: str, agent: str) -> AgentChanged:
+        refusal = self._roster.refusals.get(before)
+        if refusal is None:
+            return AgentChanged(iteration=k, before=before, agent=agent)
+        return AgentChanged(
+            iteration=k,
+            before=before,
+            agent=agent,
+            cause=refusal.cause,
+            reason=refusal.reason,
+            until=free_at(refusal),
+        )
+
+    def _nobody(self, finished: SessionFinished) -> str:
+        """Why the run ends: of a single agent its own words."""
+        refusals = self._roster.refusals
+        if len(self._order) == 1:
+            return finished.reason
+        said = [_said(name, refusals[name]) for name in self._order if name in refusals]
+        return f"no agent can work: {'; '.join(said)}"
+
+    def _now(self) -> datetime:
+        return self._run.scheduler.host.clock.now()
+
+
+def _said(name: str, refusal: Refusal) -> str:
+    return f"{name}: {refusal.reason.rstrip('.')}"

@@ -1,0 +1,98 @@
+"""The agents of a run: the chosen one and its fallbacks, each checked before the run begins."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ralph_tui.adapters.agents import (
+    AgentContext,
+    AgentDescription,
+    choose_fallbacks,
+    fallback_settings,
+)
+from ralph_tui.config.settings import Settings
+from ralph_tui.errors import UsageError
+from ralph_tui.text.sanitize import one_line
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """Who can work, in their order."""
+
+    agents: Sequence[tuple[AgentDescription, AgentContext]]
+    absent: Mapping[str, str]
+    """By name, why one that was asked for cannot."""
+    notes: Sequence[str]
+    """What is to be said of them, a sentence each."""
+
+
+def line_up(first: AgentDescription, context: AgentContext, settings: Settings) -> Lineup:
+    """Check them all; raises ``UsageError`` where a name is wrong, or none of them can work."""
+    fallbacks = choose_fallbacks(settings.agent, context.environ)
+    if not fallbacks:
+        first.check(context)
+        return Lineup([(first, context)], {}, ())
+    _refuse(first, fallbacks, settings)
+    agents, absent = [], dict[str, str]()
+    problem: UsageError | None = None
+    for agent in (first, *fallbacks):
+        of_its_own = context
+        if agent is not first:
+            theirs = fallback_settings(settings.agent, agent.name)
+            of_its_own = replace(context, settings=theirs)
+        try:
+            agent.check(of_its_own)
+        except UsageError as error:
+            problem = problem or error
+            absent[agent.name] = _absence(agent, of_its_own, error)
+        else:
+            agents.append((agent, of_its_own))
+    if not agents:
+        assert problem is not None
+        raise problem
+    return Lineup(agents, absent, tuple(_notes(first, agents, absent, settings)))
+
+
+def _refuse(
+    first: AgentDescription, fallbacks: Sequence[AgentDescription], settings: Settings
+) -> None:
+    free = next((agent.name for agent in fallbacks if not agent.restricted), None)
+    if free is not None and first.restricted and settings.permissions.mode != "skip":
+        raise UsageError(
+            f"the agent `{free}` (agent.fallback) keeps to no permissions, so it can take over "
+            f"from `{first.name}` only with --permissions skip"
+        )
+    given = [agent.name for agent in (first, *fallbacks) if agent.name in ("acp", "command")]
+    if len(given) > 1:
+        raise UsageError(
+            f"{' and '.join(f'`{name}`' for name in given)} would both run agent.command: leave "
+            "one of them out of agent.name and agent.fallback"
+        )
+
+
+def _absence(agent: AgentDescription, context: AgentContext, error: UsageError) -> str:
+    """Why it is not there; of a program, where it was looked for."""
+    if agent.program and not agent.looks_ready(context.settings, context.environ):
+        looked_for = agent.looks_for(context.settings, context.environ)
+        return f"{agent.title} was not found, looked for {looked_for}"
+    return one_line(str(error))
+
+
+def _notes(
+    first: AgentDescription,
+    agents: Sequence[tuple[AgentDescription, AgentContext]],
+    absent: Mapping[str, str],
+    settings: Settings,
+) -> Iterator[str]:
+    for name, why in absent.items():
+        where = "" if name == first.name else " (agent.fallback)"
+        then = f"{agents[0][0].name} works instead" if name == first.name else "it is left out"
+        yield f"{name}{where} cannot work, {then}: {why}"
+    limits = settings.limits
+    if limits.budget_usd is None and limits.iteration_budget_usd is None:
+        return
+    for agent, _ in agents:
+        if agent is not first and first.abilities.cost and not agent.abilities.cost:
+            yield (
+                f"{agent.name} (agent.fallback) does not tell what it costs: the budget in dollars "
+                "does not hold it"
+            )

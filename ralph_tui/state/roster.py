@@ -1,0 +1,171 @@
+"""Which of a run's agents works, which cannot and why, and what each has done.
+
+Rule: it remembers what was said; how long a refusal lasts is decided in `loop/steps/roster.py`.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from ralph_tui.events import (
+    AgentChanged,
+    AgentSpoke,
+    RunResumed,
+    RunStarted,
+    SessionFinished,
+    SessionStarted,
+    ToolStarted,
+    Unpaused,
+    WaitEnded,
+    WaitStarted,
+)
+from ralph_tui.state.fold import Fold, Handlers, on
+
+Limit = Literal["usage_limit", "overload", "outage"]
+Cause = Limit | Literal["auth", "missing", "unknown_model"]
+CLOCK = "the clock"
+"""`WaitEnded.by` where nobody asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an agent cannot work, and has not since."""
+
+    cause: Cause
+    reason: str
+    at: datetime
+    """Of the last time."""
+    since: datetime
+    """Of the first time in a row."""
+    tries: int = 1
+    """How often in a row."""
+    resets_at: datetime | None = None
+    """When its limit ends, where its service has told."""
+
+    @property
+    def limit(self) -> Limit | None:
+        """What of its service is waited for; None where no time mends it: its owner has to."""
+        match self.cause:
+            case "usage_limit" | "overload" | "outage":
+                return self.cause
+        return None
+
+
+@dataclass(slots=True)
+class Worked:
+    """What an agent has done in this run."""
+
+    iterations: list[int] = field(default_factory=list)
+    sessions: int = 0
+    cost_usd: float | None = None
+    """None where it does not tell."""
+    tokens: int = 0
+
+
+class RosterFold(Fold):
+    """The agents of a run."""
+
+    def __init__(self) -> None:
+        self.working = ""
+        """The one that works, or will."""
+        self.refusals: dict[str, Refusal] = {}
+        """By agent: why it cannot work."""
+        self.away: dict[str, AgentChanged] = {}
+        """By agent, how it handed over; until it works again."""
+        self.worked: dict[str, Worked] = {}
+        """By the name that its sessions bear, in the order of their first."""
+        self._first = self._session = ""
+        self._waited: WaitStarted | None = None
+
+    @property
+    def stands_in_for(self) -> AgentChanged | None:
+        """Why another agent works than the first; None while that one does."""
+        return self.away.get(self._first)
+
+    def handlers(self) -> Handlers:
+        """See `Fold`."""
+        return (
+            on(RunStarted, self._run_started),
+            on(AgentChanged, self._agent_changed),
+            on(SessionStarted, self._session_started),
+            on(AgentSpoke, self._has_worked),
+            on(ToolStarted, self._has_worked),
+            on(SessionFinished, self._session_finished),
+            on(WaitStarted, self._wait_started),
+            on(WaitEnded, self._wait_ended),
+            on(RunResumed, self._looked_after),
+            on(Unpaused, self._looked_after),
+        )
+
+    def _run_started(self, event: RunStarted) -> None:
+        self._first = self.working = event.agent
+
+    def _agent_changed(self, event: AgentChanged) -> None:
+        self.working = event.agent
+        self.away.pop(event.agent, None)
+        if event.cause != "back":
+            self.away[event.before] = event
+
+    def _session_started(self, event: SessionStarted) -> bool:
+        self._session = event.agent
+        worked = self.worked.setdefault(event.agent, Worked())
+        worked.sessions += 1
+        if worked.iterations[-1:] != [event.iteration]:
+            worked.iterations.append(event.iteration)
+        return False
+
+    def _has_worked(self, event: AgentSpoke | ToolStarted) -> bool:
+        """A model has answered: nothing keeps its agent from working."""
+        return self.refusals.pop(self.working, None) is not None
+
+    def _session_finished(self, event: SessionFinished) -> None:
+        worked = self.worked.get(self._session)
+        if worked is not None:
+            worked.tokens += event.tokens
+            if event.cost_usd is not None:
+                worked.cost_usd = (worked.cost_usd or 0.0) + event.cost_usd
+        match event.outcome:
+            case "limited":
+                self._refused(event, event.limit or "overload")
+            case "auth" | "missing" | "unknown_model":
+                self._refused(event, event.outcome)
+            case "stopped" | "unresumable":
+                pass
+            case _:
+                self.refusals.pop(self.working, None)
+
+    def _refused(self, event: SessionFinished, cause: Cause) -> None:
+        before = self.refusals.get(self.working)
+        again = before if before is not None and before.cause == cause else None
+        self.refusals[self.working] = Refusal(
+            cause,
+            event.reason,
+            event.at,
+            again.since if again else event.at,
+            again.tries + 1 if again else 1,
+            event.resets_at,
+        )
+
+    def _wait_started(self, event: WaitStarted) -> bool:
+        self._waited = event
+        return False
+
+    def _wait_ended(self, event: WaitEnded) -> bool:
+        waited, self._waited = self._waited, None
+        name = (waited.agent if waited else "") or self.working
+        known = self.refusals.get(name)
+        # Who tries again by hand is not made to wait the longer for it.
+        by_hand = event.by != CLOCK and waited is not None and waited.cause != "disk_full"
+        if known is not None and by_hand:
+            tries = max(0, known.tries - 1)
+            self.refusals[name] = Refusal(
+                known.cause, known.reason, known.at, known.since, tries, known.resets_at
+            )
+        return False
+
+    def _looked_after(self, event: RunResumed | Unpaused) -> bool:
+        """Its owner may have mended it: only a limit whose end is known still counts."""
+        self._waited = None
+        kept = {name: known for name, known in self.refusals.items() if known.resets_at is not None}
+        changed, self.refusals = kept != self.refusals, kept
+        return changed

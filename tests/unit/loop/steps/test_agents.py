@@ -1,0 +1,220 @@
+"""Agents that take over from one another: at a limit, a refused login, a missing program."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from ralph_tui.commands import RetryNow
+from ralph_tui.events import (
+    AgentChanged,
+    AgentSpoke,
+    IterationFinished,
+    Noticed,
+    RunResumed,
+    SessionFinished,
+    SessionStarted,
+    WaitEnded,
+    WaitStarted,
+)
+from ralph_tui.loop.steps.sessions import TAKEN_OVER
+from ralph_tui.state.roster_wording import changed_words, stands_in, worked_words
+from tests.world import FakeSession, World
+from tests.world.host import BEGAN
+
+HOUR = 3600.0
+FALLBACKS = ["second", "third"]
+
+
+def refused(
+    outcome: str, seconds: float | None = None, **more: Any
+) -> Callable[[FakeSession], None]:
+    """An act: end so; `seconds` after the run's beginning its limit is over."""
+
+    def act(session: FakeSession) -> None:
+        given = {"limit": "usage_limit"} if outcome == "limited" else {}
+        fields = {
+            "iteration": session.iteration,
+            "outcome": outcome,
+            "reason": f"{outcome} it is.",
+            "resets_at": None if seconds is None else BEGAN + timedelta(seconds=seconds),
+        }
+        session.emit(SessionFinished.model_validate(fields | given | more))
+
+    return act
+
+
+def taking(world: World, seconds: float) -> Callable[[FakeSession], None]:
+    """An act: work for so long, and end the turn."""
+
+    def act(session: FakeSession) -> None:
+        session.emit(AgentSpoke(iteration=session.iteration, text="at work"))
+        world.host.clock.seconds += seconds
+        session.finish()
+
+    return act
+
+
+def who(world: World) -> list[tuple[int, str]]:
+    return [(event.iteration, event.agent) for event in world.all(SessionStarted)]
+
+
+def changes(world: World) -> list[tuple[int, str, str, str]]:
+    return [(e.iteration, e.before, e.agent, e.cause) for e in world.all(AgentChanged)]
+
+
+def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None:
+    world = World([2, 4, 6, 8, 10], fallbacks=FALLBACKS)
+    world.agent.acts.append(refused("limited", HOUR))
+    second = world.fallbacks[0]
+    second.acts.extend([taking(world, 1800), taking(world, 2400)])
+    world.run()
+    assert who(world) == [(1, "fake"), (1, "second"), (2, "second"), (3, "fake"), (4, "fake")]
+    assert changes(world) == [
+        (1, "fake", "second", "usage_limit"),
+        (3, "second", "fake", "back"),
+    ]
+    assert not world.all(WaitStarted)
+    assert world.end.outcome == "completed"
+    assert len(world.all(IterationFinished)) == 4, "no iteration is spent on a limit"
+    first, again = second.prompts
+    assert first == f"{world.agent.prompts[0]}\n\n{TAKEN_OVER}"
+    assert TAKEN_OVER not in again
+    handed, back = world.all(AgentChanged)
+    assert handed.until is not None
+    assert timedelta(0) < handed.until - (BEGAN + timedelta(hours=1)) < timedelta(minutes=1)
+    assert changed_words(handed, BEGAN).endswith("; second works meanwhile")
+    assert changed_words(handed, BEGAN).startswith("fake is at its limit until ")
+    assert changed_words(back, BEGAN) == "fake works again, second no longer stands in"
+    assert [text.partition(" (")[0] for text in worked_words(world.state.roster.worked)] == [
+        "fake in iterations 1, 3-4",
+        "second in iterations 1-2",
+    ]
+    assert stands_in(world.state.roster, BEGAN) == ""
+
+
+def test_a_short_limit_is_waited_for() -> None:
+    world = World([2, 10], fallbacks=FALLBACKS)
+    world.agent.acts.append(refused("limited", 1100))
+    world.run()
+    assert who(world) == [(1, "fake"), (1, "fake")]
+    assert not world.all(AgentChanged)
+    assert world.only(WaitEnded).waited_s >= 1000
+
+
+def test_a_limit_of_unknown_length_hands_over_once_it_has_lasted_too_long() -> None:
+    world = World([2, 10], fallbacks=["second"])
+    world.agent.acts.extend(refused("limited") for _ in range(9))
+    world.run()
+    # Tries after 5 and 15 min; the next one would come after 35.
+    assert who(world) == [(1, "fake"), (1, "fake"), (1, "fake"), (1, "second")]
+    assert len(world.all(WaitStarted)) == 2
+
+
+def test_a_refused_login_and_a_missing_program_hand_over_for_good() -> None:
+    world = World([2, 4, 10], fallbacks=FALLBACKS)
+    world.agent.acts.append(refused("auth"))
+    world.fallbacks[0].acts.append(refused("missing"))
+    world.run()
+    assert who(world) == [(1, "fake"), (1, "second"), (1, "third"), (2, "third")]
+    assert changes(world) == [(1, "fake", "second", "auth"), (1, "second", "third", "missing")]
+    assert all(event.until is None for event in world.all(AgentChanged))
+    assert stands_in(world.state.roster, BEGAN) == "fake is not signed in; third works meanwhile"
+
+
+def test_a_run_ends_where_no_agent_ever_can() -> None:
+    world = World([2], fallbacks=["second"])
+    world.agent.acts.append(refused("auth"))
+    world.fallbacks[0].acts.append(refused("unknown_model"))
+    world.run()
+    assert world.end.outcome == "failed"
+    assert world.end.reason == "no agent can work: fake: auth it is; second: unknown_model it is"
+
+
+def test_a_wrong_model_of_the_first_is_no_outage() -> None:
+    world = World([2], fallbacks=["second"])
+    world.agent.acts.append(refused("unknown_model"))
+    world.run()
+    assert (world.end.outcome, world.end.reason) == ("failed", "unknown_model it is.")
+    assert who(world) == [(1, "fake")]
+
+
+def test_where_all_are_limited_the_run_waits_for_the_earliest_and_that_one_goes_on() -> None:
+    world = World([2, 10], fallbacks=["second"])
+    world.agent.acts.append(refused("limited", 4 * HOUR))
+    world.fallbacks[0].acts.append(refused("limited", 2 * HOUR))
+    world.run()
+    assert who(world) == [(1, "fake"), (1, "second"), (1, "second")]
+    wait = world.only(WaitStarted)
+    assert (wait.agent, wait.others) == ("second", ["fake"])
+    assert wait.resets_at == BEGAN + timedelta(hours=2)
+    entry = next(row.text for row in world.state.log.rows if row.text.startswith("waiting until"))
+    assert entry.endswith(": usage limit of second and fake; the iteration is not spent")
+
+
+def test_where_all_are_limited_the_first_may_be_the_earliest() -> None:
+    world = World([2, 10], fallbacks=["second"])
+    world.agent.acts.append(refused("limited", 2 * HOUR))
+    world.fallbacks[0].acts.append(refused("limited", 4 * HOUR))
+    world.run()
+    assert who(world) == [(1, "fake"), (1, "second"), (1, "fake")]
+    assert world.agent.prompts[1].endswith(TAKEN_OVER)
+
+
+def test_the_owner_may_try_the_earliest_at_once() -> None:
+    world = World([2, 10], fallbacks=["second"])
+    world.agent.acts.append(refused("limited", 4 * HOUR))
+    world.fallbacks[0].acts.append(refused("limited", 2 * HOUR))
+    world.host.idle.extend([RetryNow()])
+    world.run()
+    assert world.only(WaitEnded).by == "you"
+    assert who(world)[-1] == (1, "second")
+    assert world.host.clock.seconds < 60
+
+
+def test_one_that_was_not_there_at_the_start_is_said_once_and_left_out() -> None:
+    world = World([2, 4, 10], fallbacks=["second"], agent="gone", absent={"gone": "gone is gone."})
+    world.run()
+    assert changes(world) == [(1, "gone", "fake", "missing")]
+    assert {agent for _, agent in who(world)} == {"fake"}
+    words = stands_in(world.state.roster, BEGAN)
+    assert words == "gone is not installed; fake works meanwhile"
+
+
+def test_a_resumed_run_goes_on_with_the_one_that_stood_in() -> None:
+    world = World([2, 4, 10], fallbacks=["second"])
+    world.agent.acts.append(refused("limited", HOUR))
+    events = []
+    for event in world.steps():
+        events.append(event)
+        if isinstance(event, SessionStarted) and event.agent == "second":
+            break  # it was killed here
+    again = World([4, 10], fallbacks=["second"], past=events, began=BEGAN + timedelta(minutes=9))
+    again.play(lambda asked: None, again.loop.resume(RunResumed()))
+    later = [(e.iteration, e.agent) for e in again.all(SessionStarted)]
+    assert later == [(1, "fake"), (1, "second"), (2, "second"), (3, "second")]
+    assert again.end.outcome == "completed"
+    assert len(again.all(AgentChanged)) == 1
+
+
+def test_a_resumed_run_tries_again_what_its_owner_may_have_mended() -> None:
+    world = World([2, 4, 10], fallbacks=["second"])
+    world.agent.acts.append(refused("auth"))
+    events = []
+    for event in world.steps():
+        events.append(event)
+        if isinstance(event, SessionStarted) and event.agent == "second":
+            break
+    again = World([4, 10], fallbacks=["second"], past=events, began=BEGAN + timedelta(minutes=9))
+    again.play(lambda asked: None, again.loop.resume(RunResumed()))
+    assert again.all(SessionStarted)[-1].agent == "fake"
+    assert again.all(AgentChanged)[-1].cause == "back"
+
+
+def test_notes_about_the_agents_are_said_before_the_first_session() -> None:
+    world = World([2, 10], fallbacks=["second"])
+    object.__setattr__(world.loop.ports, "agent_notes", ("third cannot work: it is gone",))
+    world.run()
+    assert [e.text for e in world.all(Noticed) if e.source == "agent"] == [
+        "third cannot work: it is gone"
+    ]
+    assert world.kinds("noticed", "session_started")[0] == "noticed"
