@@ -520,6 +520,9 @@ def test_a_missing_or_old_program_is_one_sentence(stub: Lab) -> None:
         CODEX.check(old)
     now = dataclasses.replace(old, environ={**environ, "STUB_VERSION": "0.169.0"})
     assert CODEX.found(now) == f"0.169.0, {CODEX_STUB}"
+    # One that does not tell is taken for a new one.
+    mute = dataclasses.replace(old, environ={**environ, "STUB_VERSION": "of tomorrow"})
+    assert CODEX.found(mute) == f"version not told, {CODEX_STUB}"
 
 
 def test_what_it_says_it_can_do_is_what_is_asserted_here() -> None:

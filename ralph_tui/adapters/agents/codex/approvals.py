@@ -4,6 +4,7 @@ Leave is given once, or for this session by a rule that we keep: Codex's own rul
 into its folder, and would hold for good.
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -135,6 +136,12 @@ def _command(number: Id, params: Json, tools: ToolItems) -> Approval | None:
     command = command_of(params) or command_of(tools.item(as_text(params.get("itemId"))))
     if not command:
         return None
+    if as_text(params.get("kind")) not in ("", "command"):
+        # Words for a program that runs: what it is permitted to be says nothing about them.
+        return Approval(number, "Bash", shown=command)
+    if (folder := as_text(params.get("cwd"))) not in ("", *tools.roots):
+        # Where it runs is a part of what it does.
+        command = f"cd {shlex.quote(folder)} && {command}"
     return Approval(number, "Bash", shown=command, command=command, rule=f"Bash({command})")
 
 

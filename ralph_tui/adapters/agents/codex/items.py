@@ -4,6 +4,7 @@ Tools are named as permission lines name them: ``Bash``, ``Edit``.
 """
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
+_SHELL = re.compile(r"(?:/usr(?:/local)?|/opt/homebrew)?/bin/(?:ba|z|da)?sh\Z")
+"""Those of the system: what an agent calls a shell may be any program."""
 _SCRIPT_FLAGS = frozenset({"-c", "-lc", "-ic", "-lic"})
 
 
@@ -60,7 +62,7 @@ def command_of(item: Json) -> str:
         words = shlex.split(command)
     except ValueError:
         return command
-    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in _SCRIPT_FLAGS:
+    if len(words) == 3 and _SHELL.match(words[0]) and words[1] in _SCRIPT_FLAGS:
         return words[2]
     return command
 

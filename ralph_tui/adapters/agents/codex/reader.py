@@ -75,6 +75,7 @@ class CodexReader:
         self.windows = Windows()
         self.receipts = Receipts()
         self._described: SessionDescribed | None = None
+        self._ended_turn = ""
         self._billing = ""
         self._beat = float("-inf")
         self._offset = 0
@@ -120,8 +121,11 @@ class CodexReader:
             yield from self._describe(billing=self._billing)
 
     def turn_began(self, turn: object) -> None:
-        """The main thread works on something."""
-        self.turn = as_text(as_map(turn).get("id")) or self.turn
+        """The main thread works on something; that may be told when it is over already."""
+        number = as_text(as_map(turn).get("id"))
+        if number and number == self._ended_turn:
+            return
+        self.turn = number or self.turn
         self.end = None
 
     def _describe(self, **fields: object) -> Iterator[Event]:
@@ -147,7 +151,7 @@ class CodexReader:
         if not self._is_main(params):
             return
         turn = as_map(params.get("turn"))
-        self.turn = ""
+        self._ended_turn, self.turn = as_text(turn.get("id")), ""
         self.turns += 1
         self.retrying = None
         match as_text(turn.get("status")):

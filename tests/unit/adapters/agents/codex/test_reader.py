@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.codex.approvals import approval_of
 from ralph_tui.adapters.agents.codex.items import command_of, result_of, summary_of, tool_of
+from ralph_tui.adapters.agents.codex.limits import Windows
 from ralph_tui.adapters.agents.codex.reader import CodexReader
 from ralph_tui.adapters.agents.codex.usage import Ledger
+from ralph_tui.adapters.agents.failures import FailedCall
 from ralph_tui.adapters.agents.json_fields import as_map
 from ralph_tui.adapters.agents.permits import Permits
 from ralph_tui.adapters.agents.rpc.messages import Notification, Request, Response, read_message
@@ -115,23 +117,6 @@ def test_work_that_was_approved_and_declined() -> None:
     assert read.reader.tools.errors == 0
     assert read.reader.end is not None
     assert read.reader.end.outcome == "success"
-
-
-def test_what_is_asked_for_and_by_what_it_is_permitted() -> None:
-    read = Read("codex-appserver-interrupt-pending")
-    (request,) = read.asked
-    asked = approval_of(request, read.reader)
-    assert asked is not None
-    assert (asked.tool, asked.shown, asked.rule) == ("Bash", "touch x.txt", "Bash(touch x.txt)")
-    assert not asked.permitted(Permits(Permissions(), "make test", ROOT))
-    assert asked.permitted(Permits(Permissions("edits", ("Bash(touch:*)",)), "", ROOT))
-    assert asked.permitted(Permits(Permissions("skip"), "", ROOT))
-    assert asked.answer(AgentAnswer("once")) == {"decision": "accept"}
-    assert asked.answer(AgentAnswer("refuse", "no")) == {"decision": "decline"}
-    denied = asked.denied(1, str(ROOT))
-    assert (denied.permit, denied.final) == ("Bash(touch:*)", False)
-    assert read.reader.end is not None
-    assert read.reader.end.outcome == "interrupted"
 
 
 def test_a_limit_ends_when_its_window_does() -> None:
@@ -298,6 +283,8 @@ def test_items(item: dict[str, object], tool: str, summary: str, result: str) ->
 def test_a_shell_is_left_away_and_nothing_else() -> None:
     assert command_of({"command": "/bin/zsh -lc 'a && b'"}) == "a && b"
     assert command_of({"command": "bash -c a b"}) == "bash -c a b"
+    # A file of the project may be called so, too.
+    assert command_of({"command": f"{ROOT}/bash -lc 'a'"}) == f"{ROOT}/bash -lc 'a'"
     assert command_of({"command": "python -c 'x'"}) == "python -c 'x'"
 
 
@@ -317,6 +304,24 @@ def test_a_tool_that_outlives_its_turn_ends_with_the_server() -> None:
         assert finished.ok == told_late
         assert finished.prevented == ("" if told_late else "interrupted")
         assert reader.tools.calls == 1
+
+
+@pytest.mark.parametrize(("begun", "ended"), [("t", True), ("next", False)])
+def test_a_turn_that_is_over_before_it_is_told_to_begin_is_over(begun: str, *, ended: bool) -> None:
+    reader = CodexReader(1, ROOT)
+    reader.take("turn/completed", {"turn": {"id": "t", "status": "completed"}})
+    reader.turn_began({"id": begun})
+    assert (reader.end is not None, reader.turn == "") == (ended, ended)
+
+
+@given(st.dictionaries(st.sampled_from(["primary", "secondary"]), st.dictionaries(
+    st.sampled_from(["usedPercent", "windowDurationMins", "resetsAt"]),
+    JSON | st.integers(0, 10**12) | st.floats(0, 1e300))))  # fmt: skip
+def test_any_windows_harm_nothing(told: dict[str, Any]) -> None:
+    windows = Windows()
+    assert all("near" in sentence for sentence in windows.take(told))
+    end = windows.end(FailedCall("limited", "usage_limit"), NOW)
+    assert end.resets_at is None or end.resets_at > NOW
 
 
 METHODS = sorted(
