@@ -1,4 +1,4 @@
-"""The cockpit's screen: puts panes in place, feeds them 15 times a second, and obeys keys.
+"""The cockpit's screen: puts panes in place, feeds them as `rhythm` says, and obeys keys.
 
 Rule: it holds no state of the run but the `RunState` its source brings up to date; what a key may
 do, and why not, is asked of the table of actions.
@@ -29,13 +29,12 @@ from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.looking_back import LookingBack
 from ralph_tui.tui.cockpit.looks import Looks
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
+from ralph_tui.tui.cockpit.rhythm import Rhythm
 from ralph_tui.tui.cockpit.scrubber import Scrubber
 from ralph_tui.tui.modals.modal import Modal, key_name
 from ralph_tui.tui.panes.header import HEADS
 from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
-
-HZ = 15
 
 
 class CockpitScreen(BaseScreen):
@@ -54,6 +53,7 @@ class CockpitScreen(BaseScreen):
         self.source = source
         self.state = RunState()
         self._stamp: object = None
+        self.rhythm = Rhythm()
         keys = self.ralph.keys
         self.body = Body(source, keys, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(
@@ -99,6 +99,7 @@ class CockpitScreen(BaseScreen):
         self.footer.hush()
         self.doing.hush()
         self.looks.key()
+        self.rhythm.happened()
 
     def say(self, text: str) -> None:
         """See `DialogHost`; in a dialog, too: which of both is seen shows when it closes."""
@@ -139,7 +140,7 @@ class CockpitScreen(BaseScreen):
         self._arrange()
         self.set_focus(self.scrubber or self.body.panes["agent"])
         self.tick()
-        self.set_interval(1 / HZ, self.tick)
+        self.rhythm.begin(self, self.tick)
 
     def on_unmount(self) -> None:
         """The screen is gone."""
@@ -157,9 +158,11 @@ class CockpitScreen(BaseScreen):
         clock = self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed, player.length) if player else None
         # What is shown changes with an event, a move, or the second: most ticks bring none.
-        told = (self.source.note, self.source.lost, self.in_front)
-        stamp = (id(self.state), self.state.seq, int(clock.timestamp()), moved, told)
-        if stamp != self._stamp:
+        front = self.in_front
+        told = (id(self.state), self.state.seq, moved, self.source.note, self.source.lost, front)
+        self.rhythm.looked(told)
+        stamp = (told, int(clock.timestamp()))
+        if stamp != self._stamp and (front or self.rhythm.behind):
             self._sync()
             self._stamp = stamp
         else:

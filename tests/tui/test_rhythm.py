@@ -1,0 +1,68 @@
+"""How often the cockpit looks for what is new, and when it shows it."""
+
+from ralph_tui.events import AgentSpoke
+from ralph_tui.tui.cockpit.rhythm import BEHIND, HZ, QUIET_AFTER, QUIET_HZ
+from ralph_tui.tui.cockpit.screen import CockpitScreen
+from tests.tui.driving import Driver, drive, live, story
+
+
+def said(driver: Driver, text: str) -> None:
+    """The agent says one more line."""
+    seq, at = driver.cockpit.state.seq + len(driver.inbox) + 1, story("running")[-1].at
+    driver.inbox.append(AgentSpoke(seq=seq, at=at, iteration=1, text=text))
+
+
+async def quiet(driver: Driver) -> None:
+    for _ in range(QUIET_AFTER + 1):
+        driver.cockpit.tick()
+    assert driver.cockpit.rhythm.quiet
+
+
+def hertz(driver: Driver) -> int:
+    """How often the screen looks now."""
+    rhythm = driver.cockpit.rhythm
+    timers = {rhythm._often: HZ, rhythm._seldom: QUIET_HZ}
+    return sum(often for timer, often in timers.items() if timer._active.is_set())
+
+
+def test_a_cockpit_in_which_nothing_happens_looks_seldom() -> None:
+    async def look(driver: Driver) -> None:
+        driver.cockpit.rhythm.happened()
+        assert hertz(driver) == HZ
+        await quiet(driver)
+        assert hertz(driver) == QUIET_HZ
+
+        said(driver, "here I am again")
+        await driver.sees("here I am again")
+        assert hertz(driver) == HZ
+
+        await quiet(driver)
+        await driver.press("2")
+        assert hertz(driver) == HZ, "what comes of a key is shown at once"
+
+    drive(live(story("running")), look, (140, 45))
+
+
+def test_behind_a_dialog_one_look_of_some_is_shown() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("question_mark")
+        cockpit, shown = driver.cockpit, 0
+        sync = CockpitScreen._sync
+
+        def counted(screen: CockpitScreen) -> None:
+            nonlocal shown
+            shown += 1
+            sync(screen)
+
+        cockpit._sync = counted.__get__(cockpit)  # type: ignore[method-assign]
+        for number in range(4 * BEHIND):
+            said(driver, f"line {number}")
+            cockpit.tick()
+        assert shown == 4
+        assert cockpit.state.agent.rows[-1].text == f"line {number}", "it is known, not yet drawn"
+
+        said(driver, "the last line")
+        await driver.press("escape")
+        await driver.sees("the last line")
+
+    drive(live(story("running")), look, (140, 45))
