@@ -64,7 +64,12 @@ def resident_bytes(run_id: str, *, commands: bool = False) -> int:
     """
     table = process_table()
     marks = [f"{RUN_MARK}={run_id}".encode(), *([f"{COMMAND_MARK}=".encode()] if commands else [])]
-    marked = {entry.pid for entry in table.values() if entry.alive and _bears(entry, marks)}
+    own = table.get(os.getpid())
+    if own is None or not own.started.isdigit():
+        return 0
+    # What bears the mark this process has started: of all that are older no environment is read.
+    young = (entry for entry in table.values() if int(entry.started) >= int(own.started))
+    marked = {entry.pid for entry in young if entry.alive and _bears(entry, marks)}
     tree = marked | {entry.pid for entry in descendants(marked, table)}
     return sum(map(_resident, tree - {os.getpid()})) * os.sysconf("SC_PAGE_SIZE")
 

@@ -9,6 +9,7 @@ from threading import Event as Flag
 
 import pytest
 
+from ralph_tui.adapters.processes import memory
 from ralph_tui.adapters.processes.child import launch
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
 from ralph_tui.adapters.processes.sweep import RUN_MARK
@@ -61,6 +62,19 @@ def test_what_was_launched_as_a_command_is_told_from_other_helpers(tmp_path: Pat
             agent.stop()
             agent.wait(15)
         process.communicate(b"\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_environment_is_read_of_what_is_older_than_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: set[int] = set()
+    monkeypatch.setattr(memory, "_bears", lambda entry, marks: asked.add(entry.pid))
+    with Child[bytes](["sleep", "60"]) as process:
+        resident_bytes(str(uuid.uuid4()))
+        process.kill()
+    assert process.pid in asked
+    assert 1 not in asked
 
 
 def test_the_peak_is_that_since_it_was_taken_last() -> None:
