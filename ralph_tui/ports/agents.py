@@ -78,7 +78,7 @@ class AgentAnswer:
     decision: Literal["once", "session", "refuse"]
     """``once`` also answers a choice; ``session`` allows the rule that was asked about."""
     words: str = ""
-    """For the agent, of a refusal."""
+    """Of a refusal: whole sentences for the agent."""
     choices: tuple[tuple[str, ...], ...] = ()
     """Of a choice: for each of its questions in order the labels chosen, or words of his own."""
 
