@@ -7,6 +7,7 @@ from ralph_tui.events import QuestionWithdrawn
 from ralph_tui.tui.modals.choice import ChoiceQuestion
 from ralph_tui.tui.modals.question import Question
 from tests.tui.driving import Driver, drive, live, story
+from tests.tui.test_mouse import click
 
 
 def sent(driver: Driver) -> list[Answer]:
@@ -127,3 +128,16 @@ def test_nothing_is_sent_while_nothing_is_chosen() -> None:
 
     (answer,) = sent(drive(live(story("choices")), look))
     assert answer.answer == "leave"
+
+
+def test_what_has_a_digit_can_be_clicked() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver, ChoiceQuestion)
+        driver.watch.now += 6.0
+        await click(driver, "Escaped")
+        await driver.sees("2 of 2: Files")
+        await click(driver, "the parser")
+        await click(driver, "enter send")
+
+    (answer,) = sent(drive(live(story("choices")), look))
+    assert answer.choices == (("Escaped",), ("the parser",))
