@@ -67,10 +67,11 @@ def while_away(
     known = _of_this_run(state, seen)
     entries = _since(state, known)
     asked = _question(state, now, lost=lost)
+    sign = _last_sign(state, known)
     # What nobody can answer any more comes after why that is so.
-    lines = [_stands(state, now, lost=lost), *asked] if lost else asked
+    lines = [_stands(state, now, lost=lost), _gone(sign, now), *asked] if lost else asked
     lines = lines or [_stands(state, now, lost=lost)]
-    lines.append(Told(_course(state, now, known)))
+    lines.append(Told(_course(state, now, known, until=sign if lost else now)))
     lines += _fixed(state, known)
     episodes = [entry for entry in entries if entry.kind == "episode"]
     if len(episodes) > MOST_EPISODES:
@@ -107,8 +108,25 @@ def _question(state: RunState, now: datetime, *, lost: bool) -> list[Told]:
         return []
     since = duration((now - asked.at).total_seconds())
     if lost or state.needs.question is None:
-        return [Told(f"{NEEDS_YOU.glyph} a question was left open: {asked.text}", "warn")]
+        when = f"asked {_ago(asked.at, now)}"
+        said = f"{NEEDS_YOU.glyph} a question was left open, {when}: {asked.text}"
+        return [Told(said, "warn")]
     return [Told(f"{NEEDS_YOU.label}, since {since}: {asked.text}", "warn")]
+
+
+def _last_sign(state: RunState, known: Seen | None) -> datetime:
+    """When its process was there last, as far as anybody knows: a wait for an answer records
+    nothing, and who looked on meanwhile saw that it was there."""
+    return max(state.at, known.at) if known and not (known.lost or known.over) else state.at
+
+
+def _gone(sign: datetime, now: datetime) -> Told:
+    return Told(f"its last sign: {_ago(sign, now)}")
+
+
+def _ago(at: datetime, now: datetime) -> str:
+    """``23:41, 7m ago``."""
+    return f"{day_and_clock(at, now)}, {duration((now - at).total_seconds())} ago"
 
 
 def _stands(state: RunState, now: datetime, *, lost: bool) -> Told:
@@ -116,11 +134,11 @@ def _stands(state: RunState, now: datetime, *, lost: bool) -> Told:
     return Told(f"{says.glyph} {says.text}", says.tone)
 
 
-def _course(state: RunState, now: datetime, known: Seen | None) -> str:
-    """``in 3h: 7 iterations, 48 % to 80 %, $1.82``; ``since 23:10: ...``."""
+def _course(state: RunState, now: datetime, known: Seen | None, *, until: datetime) -> str:
+    """``in 3h: 7 iterations, 48 % to 80 %, $1.82``; ``since 23:10: ...``; `until`: it worked."""
     run = state.run
     done = count(len(run.completions) - (known.iterations if known else 0), "iteration")
-    since = f"in {duration(run.worked_s(now))}"
+    since = f"in {duration(run.worked_s(until))}"
     before, spent = run.baseline, run.cost_usd
     if known is not None:
         since = f"since you looked, {day_and_clock(known.at, now)}"

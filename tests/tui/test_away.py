@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from ralph_tui.state import RunState
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.returning import ReturningCockpit
 from ralph_tui.tui.modals.away import Away
@@ -51,6 +52,24 @@ def test_the_open_question_follows_it() -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Question))
 
     drive(returned("redirect"), look)
+
+
+def test_it_comes_before_the_question_also_where_the_record_is_there_later() -> None:
+    driver = returned("redirect")
+    poll, polls = driver.source.poll, iter([True])
+
+    def later(state: RunState, now: float) -> RunState:
+        return state if next(polls, False) else poll(state, now)
+
+    driver.source.poll = later  # type: ignore[method-assign]
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: driver.app.screen is not driver.cockpit)
+        assert isinstance(driver.app.screen, Away)
+        await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+
+    drive(driver, look)
 
 
 def test_a_run_that_has_just_begun_opens_as_it_is() -> None:

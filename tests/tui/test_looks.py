@@ -1,6 +1,7 @@
 """What a user has seen is put down with keys and at the end; who comes back is told the rest."""
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -42,6 +43,26 @@ def back(driver: Driver, root: Path) -> Driver:
 
 async def leaves(driver: Driver) -> None:
     driver.app.exit()
+
+
+def test_it_was_looked_at_until_its_screen_was_left_also_where_nothing_came(
+    tmp_path: Path,
+) -> None:
+    driver = live(story("redirect"))
+    driver.source.record = kept = record(tmp_path, "redirect")
+    pressed: list[Seen | None] = []
+
+    async def look(driver: Driver) -> None:
+        await driver.press("2")
+        await driver.until(lambda: kept.seen() is not None)
+        pressed.append(kept.seen())
+        driver.app.exit()
+
+    drive(driver, look)
+    (first,) = pressed
+    assert first is not None
+    assert seen(tmp_path).at > first.at
+    assert seen(tmp_path) == replace(first, at=seen(tmp_path).at)
 
 
 def test_a_screen_that_is_left_was_looked_at_until_then(tmp_path: Path) -> None:
@@ -248,7 +269,7 @@ def test_a_run_that_was_killed_is_told_before_its_film(tmp_path: Path) -> None:
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Away))
         rows = "\n".join(driver.text())
-        assert rows.index("◇ ") < rows.index("? a question was left open: ")
+        assert rows.index("◇ ") < rows.index("? a question was left open, asked ")
         await driver.press("enter")
         await driver.until(lambda: source.playing)
 

@@ -5,6 +5,7 @@ looked at when the last key was pressed.
 """
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from ralph_tui.ports.source import Source
@@ -28,7 +29,8 @@ class Looks:
         """`kept`: what is seen on this screen is put down at all."""
         self._host = host
         self._kept = kept
-        self._seq = 0
+        self._last: Seen | None = None
+        """What was put down; who moves back in a replay has seen what comes after."""
         self._next = float("-inf")
 
     def key(self) -> None:
@@ -51,9 +53,13 @@ class Looks:
             record.put_down(seen)
 
     def _seen(self) -> Seen | None:
-        """What is news since the last time; None: nothing."""
-        state, source = self._host.state, self._host.source
-        if not self._kept or state.run.started is None or state.seq <= self._seq:
+        """What is seen now, by how it stands and by the clock; None: nothing is put down."""
+        state, source, last = self._host.state, self._host.source, self._last
+        if not self._kept or state.run.started is None:
             return None
-        self._seq = state.seq
-        return seen_of(state, datetime.now(UTC), lost=is_lost(source, state))
+        now = datetime.now(UTC)
+        if last is not None and state.seq < last.seq:
+            self._last = replace(last, at=now)
+        else:
+            self._last = seen_of(state, now, lost=is_lost(source, state))
+        return self._last

@@ -1,6 +1,7 @@
 """A cockpit that somebody comes back to: it opens with what happened meanwhile."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from ralph_tui.analysis.away import is_news, while_away
 from ralph_tui.ports.source import Source
@@ -15,26 +16,27 @@ class ReturningCockpit(CockpitScreen):
     KEEPS_SEEN = True
     _told = False
 
-    def tick(self) -> None:
+    def came(self) -> None:
         """See `CockpitScreen`; the record is there at once, or grows until it is."""
-        if not self._told and self.in_front:
-            self.state = self.source.poll(self.state, self.ralph.monotonic())
-            player = self.source.player
-            whole = player is None or self.state.seq >= player.length
-            if self.state.run.started is not None and whole:
-                self._told = True
-                self.tell()
-        super().tick()
+        if self._told or not self.in_front:
+            return
+        player = self.source.player
+        whole = player is None or self.state.seq >= player.length
+        if self.state.run.started is not None and whole:
+            self._told = True
+            self.tell()
 
     def tell(self) -> bool:
         """What happened, where there is any news; whether there is."""
         state, record = self.state, self.source.record
-        now = self.source.clock(state)
         seen = record.seen() if record is not None else None
         lost = is_lost(self.source, state)
+        now = self.source.clock(state)
         if not is_news(state, now, seen, lost=lost):
             return False
-        told = while_away(state, now, seen, lost=lost)
+        # What is over or gone stands still on the screen; how long it has been so grows.
+        by = datetime.now(UTC) if lost or not state.run.live else now
+        told = while_away(state, by, seen, lost=lost)
         self.app.push_screen(Away(told, self.ralph.monotonic), lambda _: self.was_told())
         return True
 

@@ -155,6 +155,7 @@ class CockpitScreen(BaseScreen):
         if player is not None:
             player.resting = not self.in_front  # who opens something wants to read it
         self.state = self.source.poll(self.state, self.ralph.monotonic())
+        self.came()
         clock = self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed, player.length) if player else None
         # What is shown changes with an event, a move, or the second: most ticks bring none.
@@ -176,6 +177,9 @@ class CockpitScreen(BaseScreen):
             self.app.exit()
         else:
             self.end_call.follow(self.state)
+
+    def came(self) -> None:
+        """What has come is taken in, and nothing of it is asked or drawn yet."""
 
     def _sync(self) -> None:
         self._stamp, state, clock = None, self.state, self.source.clock(self.state)

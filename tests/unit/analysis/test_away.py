@@ -10,7 +10,7 @@ from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was
 from ralph_tui.events import IterationFinished, RunStarted
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen, seen_of
-from ralph_tui.text.format import clock
+from ralph_tui.text.format import clock, day_and_clock, duration
 from tests.unit.state.test_log import demo, made, reading, stuck
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
@@ -42,9 +42,25 @@ def test_the_open_question_comes_first() -> None:
 
 def test_nobody_can_answer_what_a_lost_process_asked() -> None:
     state = RunState().apply_all(DECISIONS["redirect"]())
-    first, then, *_ = while_away(state, state.at, lost=True)
+    assert state.needs.question is not None
+    asked, now = state.needs.question.at, state.at + timedelta(hours=2)
+    first, sign, then, course, *_ = while_away(state, now, lost=True)
     assert first.text.startswith("◇")
-    assert then.text.startswith("? a question was left open: ")
+    assert sign.text == f"its last sign: {day_and_clock(state.at, now)}, 2h ago"
+    began = f"? a question was left open, asked {day_and_clock(asked, now)}, 2h"
+    assert then.text.startswith(began)
+    assert course.text.startswith(f"in {duration(state.run.worked_s(state.at))}: ")
+
+
+def test_who_looked_on_while_nothing_was_recorded_saw_that_it_was_there() -> None:
+    state = RunState().apply_all(DECISIONS["redirect"]())
+    looked, now = state.at + timedelta(minutes=4), state.at + timedelta(minutes=9)
+    seen = seen_of(state, looked, lost=False)
+    rows = [line.text for line in while_away(state, now, seen, lost=True)]
+    assert rows[1] == f"its last sign: {day_and_clock(looked, now)}, 5m ago"
+    dead = seen_of(state, looked, lost=True)
+    rows = [line.text for line in while_away(state, now, dead, lost=True)]
+    assert rows[1] == f"its last sign: {day_and_clock(state.at, now)}, 9m ago"
 
 
 def test_waits_and_denials_are_told() -> None:
