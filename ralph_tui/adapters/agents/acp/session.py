@@ -5,7 +5,6 @@ to a prompt is the end of its turn. What ends a turn without being its end (a re
 model heard nothing, the owner's words to it) is prompted after, in the same session.
 """
 
-import threading
 import time
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -66,9 +65,6 @@ class AcpSession(RpcSession):
         self._gave_up = False
         self._refused_status = 0
         """The last status of the service that its error output names."""
-        # It was asked to end: it has nothing more to bring to an end.
-        self._kill_timer = threading.Timer(self.interrupt_s, child.hurry)
-        self._kill_timer.daemon = True
         self.call("initialize", opening.initialize(), self._initialized, self._failed)
 
     # -- the port --------------------------------------------------------------------------------

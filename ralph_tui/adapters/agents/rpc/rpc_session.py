@@ -9,6 +9,7 @@ that is no message, a request of an unknown kind (which is refused, so that nobo
 """
 
 import itertools
+import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -60,12 +61,15 @@ class RpcSession(ProcessSession):
 
     takes_guidance = True
     line_limit = LONGEST_LINE
-    interrupt_s = 1.5  # with what the keeper then takes, nothing is left after 6 s
+    interrupt_s = 1.5
     version = "2.0"
     """The field ``jsonrpc`` of what is written; empty: it is left out."""
 
     def __init__(self, child: Child, turn: Turn, emit: Emit, timeout_s: float) -> None:
         super().__init__(child, turn, emit, timeout_s)
+        # It was asked in its own words: there is nothing more to bring to an end.
+        self._kill_timer = threading.Timer(self.interrupt_s, child.hurry)
+        self._kill_timer.daemon = True
         self.began = False
         """Whether the handshake is over; set by the subclass."""
         self.offset = 0
