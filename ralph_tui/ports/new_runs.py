@@ -29,7 +29,7 @@ class AgentOffer:
     name: str
     ready: bool
     says: str
-    """Version and path; or what was looked for; or what it does."""
+    """Version, path and abilities; or what was looked for; or what it does."""
     install: str = ""
     """The command that installs it."""
 

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from ralph_tui.adapters.agents import AgentContext, AgentDescription, find_agent, no_agent, offered
+from ralph_tui.adapters.agents.ability_words import can_words
 from ralph_tui.adapters.records.drafts import keep_draft, read_draft
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, holder
@@ -185,7 +186,8 @@ def _asked_offer(agent: AgentDescription, settings: Settings, root: Path) -> Age
     context = AgentContext(settings.agent, root)
     try:
         agent.check(context)
-        return AgentOffer(agent.name, True, one_line(agent.found(context)), agent.install)
+        says = f"{one_line(agent.found(context))}; {can_words(agent.abilities)}"
+        return AgentOffer(agent.name, True, says, agent.install)
     except RalphError as error:
         return AgentOffer(agent.name, False, one_line(str(error)), agent.install)
 

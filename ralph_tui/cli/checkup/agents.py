@@ -8,14 +8,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph_tui.adapters.agents import AgentContext, choose_agent, looked_for_all, offered
+from ralph_tui.adapters.agents import (
+    AgentContext,
+    AgentDescription,
+    choose_agent,
+    choose_fallbacks,
+    fallback_settings,
+    find_agent,
+    looked_for_all,
+    offered,
+)
+from ralph_tui.adapters.agents.ability_words import can_words
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.adapters.agents.installed import PROBE_S
-from ralph_tui.adapters.agents.programs import find_program, is_installed
-from ralph_tui.cli.checkup.finding import Finding, refusal
+from ralph_tui.adapters.agents.programs import is_installed
+from ralph_tui.cli.checkup.finding import Finding, Level, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
+from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import RalphError
 from ralph_tui.text.sanitize import clip
 
@@ -58,7 +69,7 @@ OTHERS = {
 
 
 def check_agent(around: Surroundings) -> Iterator[Finding]:
-    """The one that a run would take."""
+    """The one that a run would take, and those that take over from it."""
     settings = around.settings.agent
     try:
         agent = choose_agent(settings, around.environ)
@@ -70,25 +81,59 @@ def check_agent(around: Surroundings) -> Iterator[Finding]:
         return
     if agent is CLAUDE:
         yield from _claude(around)
+    elif agent.program:
+        yield from _program(around, agent, settings, "problem")
+    try:
+        fallbacks = choose_fallbacks(settings, around.environ)
+    except RalphError as error:
+        yield refusal("problem", WHAT, error)
+        return
+    for fallback in fallbacks:
+        theirs = fallback_settings(settings, fallback.name)
+        if fallback.program:
+            yield from _program(around, fallback, theirs, "warning")
 
 
 def check_other_agents(around: Surroundings) -> Iterator[Finding]:
-    """What else is on PATH and can be driven."""
-    if around.settings.agent.name is COMMAND.name and find_program("claude", around.environ):
-        yield from _claude(around)
-    for name, sign_in in OTHERS.items():
-        if around.program(name) is None:
+    """What else is on PATH and can be chosen."""
+    settings = around.settings.agent
+    chosen = find_agent(settings, around.environ)
+    told = {chosen.name if chosen else "", *settings.fallback}
+    for agent in offered():
+        if not agent.program or agent.name in told or around.program(agent.program) is None:
             continue
-        told = around.ask(name, "--version")
-        # "codex-cli 0.169.0": the number is enough beside the name.
-        version = f" {clip(told.split()[-1], 40)}" if told else ", which does not say its version,"
-        seen, _ = _sign(around, sign_in)
-        yield Finding(
-            "note",
-            WHAT,
-            f"{name}{version} is on PATH; {seen or 'no sign of a sign-in was found'}",
-            f"--agent {name} runs it",
-        )
+        if agent is CLAUDE:
+            yield from _claude(around, fallback_settings(settings, agent.name))
+        else:
+            theirs = fallback_settings(settings, agent.name)
+            yield from _program(around, agent, theirs, "note")
+
+
+def _program(
+    around: Surroundings, agent: AgentDescription, settings: AgentSettings, level: Level
+) -> Iterator[Finding]:
+    """One whose description tells what it finds; `level`: of what is wrong with it."""
+    context = AgentContext(settings, around.folder, environ=around.environ)
+    where = "" if level == "problem" else f" ({agent.name})"
+    try:
+        agent.check(context)
+        version, _, path = agent.found(context).rpartition(", ")
+    except RalphError as error:
+        yield refusal(level, WHAT, error)
+        return
+    says = f"{agent.title}{where} {clip(version, 40)} ({around.shown(Path(path))})"
+    sign_in = OTHERS.get(agent.name)
+    seen, sure = _sign(around, sign_in) if sign_in else ("", False)
+    well: Level = "ok" if sure or level == "problem" else "note"
+    fix = f"--agent {agent.name} runs it" if level == "note" else ""
+    yield Finding(well, WHAT, f"{says}; {seen or 'no sign of a sign-in was found'}", fix)
+    yield _abilities(agent)
+
+
+def _abilities(agent: AgentDescription) -> Finding:
+    """What it can do: an owner may count on it."""
+    seen = f", as tried with {agent.seen_versions}" if agent.seen_versions else ""
+    return Finding("note", WHAT, f"{agent.name} {can_words(agent.abilities)}{seen}")
 
 
 def _none(around: Surroundings) -> Finding:
@@ -103,8 +148,8 @@ def _none(around: Surroundings) -> Finding:
     )
 
 
-def _claude(around: Surroundings) -> Iterator[Finding]:
-    settings = around.settings.agent
+def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iterator[Finding]:
+    settings = settings or around.settings.agent
     if not is_installed(settings, around.environ, CLAUDE.program):
         yield _none(around)
         return
@@ -127,6 +172,7 @@ def _claude(around: Surroundings) -> Iterator[Finding]:
         yield Finding("ok", WHAT, f"{says}; a sign-in is kept in the keychain, which is not read")
     else:
         yield Finding("warning", WHAT, f"{says}; no sign of a sign-in was found", _CLAUDE.how)
+    yield _abilities(CLAUDE)
 
 
 def _of_command(around: Surroundings, command: str) -> Finding:

@@ -118,14 +118,15 @@ class TestAgents:
         made.program("claude", "echo '2.1.328 (Claude Code)'")
         said = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
         assert said.startswith("✓ ok      agent     Claude Code 2.1.328 (~/bin/claude)")
-        assert said.endswith("ANTHROPIC_API_KEY is set")
+        assert "ANTHROPIC_API_KEY is set\n" in said
+        assert "claude can ask you, takes words while it works, tells its context" in said
 
     def test_a_file_of_credentials_is_never_opened(self, made: Made) -> None:
         """A FIFO in its place would hold up whoever opens it."""
         made.program("claude", "echo '2.1.328 (Claude Code)'")
         (made.home / ".claude").mkdir()
         os.mkfifo(made.home / ".claude" / ".credentials.json")
-        (said,) = findings({"agent": check_agent}, made(seconds=8.0))
+        said, _ = findings({"agent": check_agent}, made(seconds=8.0))
         assert "its sign-in is in ~/.claude/.credentials.json" in said.says
         both = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
         assert "ANTHROPIC_API_KEY is set, and counts before the sign-in of" in both
@@ -169,10 +170,25 @@ class TestAgents:
     def test_others(self, made: Made) -> None:
         made.program("codex", "echo codex-cli 0.169.0")
         made.program("gemini", "exit 1")
-        said = told(check_other_agents(made(environ={"OPENAI_API_KEY": SECRET})))
-        assert "codex codex-cli 0.169.0" not in said
-        assert "codex 0.169.0 is on PATH; OPENAI_API_KEY is set" in said
-        assert "gemini, which does not say its version, is on PATH; no sign of" in said
+        said = told(
+            check_other_agents(made("agent.name=claude", environ={"OPENAI_API_KEY": SECRET}))
+        )
+        assert "Codex CLI (codex) 0.169.0 (~/bin/codex); OPENAI_API_KEY is set" in said
+        assert "→ --agent codex runs it" in said
+        assert "Gemini CLI (gemini) version not told (~/bin/gemini); no sign of" in said
+        assert "gemini can ask you, tells limits without their end; unknown: its context" in said
+
+    def test_one_that_is_chosen_and_those_that_take_over(self, made: Made) -> None:
+        made.program("codex", "echo codex-cli 0.169.0")
+        chosen = ("agent.name=codex", "agent.fallback=gemini")
+        around = made(*chosen, environ={"OPENAI_API_KEY": SECRET})
+        said = told(check_agent(around))
+        assert "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); OPENAI_API_KEY" in said
+        assert "resumes sessions; unknown: its cost, as tried with" in said
+        assert "▲ warning agent" in said
+        assert "'gemini'" in said
+        assert not told(check_other_agents(around))
+        assert "(agent.fallback)" in told(check_agent(made("agent.name=codex", "agent.fallback=x")))
 
 
 class TestSettings:

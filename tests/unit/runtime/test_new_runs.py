@@ -47,7 +47,7 @@ def test_all_is_well_where_nothing_is_missing(git_repo: Path, no_claude: Path) -
     assert place.chosen == "claude"
     claude, *_, command = here.agents()
     assert claude.ready
-    assert claude.says == f"2.1.198, {no_claude}/claude"
+    assert claude.says.startswith(f"2.1.198, {no_claude}/claude; can ask you, takes words while")
     assert command.ready
 
 

@@ -1,0 +1,30 @@
+"""What agents say that they can do: in the README as in the code."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.agents import AGENTS, offered
+from ralph_tui.adapters.agents.ability_words import HEAD, can_words, table
+from ralph_tui.adapters.agents.description import Abilities, AgentDescription
+
+README = Path(__file__).parents[4] / "README.md"
+
+
+def test_the_table_in_the_readme_is_that_of_the_code() -> None:
+    made = table([agent for agent in offered() if agent.abilities != Abilities()])
+    lines = README.read_text().splitlines()
+    first = lines.index(f"| {' | '.join(HEAD)} |")
+    stands = lines[first : first + len(made.splitlines())]
+    assert "\n".join(stands) == made
+    assert not lines[first + len(stands)].startswith("|"), "no agent stands there alone"
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_what_it_cannot_tell_is_unknown(agent: AgentDescription) -> None:
+    told, words = agent.abilities, can_words(agent.abilities)
+    able, _, unknown = words.partition("; unknown: ")
+    assert ("its context" in unknown) == (not told.context)
+    assert ("its cost" in unknown) == (not told.cost)
+    assert ("when a limit ends" in unknown) == (told.limits != "with reset")
+    assert able
