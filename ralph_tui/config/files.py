@@ -15,7 +15,7 @@ from typing import Any
 
 from platformdirs import user_config_path
 
-from ralph_tui.config.positions import lines_of
+from ralph_tui.config.positions import lines_of, unfinished
 from ralph_tui.errors import UsageError, why
 from ralph_tui.keys import TABLE, Keys
 from ralph_tui.plain_files import reading
@@ -28,6 +28,9 @@ _DEEP_KEY = re.compile(
     r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
 )
 """To read a key of very many parts takes gigabytes: their number counts twice over."""
+_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
+_KEY = re.compile(r"[ \t]*(?=[^=]*=|\[)([\w.-]{1,60}|\[{1,2}[\w.-]{1,60}\]{1,2})[ \t\r]*(?==|$|#)")
+"""What a line sets, or the section it begins, where that is written without quotes."""
 
 
 def user_config_file() -> Path:
@@ -80,7 +83,7 @@ def read_file(path: Path, *, follow: bool) -> SettingsFile | None:
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text: write it again as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(_toml_sentence(path, str(error))) from error
+        raise UsageError(_toml_sentence(path, text, str(error))) from error
     except (RecursionError, ValueError) as error:
         raise UsageError(
             f"{path} is nested too deeply for settings: use [section] and key = value"
@@ -88,13 +91,25 @@ def read_file(path: Path, *, follow: bool) -> SettingsFile | None:
     return SettingsFile(path, table, text)
 
 
-def _toml_sentence(path: Path, message: str) -> str:
-    match = re.search(r" \(at line (\d+), column \d+\)$", message)
-    what = (
-        message[: match.start()] if match else message.replace("(at end of document)", "at its end")
-    )
-    line = f":{match[1]}" if match else ""
-    return f"{path}{line} is not valid TOML ({what}): correct that line"
+def _toml_sentence(path: Path, text: str, message: str) -> str:
+    """``FILE:3 is not valid TOML at zoom (Cannot overwrite a value): correct that line``."""
+    what = re.sub(r" \(at [^()]*\)$", "", message)
+    line = _wrong_line(text, message)
+    found = _KEY.match("".join(text.split("\n")[line - 1 : line]))
+    at = f" at {found[1]}" if found else ""
+    return f"{path}:{line} is not valid TOML{at} ({what}): correct that line"
+
+
+def _wrong_line(text: str, message: str) -> int:
+    """Where something ends that should go on, the line on which it began."""
+    if found := _AT_LINE.search(message):
+        return int(found[1])
+    try:
+        tomllib.loads(f"{text}\n")  # the parser tells of no line behind the last one
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        if found := _AT_LINE.search(str(error)):
+            return int(found[1])
+    return unfinished(text) or max(1, len(text.splitlines()))
 
 
 def first_theme(

@@ -18,6 +18,15 @@ def lines_of(text: str) -> dict[str, int]:
 
     A text that takes too long to look through has them for its beginning.
     """
+    return _lines(text)[0]
+
+
+def unfinished(text: str) -> int:
+    """The line on which a statement begins that has no end; 0 where each has one."""
+    return _lines(text)[1]
+
+
+def _lines(text: str) -> tuple[dict[str, int], int]:
     lines: dict[str, int] = {}
     section: tuple[str, ...] = ()
     statement, begun, left = "", 0, MOST_PARSED
@@ -29,7 +38,7 @@ def lines_of(text: str) -> dict[str, int]:
             break
         try:
             table = tomllib.loads(statement)
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             continue
         names = list(_names(table))
         if statement.lstrip().startswith("["):
@@ -40,7 +49,7 @@ def lines_of(text: str) -> dict[str, int]:
         for name in names:
             lines.setdefault(".".join(name), begun)
         statement = ""
-    return lines
+    return lines, begun if statement else 0
 
 
 def _names(table: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

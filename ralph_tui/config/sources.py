@@ -134,7 +134,19 @@ def examine(
     files = {str(layer.file.path): layer.file for layer in layers if layer.file is not None}
     settings = Settings.model_validate(merged)
     loaded = Loaded(settings, origins, tuple(warnings), (), files)
-    return replace(loaded, problems=tuple(in_order([*problems, *_on_one_key(loaded)])))
+    if twice := list(_on_one_key(loaded)):
+        loaded = _with_own_keys(loaded)
+    return replace(loaded, problems=tuple(in_order([*problems, *twice])))
+
+
+def _with_own_keys(loaded: Loaded) -> Loaded:
+    """Without any key that was set, as screens are shown where two of them cannot be."""
+    settings = loaded.settings.model_copy(update={"keys": type(loaded.settings.keys)()})
+    origins = {
+        name: "default" if name.startswith("keys.") else origin
+        for name, origin in loaded.origins.items()
+    }
+    return replace(loaded, settings=settings, origins=origins)
 
 
 def _on_one_key(loaded: Loaded) -> Iterator[str]:

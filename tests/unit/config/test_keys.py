@@ -8,7 +8,7 @@ from textual.keys import _character_to_key
 from ralph_tui.config.described import commented_file
 from ralph_tui.config.files import first_keys, variable
 from ralph_tui.config.settings import Settings
-from ralph_tui.config.sources import load
+from ralph_tui.config.sources import examine, load
 from ralph_tui.errors import SettingsError
 from ralph_tui.keys import _SIGNS, DEFAULTS, TABLE, Keys, checked, conflicts
 
@@ -88,6 +88,15 @@ def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> 
         assert [each for each in told if f"{user_file}:{line})" in each and said in each], said
     assert len(told) == 11
     assert first_keys(None, {}).of("pause") == ("p",), "it waits for no settings to be right"
+
+
+def test_a_key_that_is_refused_is_shown_to_count_nowhere(user_file: Path) -> None:
+    user_file.write_text('[keys]\npause = "g"\n')
+    loaded = examine(None, {}, {})
+    assert "keys.guide has by itself" in loaded.problems[0]
+    assert loaded.settings.keys.as_keys().shown("pause") == first_keys(None, {}).shown("pause")
+    assert loaded.settings.by_name()["keys.pause"] == "p"
+    assert loaded.place_of("keys.pause") == "default"
 
 
 def test_two_that_are_never_on_one_screen_may_have_one_key() -> None:
