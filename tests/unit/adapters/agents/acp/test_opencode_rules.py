@@ -1,0 +1,47 @@
+"""The rules that OpenCode is given: what is denied, what it asks, and what stays its user's."""
+
+import json
+
+import pytest
+
+from ralph_tui.adapters.agents.acp.opencode_rules import VARIABLE, rules, with_rules
+from ralph_tui.ports import Permissions
+
+
+def test_with_edits_what_no_rule_of_ours_permits_is_denied_and_the_rest_is_asked() -> None:
+    told = rules(Permissions("edits", ("Bash(git push:*)", "Bash(make lint)")), "pytest -q")
+    bash = told["bash"]
+    assert isinstance(bash, dict)
+    # The last rule that fits decides.
+    assert next(iter(bash.items())) == ("*", "deny")
+    assert {bash[name] for name in ("pytest -q", "pytest *", "git push *", "make lint")} == {"ask"}
+    assert "make lint *" not in bash
+    assert "allow" not in bash.values(), "how a command goes on is for us to look at"
+    assert (told["edit"], told["*"], told["question"]) == ("allow", "ask", "deny")
+    assert told["external_directory"] == "deny"
+
+
+@pytest.mark.parametrize("line", ["Edit(//srv/shared/**)", "Read"])
+def test_places_outside_are_asked_where_a_line_may_permit_them(line: str) -> None:
+    assert rules(Permissions("edits", (line,)), "true")["external_directory"] == "ask"
+
+
+def test_a_line_for_all_commands_leaves_none_denied() -> None:
+    bash = rules(Permissions("edits", ("Bash",)), "true")["bash"]
+    assert bash == {"*": "ask"}
+
+
+def test_with_ask_every_command_is_asked() -> None:
+    told = rules(Permissions("ask"), "true")
+    assert (told["bash"], told["external_directory"]) == ("ask", "ask")
+
+
+def test_what_its_user_has_set_is_kept_and_skip_changes_nothing() -> None:
+    mine = {VARIABLE: json.dumps({"model": "a/b", "permission": {"bash": "deny"}}), "X": "1"}
+    told = with_rules(mine, Permissions("edits"), "true")
+    content = json.loads(told[VARIABLE])
+    assert (content["model"], told["X"]) == ("a/b", "1")
+    assert content["permission"] == rules(Permissions("edits"), "true")
+    assert with_rules(mine, Permissions("skip"), "true") == mine
+    broken = with_rules({VARIABLE: "{"}, Permissions("ask"), "true")
+    assert set(json.loads(broken[VARIABLE])) == {"permission"}
