@@ -8,7 +8,7 @@ from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.cli.pages import Page, Section
 from ralph_tui.text.format import count, duration, money, percent, signed
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import in_words, outcome_word
+from ralph_tui.text.terms import TRIGGERS, in_words, outcome_word
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt, Reflection, UsedLearning
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 
 TASKS = ("task", "status", "attempts", "best", "iterations", "cost", "when", "description")
 ATTEMPTS = ("attempt", "status", "agent", "best", "iterations", "cost", "time", "when", "why")
-
-TRIGGERS = {
-    "failure": "after a failure",
-    "success": "after a success",
-    "timeout": "when the limit was reached",
-    "manual": "by hand",
-}
 
 
 def task_cells(name: str, row: TaskRow) -> list[str]:

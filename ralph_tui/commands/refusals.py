@@ -28,7 +28,7 @@ from ralph_tui.commands.wishes import (
     Unpause,
 )
 from ralph_tui.events.run import UNRESTRICTED
-from ralph_tui.text.terms import GONE, PAUSE_ASKED_ALREADY, PAUSED_ALREADY
+from ralph_tui.text.terms import GONE, PAUSE_ASKED_ALREADY, PAUSED_ALREADY, who_words
 
 if TYPE_CHECKING:
     from ralph_tui.events import QuestionAsked
@@ -211,7 +211,7 @@ def _question_refusal(command: Hold | Answer, state: "RunState") -> str | None:
             return _answer_refusal(command, question, state)
         return "no countdown runs" if question.deadline is None else None
     if isinstance(command, Answer) and last and last.question_id == command.question_id:
-        return f"that question was answered already: {last.answer}, by {last.by}"
+        return f"that question was answered already: {last.answer}, by {who_words(last.by)}"
     return "that question is closed already"
 
 

@@ -30,7 +30,7 @@ class RecordedRuns:
 
     def related(self) -> Sequence[RelatedTask]:
         """See `ports.PastRuns`."""
-        alike = related_tasks(self._attempt.root, self._attempt.description)
+        alike = related_tasks(self._attempt.root, self._attempt.description, own=self._attempt.task)
         return [self._told(task) for task in alike]
 
     def index(self) -> Sequence[str]:

@@ -40,6 +40,7 @@ from ralph_tui.state.wording import (
     wait_words,
 )
 from ralph_tui.text.format import duration
+from ralph_tui.text.terms import who_words
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
@@ -194,7 +195,7 @@ class AgentFold(Fold):
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, ok=False))
 
     def _wait_ended(self, e: WaitEnded) -> None:
-        text, took = f"tried again by {e.by}", e.waited_s
+        text, took = f"tried again by {who_words(e.by)}", e.waited_s
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, duration_s=took))
 
     def _agent_spoke(self, e: AgentSpoke) -> bool:

@@ -14,7 +14,7 @@ from ralph_tui.events.context import Level
 from ralph_tui.state.fold import on
 from ralph_tui.state.wording import Row, Wording
 from ralph_tui.text.format import count, filled
-from ralph_tui.text.terms import CONTEXT_LEVELS, FORGOT, RowLevel
+from ralph_tui.text.terms import CONTEXT_LEVELS, FORGOT, RowLevel, who_words
 
 _LEVELS: dict[Level, RowLevel] = {"L1": "warn", "L2": "warn", "L3": "critical"}
 """What follows from it, if anything does, has a row of its own."""
@@ -55,7 +55,7 @@ def written_words(e: HandoffWritten) -> str:
 
 
 def _requested(e: RolloverRequested) -> Row:
-    return Row("owner", "ROLLOVER", f"asked by {e.by}{': ' if e.note else ''}{e.note}")
+    return Row("owner", "ROLLOVER", f"asked by {who_words(e.by)}{': ' if e.note else ''}{e.note}")
 
 
 def _handoff(e: HandoffWritten) -> Row:

@@ -46,9 +46,9 @@ from ralph_tui.state.wording import (
     decision_words,
     delivered_words,
     held_words,
-    who_words,
 )
 from ralph_tui.text.format import count
+from ralph_tui.text.terms import who_words
 
 _OfQuestion = QuestionHeld | QuestionAnswered | QuestionWithdrawn
 

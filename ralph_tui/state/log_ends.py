@@ -7,9 +7,9 @@ from ralph_tui.events import AbortRequested, RunCrashed, RunFinished, RunResumed
 from ralph_tui.state.fold import Handlers, Part, on
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import Episodes
-from ralph_tui.state.wording import ROWS, Row, stop_words, who_words
+from ralph_tui.state.wording import ROWS, Row, stop_words
 from ralph_tui.text.format import count, duration, percent
-from ralph_tui.text.terms import OUTCOMES, RowLevel
+from ralph_tui.text.terms import OUTCOMES, RowLevel, who_words
 
 
 class Ends(Part):

@@ -19,9 +19,9 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.fold import Handlers, Part, on
 from ralph_tui.state.log_entries import LogEntries, LogEntry
-from ralph_tui.state.wording import Row, retry_words, wait_words, who_words
+from ralph_tui.state.wording import Row, retry_words, wait_words
 from ralph_tui.text.format import day_and_clock, duration
-from ralph_tui.text.terms import WAITS
+from ralph_tui.text.terms import WAITS, who_words
 
 CLOCK: Final = "the clock"
 """`WaitEnded.by` where nobody asked for it."""

@@ -24,9 +24,10 @@ from ralph_tui.text.terms import (
     JOINED_SINCE,
     LEARNINGS,
     MUTED_SINCE,
+    TRIGGERS,
     UNPROVEN,
     Term,
-    in_words,
+    who_words,
 )
 
 NAMED = 60
@@ -117,7 +118,7 @@ def promoted_row(e: LearningPromoted) -> Row:
 
 def changed_words(e: LearningChanged, name: str = "") -> str:
     """``muted by you: run one test first``."""
-    return f"{CHANGED[e.change]} by {e.by}: {name or e.learning_id}"
+    return f"{CHANGED[e.change]} by {who_words(e.by)}: {name or e.learning_id}"
 
 
 def estimate_words(e: PlanMade) -> str:
@@ -136,8 +137,8 @@ def plan_words(e: PlanMade) -> str:
 
 
 def reflection_words(e: ReflectionWritten) -> str:
-    """``on failure: read the failing test before the code``."""
-    return f"on {in_words(e.triggered_by)}: {e.learning}"
+    """``after a failure: read the failing test before the code``."""
+    return f"{TRIGGERS[e.triggered_by]}: {e.learning}"
 
 
 class MemoryRows(Part):

@@ -39,7 +39,7 @@ from ralph_tui.state.asking_wording import ALLOWED
 from ralph_tui.state.fold import on
 from ralph_tui.text.format import count, day_and_clock, duration, percent, points_gained, wait_time
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words, subject_words
+from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words, subject_words, who_words
 
 
 class Row(NamedTuple):
@@ -112,14 +112,16 @@ def _resumed(e: RunResumed) -> Row:
 def _limits(e: LimitsChanged) -> Row:
     money = "" if e.budget_usd is None else f", ${e.budget_usd:,.2f}"
     why = f": the interrupted iteration {e.spared} is not spent" if e.spared else ""
-    return Row("owner", "NOW", f"{count(e.max_iterations, 'iteration')}{money}, by {e.by}{why}")
+    return Row(
+        "owner", "NOW", f"{count(e.max_iterations, 'iteration')}{money}, by {who_words(e.by)}{why}"
+    )
 
 
 def _restored(e: WorktreeRestored) -> Row:
     kept = f", {e.left_alone:,} left alone" if e.kept else ""
     detail = "\n".join([*e.paths, *(f"left alone: {row}" for row in e.left_alone_rows)])
     text = (
-        f"{count(e.files, 'file')} as in snapshot {e.snapshot}{kept}, by {e.by}; "
+        f"{count(e.files, 'file')} as in snapshot {e.snapshot}{kept}, by {who_words(e.by)}; "
         f"what was there is saved as snapshot {e.present}"
     )
     return Row("owner", "RESTORED", text, detail)
@@ -146,12 +148,12 @@ def _noticed(e: Noticed) -> Row:
 
 def _instructed(e: StandingInstructionChanged) -> Row:
     said = f"in every prompt from now on: {e.text}" if e.text else "taken back: no prompt says it"
-    return Row("owner", "ALWAYS", f"{said} (by {e.by})")
+    return Row("owner", "ALWAYS", f"{said} (by {who_words(e.by)})")
 
 
 def _edit_requested(e: PromptEditRequested) -> Row:
     shown = "shown before it is sent" if e.wanted else "sent as it is"
-    return Row("owner", "PROMPT", f"the next one is {shown}, asked by {e.by}")
+    return Row("owner", "PROMPT", f"the next one is {shown}, asked by {who_words(e.by)}")
 
 
 ROWS: dict[type[Event], Wording] = dict(
@@ -211,11 +213,6 @@ DECIDED = {
     "send": "sent",
 }
 """Answers as what was done."""
-
-
-def who_words(by: str) -> str:
-    """``you``; from another terminal of yours ``you (terminal pts/3)``."""
-    return f"you ({by.removeprefix('the ')})" if by.startswith("the terminal ") else by
 
 
 def held_words(e: QuestionHeld) -> str:

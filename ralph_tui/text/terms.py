@@ -229,6 +229,15 @@ SUBJECTS: Mapping[str, str] = {
 """What an intervention is about, where the name in the events is no plain word."""
 
 
+TRIGGERS: Mapping[str, str] = {
+    "failure": "after a failure",
+    "success": "after a success",
+    "timeout": "when the limit was reached",
+    "manual": "by hand",
+}
+"""What made somebody think about an attempt."""
+
+
 def subject_words(name: str) -> str:
     """What an intervention is about, as people read it."""
     return SUBJECTS.get(name) or in_words(name)
@@ -237,6 +246,11 @@ def subject_words(name: str) -> str:
 def alarm_words(name: str) -> str:
     """An alarm as people read it: ``STUCK`` is ``stuck``; nothing is spent before it is."""
     return "budget nearly used" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
+
+
+def who_words(by: str) -> str:
+    """``you``; from another terminal of yours ``you (terminal pts/3)``."""
+    return f"you ({by.removeprefix('the ')})" if by.startswith("the terminal ") else by
 
 
 def in_words(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,11 +12,12 @@ from textual import events
 from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
-from ralph_tui.events import Event, QuestionAnswered, QuestionHeld
+from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionHeld
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import marks_of
 from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.modals import question_rows
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.grant import granted
 from ralph_tui.tui.modals.question import Question
@@ -124,6 +126,20 @@ def test_what_is_typed_ahead_confirms_nothing() -> None:
         await driver.press("y")
 
     assert drive(live(story("redirect")), look).sent == [answer("abort")]
+
+
+def test_what_silence_leaves_undone_is_said_of_another_answer_alone() -> None:
+    asked = next(e for e in story("redirect") if isinstance(e, QuestionAsked))
+    deadline = asked.at + timedelta(minutes=2)
+    abort = next(option for option in asked.options if option.answer == "abort")
+
+    def told(default: str) -> str:
+        counting = asked.model_copy(update={"default": default, "deadline": deadline})
+        row = question_rows.silence(counting, asked.at, 80, held=False, sure=abort)
+        return "".join(text for text, _ in row)
+
+    assert told("approve").endswith(": approve, and the run goes on")
+    assert told("abort").endswith(": abort")
 
 
 def test_a_stopped_countdown_waits_for_ever() -> None:

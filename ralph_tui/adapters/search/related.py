@@ -38,9 +38,11 @@ def embedder() -> Embedder:
 
 
 def related_tasks(
-    root: Path, description: str, *, using: Embedder | None = None, most: int = MOST
+    root: Path, description: str, *, own: str = "", using: Embedder | None = None, most: int = MOST
 ) -> list[Alike]:
     """The tasks of a worktree that are like `description`, most alike first; blocks.
+
+    `own`: the task that asks. What is recorded of it may read otherwise than `description`.
 
     None where the records cannot be read: what is related is a help, never a need.
     """
@@ -49,7 +51,7 @@ def related_tasks(
     others = [
         (task, said)
         for task, said in _descriptions(root)
-        if said != description and task_type(said) == kind
+        if task != own and said != description and task_type(said) == kind
     ][:LOOKED_AT]
     texts = [said for _, said in others]
     scores = likeness(description, texts, using, embed=KeptVectors(root, using).embed)

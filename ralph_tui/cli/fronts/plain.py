@@ -103,7 +103,7 @@ from ralph_tui.text.format import (
     with_lines,
 )
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import SEVERITIES, permission_words, subject_words
+from ralph_tui.text.terms import SEVERITIES, answer_word, permission_words, subject_words, who_words
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
@@ -111,7 +111,7 @@ WHOLE = 2000
 """Lines that say what to do, and the agent's own words, are not cut so soon."""
 UNCUT = (
     RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported, StrategyPlanned,
-    ReflectionWritten, GuidanceQueued, RedirectDecided,
+    ReflectionWritten, GuidanceQueued, RedirectDecided, QuestionAsked,
 )  # fmt: skip
 LEVEL_WORDS = {"warn": "warn", "log": "log"}
 """Of an alarm that is no more than that."""
@@ -129,7 +129,7 @@ def _iteration_started(e: IterationStarted) -> str:
 
 
 def _redirect(e: RedirectDecided) -> str:
-    by = "no answer" if e.by == SILENCE else f"by {e.by}"
+    by = "no answer" if e.by == SILENCE else f"by {who_words(e.by)}"
     sent = f"; {words}" if (words := redirect_sends(e)) else ""
     decided = "approved" if e.approved else "declined"
     return f"redirect {subject_words(e.about)}: {decided}, {by}{sent}"
@@ -179,7 +179,7 @@ def _files_changed(e: FilesChanged) -> str | None:
 def _checkpoint(e: CheckpointCaptured) -> str | None:
     if e.trigger not in ("timer", "key"):
         return None
-    asked = f", asked for by {e.by}" if e.by else ""
+    asked = f", asked for by {who_words(e.by)}" if e.by else ""
     return f"saved   checkpoint {e.number}{asked}{f': {e.note}' if e.note else ''}"
 
 
@@ -194,12 +194,14 @@ def _permissions(e: PermissionsChanged) -> str:
     return f"permissions from the next session on: {permission_words(e.mode)}"
 
 
-def question_line(e: QuestionAsked) -> str:
-    """What is asked, its answers, and what happens without one."""
-    choices = ", ".join(dict.fromkeys(option.answer for option in e.options))
+def question_line(e: QuestionAsked, *, said: bool = False) -> str:
+    """What is asked, how it is answered, and what happens without; `said`: its text is known."""
+    choices = ", ".join(dict.fromkeys(answer_word(option.answer) for option in e.options))
     by = "" if e.deadline is None else f" at {clock(e.deadline)}"
-    silence = f"{e.default}{by} when nobody answers" if e.default else "it waits for an answer"
-    return f"question {e.text} ({choices}; {silence})"
+    default = answer_word(e.default)
+    silence = f"{default}{by} when nobody answers" if default else "it waits for an answer"
+    text = "" if said else f"{e.text}{'' if e.text.endswith(('.', '?')) else ';'} "
+    return f"question {text}answer with ralph-tui decide ANSWER ({choices}; {silence})"
 
 
 def _under(word: str, words: str | None) -> str | None:
@@ -251,15 +253,15 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(Paused, lambda e: "paused: waiting for you"),
         on(Unpaused, lambda e: f"goes on, {unpaused_words(e)}"),
         on(StopRequested, lambda e: f"stop    {stop_words(e)}"),
-        on(AbortRequested, lambda e: f"aborting, asked by {e.by}"),
+        on(AbortRequested, lambda e: f"aborting, asked by {who_words(e.by)}"),
         on(CommandRefused, lambda e: f"{e.command}: {e.reason}"),
         on(JournalRestored, lambda e: f"warn    {JOURNAL_RESTORED}"),
         on(WaitStarted, _wait_started),
-        on(WaitEnded, lambda e: f"goes on after {duration(e.waited_s)}, by {e.by}"),
+        on(WaitEnded, lambda e: f"goes on after {duration(e.waited_s)}, by {who_words(e.by)}"),
         on(QuestionAsked, question_line),
         on(QuestionAnswered, lambda e: f"answer  {answer_words(e)}"),
         on(QuestionWithdrawn, lambda e: f"question closed: {e.reason}"),
-        on(InterruptRequested, lambda e: f"interrupting the agent, asked by {e.by}"),
+        on(InterruptRequested, lambda e: f"interrupting the agent, asked by {who_words(e.by)}"),
         on(PermissionsChanged, _permissions),
         on(LearningsRetrieved, lambda e: _under("memory", retrieved_words(e))),
         on(LearningPromoted, partial(row_line, promoted_row)),

@@ -145,6 +145,4 @@ class PlainLines:
         self._decided = False
         if event.deadline is not None and event.deadline <= event.at:
             return None
-        if event.text in self._reasons:
-            event = event.model_copy(update={"text": f"{event.topic} {subject_words(event.about)}"})
-        return question_line(event)
+        return question_line(event, said=event.text in self._reasons)

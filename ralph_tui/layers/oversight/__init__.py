@@ -9,7 +9,7 @@ from ralph_tui.layers.oversight.episodes import Episode, Mark
 from ralph_tui.layers.oversight.levels import LEVELS, Finding, Oversight, assess, health_of
 from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.layers.oversight.settings import OversightSettings
-from ralph_tui.layers.oversight.situations import Situation
+from ralph_tui.layers.oversight.situations import Situation, beside
 from ralph_tui.layers.oversight.trail import Trail
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Situation",
     "Trail",
     "assess",
+    "beside",
     "health_of",
     "propose",
     "recommendations",

@@ -19,6 +19,7 @@ from ralph_tui.layers.oversight.circuit import Circuit
 from ralph_tui.layers.oversight.trail import Trail
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import clip
+from ralph_tui.text.terms import subject_words
 
 Once = Literal["resource_burn", "budget_70", "budget_90_fits", "budget_90_short"]
 
@@ -41,6 +42,11 @@ class Situation:
     """One sentence with the evidence."""
     goes_on: bool = False
     """Of a PAUSE: without an answer the run continues, it does not end."""
+
+
+def beside(others: Sequence[Situation]) -> list[str]:
+    """What else was found, each by what it is about: its own level was not acted on."""
+    return [f"{subject_words(other.about).upper()}: {other.reason}" for other in others]
 
 
 def progress(evaluation: Evaluation) -> list[Alarm]:

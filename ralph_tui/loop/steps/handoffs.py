@@ -43,6 +43,7 @@ from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.prompting import ABORT, EDIT, SEND
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Late, Steps
+from ralph_tui.text.terms import who_words
 
 LONGEST_DIFF = 200_000
 """Characters of a diff that is looked through for the lines that were changed."""
@@ -269,7 +270,7 @@ class Handoffs:
         )
         if answer.answer == "abort":
             yield AbortRequested(by=answer.by)
-            raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
+            raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
         edited = answer.text.strip()
         if edited and edited != text.strip():
             made_at = yield from self._set_aside(written, text)

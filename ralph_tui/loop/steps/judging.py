@@ -26,6 +26,7 @@ from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.text.format import percent
+from ralph_tui.text.terms import who_words
 
 YES = Option(key="y", answer="yes", verb="yes: the run ends here, completed")
 NO = Option(key="n", answer="no", verb="no: go on with the next iteration")
@@ -121,7 +122,9 @@ class Judging:
                 yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
             case "abort":
                 yield AbortRequested(by=answer.by)
-                raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
+                raise Ended(
+                    "aborted", f"aborted by {who_words(answer.by)}; the work stays as it is"
+                )
         return reading
 
     def _diff(self, since: str, until: str, limit: int) -> Steps[str]:

@@ -19,7 +19,14 @@ from ralph_tui.events import (
 from ralph_tui.events.oversight import Detected, EscalationLevel, Health
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
-from ralph_tui.layers.oversight import Finding, Situation, health_of, propose, recommendations
+from ralph_tui.layers.oversight import (
+    Finding,
+    Situation,
+    beside,
+    health_of,
+    propose,
+    recommendations,
+)
 from ralph_tui.layers.oversight.redirects import UNWATCHED
 from ralph_tui.loop.guard import guarded_steps, guards
 from ralph_tui.loop.run import Run
@@ -39,6 +46,7 @@ from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
 from ralph_tui.state.wording import failing_words
+from ralph_tui.text.terms import who_words
 
 _damped = PROFILES["damped"]
 _gains = f"kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
@@ -108,7 +116,7 @@ class Overseer:
                 level=acts.level,
                 about=acts.about,
                 reason=acts.reason,
-                others=[f"{other.level}: {other.reason}" for other in others],
+                others=beside(others),
                 recommendations=list(recommendations(acts.about)),
             )
         elif fold.undecided is None and acts.level != "ABORT":
@@ -141,7 +149,7 @@ class Overseer:
                     about=acts.about,
                     text=acts.reason,
                     evidence=[
-                        *(f"{other.level}: {other.reason}" for other in others),
+                        *beside(others),
                         *self._found(k),
                         *failing,
                     ],
@@ -186,7 +194,7 @@ class Overseer:
                     about=acts.about,
                     text=acts.reason,
                     evidence=[
-                        *(f"{other.level}: {other.reason}" for other in others),
+                        *beside(others),
                         *self._found(k),
                         *(f"recommended: {what}" for what in recommendations(acts.about)),
                     ],
@@ -227,7 +235,7 @@ class Overseer:
                 self._checkpoints.restore(best.snapshot, answer.by)
                 yield from self._scheduler.join()
             case "abort":
-                self._abort = f"aborted by {answer.by}"
+                self._abort = f"aborted by {who_words(answer.by)}"
                 if answer.by == SILENCE:
                     self._abort = UNANSWERED
                 yield AbortRequested(by=answer.by)

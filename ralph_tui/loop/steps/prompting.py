@@ -35,6 +35,7 @@ from ralph_tui.loop.steps.prompt_words import (
 )
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.text.terms import who_words
 
 SEND = Option(key="y", answer="send", verb="send it as it is")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
@@ -236,7 +237,7 @@ class PromptWriter:
         )
         if answer.answer == "abort":
             yield AbortRequested(by=answer.by)
-            raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
+            raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
         text = answer.text.strip()
         if not text or text == proposed.strip():
             return words

@@ -53,6 +53,7 @@ from ralph_tui.loop.waiting.controls import Steerable, Steps
 from ralph_tui.ports import Job
 from ralph_tui.state import RunState
 from ralph_tui.state.memory_wording import unchanged_words
+from ralph_tui.text.terms import who_words
 
 
 def handle(waiting: Steerable, command: Command) -> Steps[None]:
@@ -97,14 +98,14 @@ def _checkpoint(waiting: Steerable, command: Checkpoint) -> Steps[None]:
 def _stop(waiting: Steerable, command: Stop) -> Steps[None]:
     yield StopRequested(mode=command.mode, by=command.by)
     if command.mode == "now":
-        waiting.end("interrupted", f"stopped by {command.by}")
+        waiting.end("interrupted", f"stopped by {who_words(command.by)}")
 
 
 def _abort(waiting: Steerable, command: Abort) -> Steps[None]:
     number = command.roll_back_to
     yield AbortRequested(by=command.by, roll_back_to=number)
     work = "stays as it is" if number is None else f"goes back to snapshot {number}"
-    waiting.end("aborted", f"aborted by {command.by}; the work {work}")
+    waiting.end("aborted", f"aborted by {who_words(command.by)}; the work {work}")
 
 
 def _interrupt(waiting: Steerable, command: Interrupt) -> Steps[None]:

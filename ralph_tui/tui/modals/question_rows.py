@@ -240,7 +240,7 @@ def silence(
         (left, "strong"),
         (": ", "dim"),
         (answer_word(flat(asked.default, 40)), "strong"),
-        (UNDONE.get(sure.answer, "") if sure else "", "strong"),
+        (UNDONE.get(sure.answer, "") if sure and sure.answer != asked.default else "", "strong"),
         *([] if held or sure else [("   ", ""), *pressing(stops, "space")]),
     ]
 

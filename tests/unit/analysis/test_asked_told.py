@@ -41,8 +41,8 @@ def test_plain_lines_say_the_same() -> None:
     assert told[-1] == "Bash: curl example.org: no answer in 5 min: refused"
     questions = [line for line in said if "question" in line]
     assert (
-        "claude asks for Bash: git push origin main (once, session, refuse; refuse at"
-        in (questions[0])
+        "claude asks for Bash: git push origin main; answer with ralph-tui decide ANSWER "
+        "(once, session, refuse; refuse at" in questions[0]
     )
 
 

@@ -149,7 +149,9 @@ def test_a_report_of_the_agent_is_a_line_for_each_claim() -> None:
 def test_a_question_that_somebody_may_answer_has_a_line() -> None:
     answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
     *_, question, decided, sent = lines_of(*STUCK, asked(timedelta(minutes=2)), answer, DECIDED)
-    assert question.startswith(" 3/10 question redirect stuck (approve; approve at ")
+    assert question.startswith(
+        " 3/10 question answer with ralph-tui decide ANSWER (approve; approve at "
+    )
     assert decided == " 3/10 redirect no answer in 2 min: approved (stuck)"
     assert sent == " 3/10 redirect it sends: x"
 

@@ -109,7 +109,7 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
                 triggered_by="timeout",
                 reflection_type="process-improvement",
             ),
-            "reflection on timeout: Read the test first.",
+            "reflection when the limit was reached: Read the test first.",
         ),
     ],
 )

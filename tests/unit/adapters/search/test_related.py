@@ -65,6 +65,14 @@ def test_a_plan_is_told_their_iterations_and_reflections(root: Path) -> None:
     assert said.learning == "Mock whatever asks for credentials"
 
 
+def test_a_task_is_not_related_to_itself(tmp_path: Path) -> None:
+    """Its record may read otherwise than its description: two lines are one there."""
+    said = f"{OBJECTIVE}\n\nand of the \x1b[1mlogout\x1b[0m"
+    mine = AttemptFolder.create(tmp_path, said, BEGIN)
+    write(mine.folder, [started(said.replace("\n\n", " "), "run-1")])
+    assert list(RecordedRuns(mine).related()) == []
+
+
 def test_what_a_run_recorded_can_be_found_and_a_problem_is_told(root: Path) -> None:
     folder = AttemptFolder.create(root, "Paint the zebra", BEGIN)
     past = RecordedRuns(folder)

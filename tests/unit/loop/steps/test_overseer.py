@@ -26,7 +26,7 @@ from ralph_tui.events import (
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.oversight import Health
 from ralph_tui.events.run import Mode
-from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.layers.oversight import OversightSettings, Situation, beside
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Accepted, CommandRequest, Refused
 from ralph_tui.state import RunState
@@ -670,6 +670,15 @@ def test_an_agent_that_changes_nothing_pauses_the_run_and_is_one_question_at_a_t
     check(world)
 
 
+def test_what_else_holds_is_told_by_its_name_and_not_by_what_was_not_done() -> None:
+    stuck = Situation("REDIRECT", "stuck", "No rise in the first 3 iterations.")
+    strayed = Situation("WARN", "objective_deviation", "It works elsewhere.")
+    assert beside([stuck, strayed]) == [
+        "STUCK: No rise in the first 3 iterations.",
+        "AWAY FROM THE OBJECTIVE: It works elsewhere.",
+    ]
+
+
 def test_without_anybody_there_it_ends_a_run_that_does_nothing() -> None:
     world = idle("headless").run()
     assert world.end.outcome == "aborted"
@@ -688,3 +697,11 @@ def test_a_file_changed_in_the_second_iteration_keeps_it_closed() -> None:
     world.agent.acts.extend([act] * 20)
     world.play(answer("continue"))
     assert not [made for made in levels(world) if made[2] == "circuit"]
+
+
+def test_one_who_aborts_from_another_terminal_is_called_as_everywhere() -> None:
+    def reply(asked: QuestionAsked) -> Command:
+        return Answer(question_id=asked.question_id, answer="abort", by="the terminal pts/8")
+
+    world = idle().play(reply)
+    assert last(world) == ("aborted", "aborted by you (terminal pts/8)")
