@@ -61,13 +61,18 @@ def was_left(started: RunStarted | None, seen: Seen | None) -> bool:
 
 
 def while_away(
-    state: RunState, now: datetime, seen: Seen | None = None, *, lost: bool = False
+    state: RunState,
+    now: datetime,
+    seen: Seen | None = None,
+    *,
+    lost: bool = False,
+    sign: datetime | None = None,
 ) -> list[Told]:
-    """The summary; `lost`: the run's process is gone, without an end."""
+    """The summary; `lost`: the run's process is gone, without an end; `sign`: it wrote last."""
     known = _of_this_run(state, seen)
     entries = _since(state, known)
     asked = _question(state, now, lost=lost)
-    sign = _last_sign(state, known)
+    sign = max(sign or state.at, _last_sign(state, known))
     # What nobody can answer any more comes after why that is so.
     lines = [_stands(state, now, lost=lost), _gone(sign, now), *asked] if lost else asked
     lines = lines or [_stands(state, now, lost=lost)]

@@ -56,6 +56,10 @@ class OnDisk(Protocol):
         """
         ...
 
+    def last_sign(self) -> datetime | None:
+        """When its process wrote last, a journal or how it stands; None: that is not known."""
+        ...
+
     def seen(self) -> Seen | None:
         """What this user saw of it last; None: nothing that is known."""
         ...

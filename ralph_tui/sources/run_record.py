@@ -7,6 +7,7 @@ lie in a folder of their own where the command was typed.
 
 import os
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
@@ -71,6 +72,14 @@ class RunRecord:
             advice = why(error, "make the folder writable")
             raise RalphError(f"cannot write {one_line(str(from_here(path)))}: {advice}") from error
         return path
+
+    def last_sign(self) -> datetime | None:
+        """See `OnDisk`: how it stands is written once a second, also while it waits."""
+        if self.worktree is None:  # a copy was written when it was copied
+            return None
+        with suppress(OSError):
+            return datetime.fromtimestamp(self._run.status.stat().st_mtime, UTC)
+        return None
 
     def seen(self) -> Seen | None:
         """See `OnDisk`."""

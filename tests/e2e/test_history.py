@@ -166,6 +166,18 @@ def test_half_written_and_foreign_folders_cost_themselves_alone(over: Path) -> N
     assert here("history", "task-004", cwd=over).returncode == 2
 
 
+def test_an_attempt_of_a_newer_version_is_told_to_be_one(over: Path) -> None:
+    journal = over / RECORDS / "tasks/task-001/attempts/001/events.jsonl"
+    first, rest = journal.read_text().split("\n", 1)
+    newer = json.dumps(json.loads(first) | {"schema_version": 99})
+    journal.write_text(f"{newer}\n{rest}")
+    done = here("history", "task-001", cwd=over)
+    assert done.returncode == 0
+    assert "task-001/001 was recorded by ralph-tui" in done.stderr
+    assert "task-001/002" not in done.stderr
+    assert "ralph-tui" not in here("history", "task-002", cwd=over).stderr
+
+
 def test_what_an_agent_writes_into_the_records_reaches_no_terminal(over: Path) -> None:
     secret = "sk-" + "a1b2c3d4" * 4
     index = over / RECORDS / "index/tasks.json"

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -137,6 +138,21 @@ def test_a_run_that_was_killed_says_that_it_is_gone(tmp_path: Path) -> None:
         assert driver.app.screen is driver.cockpit
 
     drive(back(replay(story("running")), tmp_path), nothing)
+
+
+def test_of_a_killed_run_its_last_sign_is_what_it_wrote_last(tmp_path: Path) -> None:
+    kept = record(tmp_path, "asked")
+    wrote = datetime.now(UTC) - timedelta(minutes=7)
+    status = attempt(tmp_path) / "status.json"
+    status.write_text("{}")
+    os.utime(status, (wrote.timestamp(), wrote.timestamp()))
+    assert kept.last_sign() == wrote
+
+    async def look(driver: Driver) -> None:
+        await driver.sees("its last sign: ")
+        await driver.sees(", 7m")
+
+    drive(back(replay(story("asked")), tmp_path), look)
 
 
 def test_at_the_end_of_its_record_a_killed_run_is_shown_to_be_lost(tmp_path: Path) -> None:

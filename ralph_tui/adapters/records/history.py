@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import newer_of
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.errors import UsageError, WorkspaceError, why
@@ -78,6 +80,8 @@ def read_task(root: Path, name: str) -> TaskHistory:
             problems.append(f"{name}/{shown} cannot be read: it has no record and no journal")
         else:
             attempts.append(attempt)
+            if newer := newer_of(RecordedRun(path / "events.jsonl")):
+                problems.append(f"{name}/{path.name} was {newer}")
     if not attempts:
         raise UsageError(
             f"nothing can be read of {name}: no attempt in {folder} has a record or a journal; "

@@ -14,12 +14,17 @@ from ralph_tui.errors import JournalError, why
 from ralph_tui.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
+from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.events import Event
 
 NO_END = "no end was recorded"
 COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was recorded"
+EVERY_VERSION = 1
+"""The schema of journals that every version knows."""
+MOST_FIRST = 1_000_000
+"""Bytes of a journal's first line, the longest that is read to know who wrote it."""
 PARSED_BYTES = 4_000_000
 """Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
 
@@ -119,6 +124,21 @@ def problem_of(run: RecordedRun) -> str:
     except OSError as error:
         return f"{from_here(run.journal)} cannot be read: {why(error, 'make it readable')}"
     return ""
+
+
+def newer_of(run: RecordedRun) -> str:
+    """One sentence where a newer version has written it; empty for any other. As quick."""
+    try:
+        with reading(run.journal) as file:
+            first = parse_json(file.readline(MOST_FIRST))
+    except (OSError, ValueError):
+        return ""
+    schema = first.get("schema_version") if isinstance(first, dict) else None
+    if not isinstance(schema, int) or schema <= EVERY_VERSION:
+        return ""
+    from ralph_tui.adapters.records.journal import newer_than_this  # noqa: PLC0415  the rare case
+
+    return newer_than_this(schema, one_line(str(first.get("program_version") or "")))
 
 
 def _number(line: bytes) -> int | None:

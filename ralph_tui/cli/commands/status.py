@@ -10,7 +10,7 @@ from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import Known, problem_of, status_of_past, told
+from ralph_tui.adapters.records.status import Known, newer_of, problem_of, status_of_past, told
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
 from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.text.terms import DIED, UNHEARD
@@ -46,7 +46,7 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: Known) -> str:
     if status["phase"] == "died" and not found.hooked and holder(found.lock) is not None:
         status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
     # A status bar asks every few seconds, and a living run appends while one reads.
-    status["problem"] = "" if args.line or status["alive"] else problem_of(found)
+    status["problem"] = "" if args.line or status["alive"] else problem_of(found) or newer_of(found)
     return _told(args, status)
 
 

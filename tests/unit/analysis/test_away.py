@@ -58,6 +58,9 @@ def test_who_looked_on_while_nothing_was_recorded_saw_that_it_was_there() -> Non
     seen = seen_of(state, looked, lost=False)
     rows = [line.text for line in while_away(state, now, seen, lost=True)]
     assert rows[1] == f"its last sign: {day_and_clock(looked, now)}, 5m ago"
+    wrote = looked + timedelta(minutes=3)
+    rows = [line.text for line in while_away(state, now, seen, lost=True, sign=wrote)]
+    assert rows[1] == f"its last sign: {day_and_clock(wrote, now)}, 2m ago"
     dead = seen_of(state, looked, lost=True)
     rows = [line.text for line in while_away(state, now, dead, lost=True)]
     assert rows[1] == f"its last sign: {day_and_clock(state.at, now)}, 9m ago"

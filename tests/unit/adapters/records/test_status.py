@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ralph_tui.adapters.records import status
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import problem_of
+from ralph_tui.adapters.records.status import newer_of, problem_of
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.cli import main
 from ralph_tui.errors import JournalError
@@ -68,6 +68,21 @@ def test_a_bad_line_within_a_short_journal_is_parsed(tmp_path: Path) -> None:
     assert ":8 " in problem(tmp_path, [*LINES[:7], broken, *LINES[8:]])
     deep = b'{"seq":8,"x":' + b"[" * 100_000 + b"}\n"
     assert ":8 " in problem(tmp_path, [*LINES[:7], deep, *LINES[8:]])
+
+
+def test_a_record_of_a_newer_version_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = tmp_path / "events.jsonl"
+    first = json.loads(LINES[0]) | {"schema_version": 99, "program_version": "9.9"}
+    journal.write_bytes(b"".join([json.dumps(first).encode() + b"\n", *LINES[1:]]))
+    said = newer_of(RecordedRun(journal))
+    assert said.startswith("recorded by ralph-tui 9.9, which is newer: ")
+    assert said == read_journal(journal).newer
+    assert main(["status", str(journal)]) == 0
+    assert said in capsys.readouterr().out
+    journal.write_bytes(b"".join(LINES))
+    assert newer_of(RecordedRun(journal)) == ""
 
 
 def test_there_is_no_journal(tmp_path: Path) -> None:
