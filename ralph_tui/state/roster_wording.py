@@ -36,9 +36,11 @@ def changed_row(e: AgentChanged) -> Row:
 
 
 def stands_in(roster: RosterFold, now: datetime) -> str:
-    """Why another agent works than the first; empty where that one does."""
+    """Why another agent works than the first; empty where that one does, or none can."""
     away = roster.stands_in_for
-    return "" if away is None else changed_words(away, now, roster.working)
+    if away is None or roster.working in roster.refusals:
+        return ""
+    return changed_words(away, now, roster.working)
 
 
 def worked_words(worked: dict[str, Worked]) -> list[str]:

@@ -129,7 +129,9 @@ def looked_for_all(
     places: dict[str, list[str]] = {}
     for agent in wanted:
         program, where, place = agent.looks_for(settings, environ).partition(" in the ")
-        places.setdefault(where + place, []).append(program)
+        names = places.setdefault(where + place, [])
+        if program not in names:  # as `agent.binary` names it
+            names.append(program)
     return "; ".join(f"{', '.join(names)}{place}" for place, names in places.items())
 
 

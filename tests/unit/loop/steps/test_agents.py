@@ -151,6 +151,17 @@ def test_where_all_are_limited_the_run_waits_for_the_earliest_and_that_one_goes_
     assert entry.endswith(": usage limit of second and fake; the iteration is not spent")
 
 
+def test_nobody_is_said_to_work_while_all_are_waited_for() -> None:
+    world = World([2, 10], fallbacks=["second"])
+    world.agent.acts.append(refused("limited", 4 * HOUR))
+    world.fallbacks[0].acts.append(refused("limited", 2 * HOUR))
+    said = []
+    for event in world.steps():
+        if isinstance(event, AgentChanged | WaitStarted):
+            said.append(bool(stands_in(world.state.roster, BEGAN)))
+    assert said == [True, False]
+
+
 def test_where_all_are_limited_the_first_may_be_the_earliest() -> None:
     world = World([2, 10], fallbacks=["second"])
     world.agent.acts.append(refused("limited", 2 * HOUR))
