@@ -1,12 +1,15 @@
 """What is seen behind a dialog: what Textual would mix, and what happens there meanwhile."""
 
 import gc
+from typing import Any
 
 import pytest
 from textual.geometry import Region
 from textual.renderables.background_screen import BackgroundScreen
+from textual.screen import Screen
 from textual.strip import Strip
 
+from ralph_tui.tui.modals.modal import Modal
 from tests.tui.driving import Driver, drive, live, story
 
 
@@ -72,3 +75,25 @@ def test_nothing_that_was_drawn_outlives_its_dialog() -> None:
         assert held[2] - held[1] < 30, held  # a dialog is drawn from more rows than that
 
     drive(live(story("running")), scenario, (100, 30))
+
+
+@pytest.mark.parametrize("key", ["question_mark", "g", "a", "q", "colon"])
+def test_a_dialog_is_painted_only_when_it_has_its_words(key: str) -> None:
+    def words(rows: list[str]) -> set[str]:
+        return set(" ".join(rows).split())
+
+    async def look(driver: Driver) -> None:
+        painted: list[set[str]] = []
+        display, before = driver.app._display, words(driver.text())
+
+        def seen(screen: Screen[Any], renderable: Any) -> None:
+            if isinstance(screen, Modal):
+                painted.append(words([strip.text for strip in screen._compositor.render_strips()]))
+            display(screen, renderable)
+
+        driver.app._display = seen  # type: ignore[method-assign]
+        await driver.press(key)
+        await driver.until(lambda: painted)
+        assert words(driver.text()) - before - painted[0] == set()
+
+    drive(live(story("running")), look, (100, 30))

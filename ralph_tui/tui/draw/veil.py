@@ -40,6 +40,16 @@ class Veiled(Screen[T]):
         super().__init__(**names)
         self._below: dict[int, Strip] = {}
         """The rows of the screen below as they are seen here, but those that have changed."""
+        self._laid_out = False
+
+    def _compositor_refresh(self) -> None:
+        """Not after the first layout: what a widget shows in the room it got is known only then.
+
+        Textual paints a screen that opens at once, without its texts, and asks for another paint.
+        """
+        if self._laid_out:
+            super()._compositor_refresh()
+        self._laid_out = True
 
     def on_screen_suspend(self) -> None:
         """Let all drawn rows go: Textual remembers what drew them long after a dialog is closed,
