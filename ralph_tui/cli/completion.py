@@ -102,6 +102,8 @@ def _assignments(prefix: str) -> Iterable[str]:
     name, equals, _ = prefix.partition("=")
     if not equals:
         return (f"{name}=" for name in NAMES)
+    if name in ("agent.name", "agent.fallback"):
+        return (f"{name}={agent}" for agent in _agents(""))
     return (f"{name}={choice}" for choice in choices_of(name)) if name in NAMES else ()
 
 

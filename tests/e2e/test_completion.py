@@ -84,7 +84,10 @@ def test_settings_agents_and_scenarios(asked: Ask) -> None:
     assert asked("ralph-tui run --set permissions.mode=") == ["ask", "edits", "skip"]
     assert asked("ralph-tui lab --set control.enabled=t") == ["true"]
     assert asked("ralph-tui demo --scenario st") == ["steady", "stuck"]
-    assert asked("ralph-tui run --agent c") == ["claude", "command"]
+    assert asked("ralph-tui run --agent c") == ["claude", "codex", "command"]
+    assert asked("ralph-tui run --agent o") == ["opencode"]
+    named = asked("ralph-tui run --set agent.fallback=o")
+    assert [word.rpartition("=")[2] for word in named] == ["opencode"]
 
 
 def test_what_cannot_be_looked_up_is_nothing_to_offer(asked: Ask, git_repo: Path) -> None:
