@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+NO_OBJECTIVE = "(its objective cannot be read)"
+"""Of a run of which other things can be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunRow:

@@ -7,6 +7,7 @@ from ralph_tui.adapters.importers import ImportedRun, row_of
 from ralph_tui.adapters.records import listing
 from ralph_tui.adapters.records.listing import RunRow, newest_first
 from ralph_tui.adapters.records.runs import HOOKED, RecordedRun
+from ralph_tui.analysis.run_row import NO_OBJECTIVE
 from ralph_tui.cli.pages import Page, Section
 from ralph_tui.events import Event
 from ralph_tui.state import RunState
@@ -40,7 +41,7 @@ def _cells(row: RunRow) -> list[str]:
         f"{done}{of}",
         "—" if row.updated is None else f"{row.updated.astimezone():%Y-%m-%d %H:%M}",
         row.imported or HOOKED,
-        row.objective,
+        row.objective or NO_OBJECTIVE,
     ]
 
 
@@ -69,7 +70,7 @@ def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
     end = run.finished
     said = ending(end.outcome, end.reason) if end else f"{_status('died')}: no end was recorded"
     facts = [
-        ("description", started.objective),
+        ("description", started.objective or NO_OBJECTIVE),
         ("done when", started.criterion or ""),
         ("state", said),
         ("recorded by", f"{started.imported}; pace, push and alarms are recomputed"),

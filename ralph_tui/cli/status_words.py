@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ralph_tui.analysis.means import lacking
+from ralph_tui.analysis.run_row import NO_OBJECTIVE
 from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.cli.request_words import request_text
 from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
@@ -60,7 +61,7 @@ def status_line(status: dict[str, Any]) -> str:
 def status_text(status: dict[str, Any]) -> str:
     """The verdict, and a few lines for a person."""
     rows = [
-        ("run", f"{status['run']}  {clip(one_line(status['objective']), 100)}"),
+        ("run", f"{status['run']}  {_objective(status)}"),
         ("from", _imported(status)),
         ("now", _now(status)),
         ("agent", status.get("stands_in") or ""),
@@ -263,6 +264,10 @@ def _completion(status: dict[str, Any]) -> str:
     where = f"after iteration {at}" if at else "at the start"
     stale = ", before the files were restored" if status.get("stale") else ""
     return f"{percent(now, best)} ({source}{stale}), best {percent(best, now)} {where}"
+
+
+def _objective(status: dict[str, Any]) -> str:
+    return clip(one_line(status["objective"] or ""), 100) or NO_OBJECTIVE
 
 
 def _cost(status: dict[str, Any]) -> str:

@@ -165,6 +165,10 @@ def test_the_help_has_every_key_and_leads_back() -> None:
         for words in (
             "start a run: a form",
             "search all runs here",
+            "aborted or failed",
+            "its word stands beside it",
+            "as a title: interventions",
+            "not added up: see status",
             "limit reached",
             "twice opens",
         ):

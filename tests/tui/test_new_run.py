@@ -27,6 +27,15 @@ def answered(scenario: Scenario, here: Here | None = None) -> list[list[str] | N
     return driver.answers
 
 
+def test_each_key_of_the_last_row_says_what_it_does_also_where_room_is_short() -> None:
+    async def look(driver: FormDriver) -> None:
+        row = driver.form.keys_row.line(0, 80)
+        told = "".join(text for text, _ in row)
+        assert told.split("  ")[-2:] == ["tab next", "ctrl+y copy"]
+
+    answered(look)
+
+
 def test_what_is_typed_is_what_is_started() -> None:
     async def fill(driver: FormDriver) -> None:
         await driver.type("Fix it\nall")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.analysis.run_row import NO_OBJECTIVE, RunRow
 from ralph_tui.text.terms import CRITICAL
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat
 from ralph_tui.tui.home import words
@@ -39,7 +39,8 @@ def _state(row: RunRow, now: datetime, width: int) -> Line:
 
 
 def _objective(row: RunRow, now: datetime, width: int) -> Line:
-    text = flat(row.objective) or "(its record cannot be read)"
+    readable = row.imported and not row.problem
+    text = flat(row.objective) or (NO_OBJECTIVE if readable else "(its record cannot be read)")
     style = "strong" if row.live else "text" if row.objective else "dim"
     return [(clip(text, width), style)]
 

@@ -110,7 +110,7 @@ class NewRun(Modal[list[str] | None]):
         """See `Modal`."""
         if self._trial is not None:
             return (("esc", "stop the command"), ("tab", "next field"))
-        keys = (("ctrl+s", "start"), ("ctrl+t", "try the command"), ("esc", "leave, all is kept"))
+        keys = (("ctrl+s", "start"), ("ctrl+t", "try command"), ("esc", "leave, all kept"))
         return (*keys, ("tab", "next"), ("ctrl+y", "copy"))
 
     def on_mount(self) -> None:

@@ -1,5 +1,7 @@
 """The help of home: its keys by what one wants to do, and what stands in a row."""
 
+from collections.abc import Iterable, Iterator
+
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import (
     CRITICAL,
@@ -7,6 +9,7 @@ from ralph_tui.text.terms import (
     NEEDS_YOU,
     OUTCOMES,
     PHASES,
+    Term,
 )
 from ralph_tui.tui.home.keys import KEYS
 from ralph_tui.tui.modals.help import Block
@@ -17,21 +20,33 @@ ENTER = (
     ("", "a live one: its screen"),
     ("", "a past one: its replay"),
 )
+
+
+def _by_sign(terms: Iterable[Term]) -> Iterator[tuple[str, str]]:
+    """A row for each sign, with all that it stands for."""
+    words: dict[str, list[str]] = {}
+    for term in terms:
+        words.setdefault(term.glyph, []).append(term.word)
+    return ((glyph, " or ".join(named)) for glyph, named in words.items())
+
+
 STATES: Block = (
     "how a run stands",
     (
         (NEEDS_YOU.glyph, "it needs you"),
         *((PHASES[name].glyph, f"live: {PHASES[name].word}") for name in ("agent", "paused")),
-        *((term.glyph, term.word) for term in OUTCOMES.values()),
+        *_by_sign(OUTCOMES.values()),
         (DIED.glyph, "died: its process is gone"),
+        ("", "its word stands beside it"),
     ),
 )
 COLUMNS: Block = (
     "columns",
     (
-        (CRITICAL.glyph, "interventions"),
+        (CRITICAL.glyph, "as a title: interventions"),
         ("~$", "the cost is an estimate"),
-        ("—", "not known"),
+        ("—", "not told in its record, or"),
+        ("", "not added up: see status"),
     ),
 )
 

@@ -1,10 +1,14 @@
 """What is left of runs of another tool is named, with the file that is missing."""
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.adapters.importers import find_imported, remains, row_of
+from ralph_tui.cli import main
+from ralph_tui.tui.home.columns import OBJECTIVE
 from tests.foreign import NAMES, STATE, External, entry, unpacked
 
 
@@ -63,6 +67,22 @@ def test_the_row_of_a_run_names_its_broken_file(
     name = file.rpartition("/")[2]
     assert row_of(run).problem == f"{name} cannot be used: {why}"
     assert remains(root) == []
+
+
+def test_an_objective_that_is_no_text_is_said_to_be_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = unpacked("ref-stuck", tmp_path)
+    state = root / ".aiwg/ralph-external/session-state.json"
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"objective": {"text": 1}}))
+    (run,) = find_imported(root)
+    row = row_of(run)
+    said = "(its objective cannot be read)"
+    assert OBJECTIVE.cell(row, datetime.now(UTC), 60) == [(said, "dim")]
+    monkeypatch.chdir(root)
+    for command in (["status"], ["history"], ["history", "aiwg"]):
+        assert main(command) == 0
+        assert said in capsys.readouterr().out, command
 
 
 def test_a_state_that_its_copy_stands_for_is_whole(tmp_path: Path) -> None:
