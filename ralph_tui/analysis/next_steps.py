@@ -76,7 +76,8 @@ def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
     trees = whole_change(state)
     if trees is not None:
         first, last = (tree[:TREE_CHARACTERS] for tree in trees)
-        yield NextStep("diff", "diff", f"git diff {first} {last}")
+        if trees[0] != trees[1]:
+            yield NextStep("diff", "diff", f"git diff {first} {last}")
         yield NextStep("restore", "restore", f"ralph-tui restore --run {name}")
     if not started.watched:
         yield NextStep("again", "run again", run_again(started))

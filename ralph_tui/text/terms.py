@@ -205,6 +205,7 @@ ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where nobody is needed any more."""
 DISCONNECTED = Term("◇", "disconnected")
 """Of a screen: the process of its run is gone, without an end."""
+PROCESS_GONE = "its process is gone; ralph-tui resume goes on with it"
 DIED = Term(DISCONNECTED.glyph, "died")
 """The same of a run that no screen shows."""
 UNHEARD = Term(DISCONNECTED.glyph, "unheard")

@@ -1,11 +1,12 @@
 """The last screen: what came of the run and what can be done now, in the place of a pane."""
 
 import re
+import shlex
 from typing import Any
 
 import pytest
 
-from ralph_tui.events import Event, FilesChanged, RunFinished, RunStarted
+from ralph_tui.events import Event, FilesChanged, RunFinished, RunStarted, SnapshotTaken
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.tui.modals.changes import Changes
 from tests.tui.driving import Driver, drive, live, replay, story
@@ -84,10 +85,35 @@ def test_no_command_is_cut(size: tuple[int, int]) -> None:
         end = driver.cockpit.body.end
         width, height = end.inner_width, end.inner_height
         rows = ["".join(text for text, _ in row) for row in end.build(width, height)]
-        assert not [row for row in rows if "…" in row]
+        # An objective alone is shown shorter where all would not fit; what is copied is whole.
+        assert not [row for row in rows if "…" in row and "…'" not in row.replace(" ", "")]
         assert "--max-iterations" in "".join(rows)
+        assert any(shlex.quote(objective) in command for command in end._commands.values())
 
     drive(live(changed("steady", objective=objective)), look, size)
+
+
+def test_a_long_objective_pushes_no_key_out_of_the_card() -> None:
+    async def look(driver: Driver) -> None:
+        end = driver.cockpit.body.end
+        rows = ["".join(text for text, _ in row) for row in end.build(end.inner_width, 10)]
+        assert len(rows) <= 10
+        assert "--max-iterations" in rows[-1] + rows[-2]
+
+    drive(live(changed("steady", objective="Make every test of it pass, " * 20)), look)
+
+
+def test_a_run_that_changed_no_file_says_so_and_offers_no_diff_with_itself() -> None:
+    events = [
+        event.model_copy(update={"tree": "a" * 40}) if isinstance(event, SnapshotTaken) else event
+        for event in story("stuck")
+    ]
+
+    async def look(driver: Driver) -> None:
+        await driver.sees("no file changed")
+        assert "git diff" not in "\n".join(driver.text())
+
+    drive(live(events), look)
 
 
 def test_it_says_first_what_could_make_tests_pass_without_the_work() -> None:

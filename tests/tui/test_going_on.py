@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.events import RunStarted
+from ralph_tui.events import IterationStarted, RunStarted
 from ralph_tui.sources.replay import Replay
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.tui.cockpit.palette import offers
@@ -187,3 +187,25 @@ def test_a_run_is_begun_again_as_it_was(tmp_path: Path) -> None:
     words = " ".join(driver.app.onward[0])
     assert "--model sonnet" in words
     assert "--timeout 90s" in words
+
+
+@pytest.mark.parametrize("kind", [live, replay])
+def test_the_iteration_in_which_a_run_was_killed_is_said_to_be_cut_off(kind: type) -> None:
+    """Nothing of it is called a part of the run that came to something, or to go on now."""
+    events = story("running")
+    start = max(i for i, e in enumerate(events) if isinstance(e, IterationStarted))
+    driver = kind(events[: start + 3])
+    if isinstance(driver.source, Replay):
+        driver.source.gone = lambda _: True
+    else:
+        driver.source.lost = True
+    number = events[start].model_dump()["iteration"]
+
+    async def look(driver: Driver) -> None:
+        await driver.sees(f"iteration {number} was cut off, not measured")
+        await driver.press("escape", "3", "z")
+        await driver.sees("–cut off")
+        assert "–now" not in "\n".join(driver.text())
+        await driver.sees("was cut off, not measured; it has no snapshot of its own")
+
+    drive(driver, look)

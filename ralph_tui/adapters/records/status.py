@@ -15,6 +15,7 @@ from ralph_tui.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import PROCESS_GONE
 
 if TYPE_CHECKING:
     from ralph_tui.events import Event
@@ -68,7 +69,7 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> Known:
         with suppress(OSError):
             written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
             status["updated"] = written.isoformat(timespec="seconds")
-        status["reason"] = "its process is gone; ralph-tui resume goes on with it"
+        status["reason"] = PROCESS_GONE
     return status
 
 

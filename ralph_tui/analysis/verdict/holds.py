@@ -19,6 +19,7 @@ from ralph_tui.text.terms import (
     NEEDS_YOU,
     OUTCOMES,
     PHASES,
+    PROCESS_GONE,
     ROLLOVER,
     WAITS,
     answer_word,
@@ -44,7 +45,7 @@ LOST = Verdict(
     DISCONNECTED.glyph,
     "bad",
     DISCONNECTED.word,
-    f"{DISCONNECTED.word}: its process is gone; ralph-tui resume goes on with it",
+    f"{DISCONNECTED.word}: {PROCESS_GONE}",
 )
 UNHEARD = Verdict(
     DISCONNECTED.glyph,

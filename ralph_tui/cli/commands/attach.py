@@ -67,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
             kind = Watched if watched else Attached
             source = kind(found, here(), files=RecordedFiles(found.folder))
             return Onlooker(source, stage, theme, keys)
-        note = f"{_over(found, status)}; this is its replay"
+        over = f"{_over(found, status)}; " if status["phase"] != "died" else ""
+        note = f"{over}this is its replay"  # that its process is gone the header says
         # Who attaches wants to know how it stands: it is held at its end.
         return replayed(found.journal, stage, note=note, theme=theme, keys=keys, at=-1)
 

@@ -4,14 +4,16 @@ Rule: it stands in the place of another pane, so nothing moves for it; the outco
 stand in the verdict above, and are not repeated.
 """
 
+import shlex
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch
+from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch, whole_change
 from ralph_tui.analysis.touched import to_check, touched_by
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
@@ -20,12 +22,16 @@ from ralph_tui.text.format import count, duration, percent, points_gained
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import cost, elapsed
+from ralph_tui.tui.panes.iteration_cells import cut_off_words, open_now
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.tabs import edge
 
 VERB_CELLS = 11
 MOST_ASKED = 3
 """Interventions that are told; the rest is in what happened."""
+LONGEST_OBJECTIVE = 400
+SHORTEST_OBJECTIVE = 40
+"""Characters of it in a command that is shown; what is copied or run is whole."""
 LONGEST = 12
 """Rows of one command."""
 
@@ -71,9 +77,14 @@ class EndPane(LinesPane):
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
-        facts = [*_facts(self.state, self.now, width), *_to_check(self.state, width)]
+        lost = self._lost()
+        facts = [*_facts(self.state, self.now, width, lost=lost), *_to_check(self.state, width)]
         asked = list(_asked(self.state, width))
-        steps = list(self._steps(width))
+        steps, room = list(self._steps(width)), LONGEST_OBJECTIVE
+        # All keys are seen: what a command begins with may be shown shorter than it is.
+        while len(facts) + len(asked) + len(steps) > height and room > SHORTEST_OBJECTIVE:
+            room -= SHORTEST_OBJECTIVE
+            steps = list(self._steps(width, room))
         blank: list[Line] = [[]] if len(facts) + len(asked) + len(steps) < height else []
         above = [*facts, *asked, *blank]
         self._commands = {len(above) + i: command for i, (_, command) in enumerate(steps)}
@@ -86,8 +97,8 @@ class EndPane(LinesPane):
             self.app.copy_to_clipboard(command)
             self.post_message(self.Still(f"copied: {command}"))
 
-    def _steps(self, width: int) -> Iterator[tuple[Line, str]]:
-        """Rows, each with the command that stands there."""
+    def _steps(self, width: int, room: int = LONGEST_OBJECTIVE) -> Iterator[tuple[Line, str]]:
+        """Rows, each with the command that stands there; `room`: for an objective in it."""
         started = self.state.run.started
         if started is None:
             return
@@ -96,7 +107,10 @@ class EndPane(LinesPane):
                 continue  # of what stands here it would show no more
             able = self._refused(step.name) is None
             keys = self._keys if able else None
-            yield from ((line, step.command) for line in _step(step, keys, width))
+            objective = shlex.quote(started.objective)
+            shown = shlex.quote(clip(started.objective, room))
+            told = replace(step, command=step.command.replace(objective, shown))
+            yield from ((line, step.command) for line in _step(told, keys, width))
         if scratch(started):
             words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
             yield [(clip(words, width), "dim")], ""
@@ -104,7 +118,7 @@ class EndPane(LinesPane):
             yield [(piece, "dim") for piece in wrap(f"in {flat(started.root)}", width, 1)], ""
 
 
-def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
+def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterator[Line]:
     """From where to where, and what it took; in crash, where its traceback is."""
     run, gates = state.run, [s.gate for s in state.timeline.spans if s.gate is not None]
     if run.crash is not None:
@@ -115,12 +129,15 @@ def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
         first = run.completions[0] if run.completions else run.completion
         start = first if run.baseline is None else run.baseline
         done = f"{percent(start, run.completion)} → {percent(run.completion, start, run.best)}"
+        if lost and not run.completions:
+            done = f"{percent(start)} at the start"
     tests = ""
     counted = [gate for gate in gates if gate.total]
     if counted and run.passed is not None:
-        tests = f"{counted[0].passed or 0} → {run.passed} tests pass"
+        first_passed = "" if len(counted) == 1 else f"{counted[0].passed or 0} → "
+        tests = f"{first_passed}{run.passed} tests pass"
         if run.total and run.passed < run.total:
-            tests = f"{counted[0].passed or 0} → {run.passed} of {run.total} tests pass"
+            tests = f"{first_passed}{run.passed} of {run.total} tests pass"
     best = ""
     if run.completion is not None and run.best > run.completion:
         where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
@@ -128,9 +145,14 @@ def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
     spent = cost(state) if run.cost_known else ""
     if run.billing:
         spent = f"{spent} ({flat(run.billing)})" if spent else flat(run.billing)
-    went = count(len(run.completions) or run.iteration, "iteration")  # some measure nothing
-    took = f"{went} in {duration(elapsed(state, now))}"
-    yield from _packed([done, tests, best, took, spent], width)
+    open_one, trees = state.timeline.current, whole_change(state)
+    cut = ""
+    if lost and open_one is not None and open_one.number and open_now(open_one, state):
+        cut = cut_off_words(open_one)
+    went = count(len(run.completions) or (0 if cut else run.iteration), "iteration")
+    took = f"{went} in {duration(elapsed(state, now))}"  # some measure nothing
+    unchanged = "no file changed" if trees and trees[0] == trees[1] and not cut else ""
+    yield from _packed([done, tests, best, took, cut, unchanged, spent], width)
 
 
 def _to_check(state: RunState, width: int) -> Iterator[Line]:

@@ -40,8 +40,8 @@ from ralph_tui.tui.draw.cutting import middle, name_of_test
 from ralph_tui.tui.draw.spans import Line, cells, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import lines_changed, tokens
 from ralph_tui.tui.panes.files import STYLES
-from ralph_tui.tui.panes.iteration_cells import kept_words, open_now
-from ralph_tui.tui.panes.timeline_points import TimelinePoint, to_restore
+from ralph_tui.tui.panes.iteration_cells import CUT_OFF, cut_off_words, kept_words, open_now
+from ralph_tui.tui.panes.timeline_points import TimelinePoint, gate_before, to_restore
 
 LEAST_NAME = 16
 """Cells below which the name of a test is left out."""
@@ -50,17 +50,32 @@ MOST_ALARMS = 2
 
 
 def facts(
-    point: TimelinePoint, state: RunState, now: datetime, width: int, way_back: str = ""
+    point: TimelinePoint,
+    state: RunState,
+    now: datetime,
+    width: int,
+    way_back: str = "",
+    until: str = "now",
 ) -> list[Line]:
-    """All that is known of one point; `way_back`: how its files are restored from here."""
+    """All that is known of one point; `way_back`: how its files are restored from here; `until`:
+    what an open iteration has for its end, `CUT_OFF` where its process is gone.
+    """
     span = point.span
+    if until == CUT_OFF and point.whole and span.number and open_now(span, state):
+        head, rest = _when(span, state, now, until), _files(span, width)
+        return [head, [(f"{cut_off_words(span)}; it has no snapshot of its own", "warn")], *rest]
     calm: list[Line] = []
     if point.early:
         rows = [_name(point), *_before(span, state), *_tests(_gate_at(point, state), None, width)]
     else:
         use = use_of(state, span)
         happened, calm = _context(use) if use is not None else ([], [])
-        rows = [_when(span, state, now), *_gain(span, state), *happened, *_files(span, width)]
+        rows = [
+            _when(span, state, now, until),
+            *_gain(span, state),
+            *happened,
+            *_files(span, width),
+        ]
         rows += [*_tests(span.gate, gate_before(span, state), width), *_made(span, state, width)]
     return [*rows, *_point(point, state, width), *_saved(point, state, way_back), *calm]
 
@@ -83,17 +98,6 @@ def between(
 def _gate_at(point: TimelinePoint, state: RunState) -> GateFinished | None:
     """The last measurement there was; the open iteration's own counts from its end on."""
     return gate_before(point.span, state) if point.early else point.span.gate
-
-
-def gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
-    """The last measurement before an iteration, of the files that it began with; None where those
-    were not measured.
-    """
-    earlier = [s for s in state.timeline.spans if s.start_seq < span.start_seq]
-    if earlier and earlier[-1].rollbacks:
-        found = state.timeline.measured(earlier[-1].rollbacks[-1])
-        return None if found is None else found.gate
-    return next((s.gate for s in reversed(earlier) if s.gate is not None), None)
 
 
 def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str) -> Line:
@@ -142,9 +146,9 @@ def _before(span: IterationSpan, state: RunState) -> list[Line]:
     return [[(percent(began), "text"), (" before it", "dim")]]
 
 
-def _when(span: IterationSpan, state: RunState, now: datetime) -> Line:
+def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) -> Line:
     end = span.ended_at or (None if state.run.live else state.run.ended_at)
-    until = clock(end) if end else "now"
+    until = clock(end) if end else open_end
     seconds = ((end or now) - span.started_at).total_seconds()
     head: Line = [(_title(span), "strong"), (f"  {clock(span.started_at)}–{until}", "dim")]
     head.append((f" · {duration(seconds)}", "dim"))

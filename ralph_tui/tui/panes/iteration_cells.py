@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
-from ralph_tui.text.format import percent, signed
+from ralph_tui.text.format import percent, place, signed
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, PHASES, ROLLED_BACK, ROLLOVER
 from ralph_tui.tui.draw.spans import Line, cells, flat
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
@@ -38,6 +38,10 @@ class Group:
         return cells(self.line)
 
 
+CUT_OFF = "cut off"
+"""In place of the end of an iteration whose process is gone."""
+
+
 def tone_of(gain: float | None) -> str:
     """Its style."""
     return "good" if (gain or 0) > 0 else "bad" if (gain or 0) < 0 else "dim"
@@ -46,6 +50,11 @@ def tone_of(gain: float | None) -> str:
 def open_now(span: IterationSpan, state: RunState) -> bool:
     """It goes on."""
     return span is state.timeline.current and state.run.live and span.ended_at is None
+
+
+def cut_off_words(span: IterationSpan) -> str:
+    """Of an iteration that was open when its run's process went."""
+    return f"{place(span.number)} was cut off, not measured"
 
 
 def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:

@@ -13,11 +13,12 @@ from ralph_tui.commands import over
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.text.format import clock
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, ROLLED_BACK, Term
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.facts import between, facts
-from ralph_tui.tui.panes.iteration_cells import Hit, groups_of, hit, rows_of
+from ralph_tui.tui.panes.iteration_cells import CUT_OFF, Hit, groups_of, hit, rows_of
 from ralph_tui.tui.panes.iteration_table import table
 from ralph_tui.tui.panes.pane import LinesPane, or_still
 from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, find, points_of
@@ -72,7 +73,16 @@ class IterationsPane(LinesPane):
         restorable = BY_NAME["restore"].refusal(state) is None
         second = int(now.timestamp()) if growing else 0
         waits = state.needs.wait is not None
-        return (*revisions, restorable, run.phase, run.live, waits, known, second)
+        return (
+            *revisions,
+            restorable,
+            run.phase,
+            run.live,
+            waits,
+            known,
+            second,
+            self._source.lost,
+        )
 
     def changed(self) -> None:
         """See `Pane`."""
@@ -191,7 +201,10 @@ class IterationsPane(LinesPane):
         ends = self.ends
         if ends is not None:
             return between(*ends, self.state, self.now, width)
-        return facts(self.points[self.current], self.state, self.now, width, self._way_back())
+        point, now = self.points[self.current], self.now
+        until = "now" if self._source.player is None else clock(now)
+        until = CUT_OFF if self._source.lost else until
+        return facts(point, self.state, now, width, self._way_back(), until)
 
     def _way_back(self) -> str:
         """How the selected point is restored from here; ``{}`` stands for its snapshot."""

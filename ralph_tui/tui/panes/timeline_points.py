@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from ralph_tui.events import SnapshotTaken, WorktreeRestored
+from ralph_tui.events import GateFinished, SnapshotTaken, WorktreeRestored
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
 from ralph_tui.text.format import place
 
@@ -69,6 +69,17 @@ def points_of(state: RunState) -> list[TimelinePoint]:
 def find(points: list[TimelinePoint], key: Key | None) -> int | None:
     """Where the point of this key is now."""
     return next((index for index, point in enumerate(points) if point.key == key), None)
+
+
+def gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
+    """The last measurement before an iteration, of the files that it began with; None where those
+    were not measured.
+    """
+    earlier = [s for s in state.timeline.spans if s.start_seq < span.start_seq]
+    if earlier and earlier[-1].rollbacks:
+        found = state.timeline.measured(earlier[-1].rollbacks[-1])
+        return None if found is None else found.gate
+    return next((s.gate for s in reversed(earlier) if s.gate is not None), None)
 
 
 # files ------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from ralph_tui.text.terms import FAILED, NOT_RECORDED, PASSED, PHASES, ROLLED_BA
 from ralph_tui.tui.draw.cutting import middle, name_of_test
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import since
-from ralph_tui.tui.panes.facts import gate_before
 from ralph_tui.tui.panes.iteration_pane import IterationPane
+from ralph_tui.tui.panes.timeline_points import gate_before
 
 NAMED = 20
 """Failing tests that stand here by name, so that the output below them is not pushed away."""
