@@ -11,6 +11,11 @@ from ralph_tui.text.sanitize import clip, one_line, plain
 _NUMBERS = re.compile(r"\d{1,3}(?:\s*,\s*\d{1,3})*")
 
 
+def short_id(question: dict[str, Any]) -> str:
+    """Enough of its id to name one of the few questions of a run."""
+    return one_line(question["question_id"])[:8]
+
+
 def request_text(question: dict[str, Any]) -> Iterator[str]:
     """What it would do, why, and what a session would allow; or its own questions, numbered."""
     request = question.get("request")

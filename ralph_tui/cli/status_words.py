@@ -11,7 +11,7 @@ from typing import Any
 from ralph_tui.analysis.means import lacking
 from ralph_tui.analysis.run_row import NO_OBJECTIVE
 from ralph_tui.cli.context_words import context_mark, context_row
-from ralph_tui.cli.request_words import request_text
+from ralph_tui.cli.request_words import request_text, short_id
 from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
@@ -188,7 +188,7 @@ def told(purpose: str, command: str) -> str:
     return f"  {f'{purpose}:':<{PURPOSE_CELLS}}{command}"
 
 
-def question_text(question: dict[str, Any]) -> str:
+def question_text(question: dict[str, Any], *, answers: bool = True) -> str:
     """All that helps to decide: reason, readings, proposal, what a rollback does, the answers."""
     parts = [plain(question["text"]), *request_text(question)]
     parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
@@ -202,13 +202,16 @@ def question_text(question: dict[str, Any]) -> str:
         parts += ["", *_rollback(question["rollback"])]
     if question.get("diff"):
         parts += ["", "what this iteration changed:", *_diff(question["diff"])]
-    answers = [
+    if not answers:
+        return "\n".join(parts)
+    rows = [
         (answer_word(one_line(option["answer"])) + TAKES.get(option["takes"], ""), _verb(option))
         for option in question["options"]
     ]
-    width = max((len(answer) for answer, _ in answers), default=0)
-    parts += ["", "answer with ralph-tui decide ANSWER:"]
-    parts += [f"  {answer:<{width}}  {verb}" for answer, verb in answers]
+    width = max((len(answer) for answer, _ in rows), default=0)
+    which = f" --question {short_id(question)}" if question.get("request") else ""
+    parts += ["", f"answer with ralph-tui decide ANSWER{which}:"]
+    parts += [f"  {answer:<{width}}  {verb}" for answer, verb in rows]
     silence = _silence(question) or "it waits until somebody answers"
     return "\n".join([*parts, "", silence])
 

@@ -28,7 +28,7 @@ from ralph_tui.commands.wishes import (
     Unpause,
 )
 from ralph_tui.events.run import UNRESTRICTED
-from ralph_tui.text.terms import GONE, PAUSE_ASKED_ALREADY, PAUSED_ALREADY, who_words
+from ralph_tui.text.terms import ALLOWING, GONE, PAUSE_ASKED_ALREADY, PAUSED_ALREADY, who_words
 
 if TYPE_CHECKING:
     from ralph_tui.events import QuestionAsked
@@ -52,8 +52,6 @@ NOT_NOW: Mapping[type[Command], str] = {
 WATCHED = "its sessions are not ralph-tui's: it is watched here, not commanded"
 """Of a loop that hooks have recorded."""
 IMPORTED = "another tool has recorded this run: it can only be looked at"
-ALLOWING = ("once", "session")
-"""Answers that let an agent do what it may not do by itself."""
 NO_MONEY = "the run has no budget in dollars that could grow"
 
 

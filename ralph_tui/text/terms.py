@@ -268,6 +268,10 @@ ANSWERS: Mapping[str, str] = {"roll_back": "restore", "retry": "interrupt"}
 """Answers to a question that are called otherwise than they are recorded."""
 
 
+ALLOWING = ("once", "session")
+"""Answers that let an agent do what it may not do by itself."""
+
+
 def answer_word(name: str) -> str:
     """An answer as people read and type it."""
     return ANSWERS.get(name, in_words(name))

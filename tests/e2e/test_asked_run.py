@@ -150,15 +150,25 @@ def test_by_key_from_another_terminal_and_by_a_script(
     assert git(git_repo, "tag") == "one"
     told = here("decide", cwd=git_repo).stdout
     assert "for this session it would allow exactly:\n  Bash(git branch *)" in told
-    by_script = here("decide", "session", cwd=git_repo)
+    (which,) = re.findall(r"--question (\w+):", told)
+    unseen = here("decide", "session", cwd=git_repo)
+    assert f"decide session --question {which}" in unseen.stderr
+    by_script = here("decide", "session", "--question", which, cwd=git_repo)
     assert by_script.returncode == 1
     assert "said by a person at a terminal alone" in by_script.stderr
     other = terminal("decide", "session", cwd=git_repo, environ=environ)
+    other.shows("git branch done", "Bash(git branch *)", "[y/N]")
+    other.type("y")
+    other.press("Enter")
     other.shows("heard session")
     screen.shows("claude asks for Bash: git push origin main")
     assert "done" in git(git_repo, "branch")
-    refused = here("decide", "refuse", "open a pull request", cwd=git_repo)
-    assert "heard refuse" in refused.stdout
+    late = here("decide", "refuse", "no", "--question", which, cwd=git_repo)
+    assert "the question changed" in late.stderr
+    assert "git push origin main" in late.stderr
+    refused = run("decide", "refuse", "open a pull request", cwd=git_repo)
+    assert 'heard refuse: "open a pull request" (' in refused.stdout
+    assert "git push origin main)" in refused.stdout
     screen.shows("Which colour?", "calm")
     answer(screen, "2")
     screen.shows("completed")

@@ -4,14 +4,17 @@ Standard library only: a command of another terminal signs itself with it.
 """
 
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ralph_tui.adapters.processes.keeper import Entry, process_table, read_entry
 
 LOOKS = 20
 """Processes above one may end while it is looked at; so often it is looked at again."""
+_LOADED = datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,15 @@ def name_of(pid: int) -> str:
     """How a process signs: with its terminal, for that is where its owner is."""
     terminal = terminal_of(pid)
     return f"a script (process {pid})" if terminal is None else f"the terminal {terminal.name}"
+
+
+def own_start() -> datetime:
+    """When this process began; where the system does not tell, when it had been loaded."""
+    with suppress(OSError, ValueError, IndexError, AttributeError):
+        ticks = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+        return datetime.now(UTC) - timedelta(seconds=age)
+    return _LOADED
 
 
 def _line(pid: int) -> tuple[Entry, ...]:

@@ -132,7 +132,7 @@ def _strategy(state: RunState) -> dict[str, Any] | None:
     planned = state.intelligence.strategies.get(state.run.iteration)
     if planned is None:
         return None
-    return planned.model_dump(mode="json", exclude={"seq", "at", "kind"})
+    return planned.model_dump(mode="json", exclude={"seq", "kind"})
 
 
 def _waiting(state: RunState) -> dict[str, Any] | None:

@@ -3,17 +3,19 @@
 import argparse
 import shlex
 import sys
+from datetime import datetime
 from typing import Any
 
+from ralph_tui.adapters.processes.lineage import own_start
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, answers, confirm, find_live, text_argument
-from ralph_tui.cli.request_words import chosen
+from ralph_tui.cli.request_words import chosen, short_id
 from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.cli.status_words import question_text
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import answer_name, answer_word
+from ralph_tui.text.terms import ALLOWING, answer_name, answer_word
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--budget", metavar="USD", type=float, default=0.0, help="grant more money, dollars"
+    )
+    parser.add_argument(
+        "--question", metavar="ID", default="", help="the question that is meant, as it was shown"
     )
     parser.add_argument("--yes", action="store_true", help="do not ask before an abort")
     add_run_option(parser)
@@ -74,14 +79,56 @@ def _answer(live: LiveRun, question: dict[str, Any], args: argparse.Namespace) -
     if ask and not confirm(f"Abort {live.run.name}? The work stays as it is."):
         print("not answered", file=sys.stderr)
         return ExitCode.FAILED
+    _check_meant(question, args)
+    if answer in ALLOWING and not args.question and not _confirm_allowing(question, args):
+        print("not answered", file=sys.stderr)
+        return ExitCode.FAILED
     try:
         live.request("answer", **fields)
     except RefusedError as refusal:
         if not fields["text"]:
             raise
         return _offer_as_guidance(live, str(refusal), str(fields["text"]))
-    print(f"{live.run.name} heard {answer_word(str(answer))}: {_verb(question, args)}")
+    print(f"{live.run.name} heard {answer_word(str(answer))}: {_told(question, fields, args)}")
     return 0
+
+
+def _check_meant(question: dict[str, Any], args: argparse.Namespace) -> None:
+    """Raises ``RalphError`` where the open question is not the one that this answer is for.
+
+    An answer without an id is for the question that was open when its command began: of two
+    commands at once the second must not answer what came after the first.
+    """
+    if args.question:
+        if str(question["question_id"]).startswith(args.question):
+            return
+        why = "the question changed"
+    elif not question.get("at") or datetime.fromisoformat(question["at"]) <= own_start():
+        return  # an older version's run does not tell when it asked
+    else:
+        why = "another answered first, or the question changed"
+    now = clip(one_line(question["text"]), 200)
+    raise RalphError(f"{why}: nothing was answered. Now it is: {now}; see ralph-tui decide")
+
+
+def _confirm_allowing(question: dict[str, Any], args: argparse.Namespace) -> bool:
+    """Whoever allows something sees what, also where another question was shown before."""
+    word = answer_word(_word(args))
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"{word} is for a question that was shown: see ralph-tui decide, then say "
+            f"ralph-tui decide {word} --question {short_id(question)}"
+        )
+    print(question_text(question, answers=False), end="\n\n")
+    return confirm(f"{word}: {_verb(question, args)}?")
+
+
+def _told(question: dict[str, Any], fields: dict[str, object], args: argparse.Namespace) -> str:
+    """The words that were told, else what the answer does; of an agent's request also which."""
+    asked = question.get("request")
+    said = fields["text"] if asked else ""
+    told = f'"{clip(one_line(str(said)), 200)}"' if said else _verb(question, args)
+    return f"{told} ({clip(one_line(question['text']), 200)})" if asked else told
 
 
 def _offer_as_guidance(live: LiveRun, refusal: str, text: str) -> int:

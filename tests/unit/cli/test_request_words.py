@@ -1,14 +1,21 @@
 """What an agent asks, told and answered from another terminal."""
 
 import argparse
+import io
 import json
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.processes.lineage import own_start
+from ralph_tui.adapters.records.lock import Owner
+from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.cli.commands import decide
+from ralph_tui.cli.live import LiveRun
 from ralph_tui.cli.status_words import question_text
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import RalphError, UsageError
 from tests.world.asking import ASKING
 
 
@@ -87,3 +94,67 @@ def test_a_refusal_takes_words_or_none(words: tuple[str, ...]) -> None:
 
 def test_hostile_words_are_sanitized() -> None:
     assert "\x1b" not in question_text(question("permission_hostile"))
+
+
+def decided(
+    monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], *words: str, typed: str | None = None
+) -> tuple[int, list[dict[str, object]]]:
+    """``decide`` while this is open; `typed`: at a terminal. Its code, and what the run was told."""
+    sent: list[dict[str, object]] = []
+    live = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), Owner(), {"question": asked})
+    monkeypatch.setattr(decide, "find_live", lambda _: live)
+    monkeypatch.setattr(LiveRun, "request", lambda _, name, **fields: sent.append(fields))
+    there = io.StringIO(typed or "")
+    there.isatty = lambda: typed is not None  # type: ignore[method-assign]
+    monkeypatch.setattr("sys.stdin", there)
+    parser = argparse.ArgumentParser()
+    decide.add_arguments(parser)
+    parser.set_defaults(run=None)
+    return decide.run(parser.parse_args(words)), sent
+
+
+def shown(name: str = "permission", *, later_s: float = -60) -> dict[str, Any]:
+    at = own_start() + timedelta(seconds=later_s)
+    return question(name) | {"question_id": "1f3a7c55-0000", "at": at.isoformat()}
+
+
+@pytest.mark.parametrize(
+    "words", [("refuse", "B says no"), ("once",), ("session", "--question", "77777777")]
+)
+def test_what_came_after_the_command_began_is_not_answered_by_it(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    with pytest.raises(RalphError, match=r"changed: nothing was answered.*git push origin main"):
+        decided(monkeypatch, shown(later_s=0.05), *words, typed="y\n")
+
+
+def test_who_names_the_question_answers_it_whenever_it_was_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = ("once", "--question", "1f3a7c55")
+    code, sent = decided(monkeypatch, shown(later_s=0.05), *words)
+    assert (code, sent[0]["question_id"]) == (0, "1f3a7c55-0000")
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("", 1)])
+def test_who_allows_something_unnamed_is_shown_it_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str, code: int
+) -> None:
+    done, sent = decided(monkeypatch, shown(), "session", typed=typed)
+    out, err = capsys.readouterr()
+    assert (done, len(sent)) == (code, 1 - code)
+    assert "git push origin main" in out
+    assert "session: allow it, and all session long: Bash(git push *)? [y/N]" in err
+
+
+def test_nobody_allows_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="decide once --question 1f3a7c55"):
+        decided(monkeypatch, shown(), "once")
+
+
+def test_what_was_heard_is_what_was_said_and_of_what(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decided(monkeypatch, shown(), "refuse", "open a pull request")
+    heard = 'refuse: "open a pull request" (claude asks for Bash: git push origin main)'
+    assert heard in capsys.readouterr().out
