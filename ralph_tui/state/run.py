@@ -204,6 +204,8 @@ class RunFold(Spending, Fold):
 
     def _iteration_finished(self, event: IterationFinished) -> None:
         self.phase = "thinking"
+        if self.started is not None and self.started.imported:
+            self.bound(event)
 
     def _pause_requested(self, event: Event) -> None:
         self.pause_requested = True

@@ -1,6 +1,7 @@
 """What a run costs: sums over its sessions, the running one included, and over model help."""
 
 from ralph_tui.events import (
+    IterationFinished,
     ModelAnswered,
     SessionFinished,
     ToolFinished,
@@ -18,6 +19,8 @@ class Spending:
         self.cost_estimated = False
         self.iteration_tool_calls = 0
         self.iteration_tool_errors = 0
+        self._untold = False
+        """Of another tool's run: what an iteration has cost cannot be read any more."""
         self._cost_before = 0.0
         self._tokens_before = 0
         self._cost_at_start = 0.0
@@ -75,6 +78,12 @@ class Spending:
         self._session_tokens = max(event.tokens, self._session_tokens)
         self._session_calls, self._session_errors = event.tool_calls, event.tool_errors
         self.close_session()
+
+    def bound(self, event: IterationFinished) -> None:
+        """An iteration of another tool's run is over: without all costs the sum is a lower bound,
+        whichever of them is missing."""
+        self._untold = self._untold or not event.cost_usd
+        self.cost_estimated = self.cost_estimated or (self._untold and self.cost_known)
 
     def pay(self, event: ModelAnswered) -> None:
         """Take in what a question outside of sessions has cost."""

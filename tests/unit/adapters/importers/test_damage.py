@@ -146,6 +146,22 @@ def test_folders_that_are_gone_take_no_other_along(sample: str, tmp_path: Path) 
         assert [state.run.completions for _, state in sound(root)] == readings
 
 
+@pytest.mark.parametrize("lost", [(1, 2), (3, 4)], ids=["the first", "the last"])
+def test_costs_of_which_some_are_lost_are_a_lower_bound(
+    lost: tuple[int, ...], tmp_path: Path
+) -> None:
+    root = unpacked("cli-abort", tmp_path)
+    [(_, whole)] = sound(root)
+    assert not whole.run.cost_estimated
+    for number in lost:
+        for path in (root / OUTSIDE / "outputs").glob(f"{number:03}-*"):
+            path.unlink()
+            path.mkdir()
+    [(_, state)] = sound(root)
+    assert 0 < state.run.cost_usd < whole.run.cost_usd
+    assert state.run.cost_estimated
+
+
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where values stand in a JSON text; of lists the first and the last."""
     found = [path]
