@@ -175,7 +175,9 @@ def _name(written: str) -> str:
         return key.upper()
     if held in ("ctrl", "alt", "shift") and (key in known or re.fullmatch("[a-z]", key)):
         return f"{held}+{key}"
-    meant = get_close_matches(key[:20], (*known, *_SIGNS.values()), n=1)
+    # What is held down with it may be what is wrong: then the key itself needs no guess.
+    right = plus and (len(key) == 1 or held not in ("ctrl", "alt", "shift"))
+    meant = [] if right else get_close_matches(key[:20], (*known, *_SIGNS.values()), n=1)
     guess = f" (did you mean {held}{plus}{meant[0]}?)" if meant else ""
     raise ValueError(f"{_EXAMPLES}{guess}")
 

@@ -73,9 +73,17 @@ def unknown(name: str, place: str) -> str:
     if name == section and inside:
         guess = None
     else:
-        guess = closest(name, NAMES if "." in name else (*sections, *_bare(name)))
+        guess = _nearest(name, section, inside, (*sections, *_bare(name)))
     hint = f"did you mean {guess}?" if guess else f"known are {', '.join(inside or sections)}"
     return f"{clip(name, 80)!r} ({place}) is not a setting: {hint}"
+
+
+def _nearest(name: str, section: str, inside: Sequence[str], bare: Sequence[str]) -> str | None:
+    """The setting that was meant; in a known section its own word counts, not the section's."""
+    if not inside:
+        return closest(name, NAMES if "." in name else bare)
+    word = closest(name.partition(".")[2], [known.partition(".")[2] for known in inside])
+    return None if word is None else f"{section}.{word}"
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:

@@ -151,10 +151,14 @@ def _with_own_keys(loaded: Loaded) -> Loaded:
 
 def _on_one_key(loaded: Loaded) -> Iterator[str]:
     """What is wrong with keys that are right one by one."""
+    told: set[tuple[str, str]] = set()
     for first, second, key in conflicts(loaded.settings.keys.model_dump()):
         named = {name: loaded.place_of(f"keys.{name}") for name in (first, second)}
         # What was set is named first: the other one may be as it always is.
         one, other = sorted(named, key=lambda name: named[name] == "default")
+        if named[other] == "default" and (one, key) in told:
+            continue  # of those that have the key by themselves the first is enough
+        told.add((one, key))
         if named[other] == "default":
             theirs = f"keys.{other} has by itself: set that, too, or another one here"
         else:

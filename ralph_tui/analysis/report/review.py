@@ -128,9 +128,10 @@ def tests(told: Material) -> str:
     rows += _group("newly failing" if not before.unnamed else "failing, not named then", new)
     rows += _names("still failing", after, still)
     if before.unnamed:
-        rows.append(
-            f"- {before.unnamed} more failed {since} and {_were(before.unnamed)} not named then"
-        )
+        many = f"{before.unnamed} more failed {since} and {_were(before.unnamed)} not named then"
+        if not before.failing:
+            many = f"{before.unnamed} failed {since}; the output did not name them"
+        rows.append(f"- {many}")
     return "\n".join(rows).rstrip()
 
 
@@ -155,11 +156,11 @@ def _were(number: int) -> str:
 
 def _names(title: str, gate: GateFinished, names: Sequence[str]) -> list[str]:
     """With how many more have failed than were named."""
-    unnamed = (
-        [f"- {gate.unnamed} more failed and {_were(gate.unnamed)} not named"]
-        if gate.unnamed
-        else []
-    )
+    unnamed = [f"- {gate.unnamed} more failed and {_were(gate.unnamed)} not named"]
+    if not gate.unnamed:
+        unnamed = []
+    elif not gate.failing:
+        unnamed = [f"- {gate.unnamed} failed; the output does not name them"]
     return [*_group(title, names), *unnamed]
 
 

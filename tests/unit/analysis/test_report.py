@@ -263,6 +263,10 @@ def test_the_tests_are_told_by_name_before_and_after() -> None:
     assert "- 1 more failed and were not named" not in said
     assert "- 1 more failed and was not named" in said
     assert "- 2 more failed at the start and were not named then" in said
+    nameless = section(page(gate(0, [], 6, 4), *finished(1, 40), gate(1, [], 5, 5)), "Tests")
+    assert "- 5 failed; the output does not name them" in nameless
+    assert "- 6 failed at the start; the output did not name them" in nameless
+    assert "more failed" not in nameless
     assert "## Tests" not in page(*finished(1, 80))
 
 

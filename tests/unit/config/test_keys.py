@@ -90,6 +90,14 @@ def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> 
     assert first_keys(None, {}).of("pause") == ("p",), "it waits for no settings to be right"
 
 
+def test_one_wrong_key_is_one_sentence_and_no_far_fetched_guess(user_file: Path) -> None:
+    user_file.write_text('[keys]\nreport = "d"\npause = "meta+p"\nbogus = "x"\n')
+    told = examine(None, {}, {}).problems
+    assert [each.partition(" ")[0] for each in told if "has by itself" in each] == ["keys.report"]
+    assert [each for each in told if "keys.pause" in each]
+    assert not [each for each in told if "did you mean" in each]
+
+
 def test_a_key_that_is_refused_is_shown_to_count_nowhere(user_file: Path) -> None:
     user_file.write_text('[keys]\npause = "g"\n')
     loaded = examine(None, {}, {})
