@@ -99,7 +99,7 @@ def test_hostile_words_are_sanitized() -> None:
 def decided(
     monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], *words: str, typed: str | None = None
 ) -> tuple[int, list[dict[str, object]]]:
-    """``decide`` while this is open; `typed`: at a terminal. Its code, and what the run was told."""
+    """``decide`` while this is open; `typed`: at a terminal. Its code, and what was sent."""
     sent: list[dict[str, object]] = []
     live = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), Owner(), {"question": asked})
     monkeypatch.setattr(decide, "find_live", lambda _: live)
