@@ -48,11 +48,18 @@ def _resolved(root: Path, name: str | None, *, hooked: bool) -> RecordedRun:
         return resolve_run(root, name, hooked=hooked)
     except UsageError as error:
         known = [run.name for run in find_imported(root)]
-        if name is not None and Path(name).exists():
+        if name is not None and _exists(name):
             raise
         more = ", ..." if len(known) > LISTED else ""
         told = [f"of {TOOL}: {', '.join(known[:LISTED])}{more}"] if known else []
         raise UsageError("; ".join([str(error), *told, *remains(root)])) from error
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # no file can have such a name
+        return False
 
 
 def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> RecordedRun:
