@@ -38,7 +38,7 @@ from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state.asking_wording import ALLOWED
 from ralph_tui.state.fold import on
 from ralph_tui.text.format import count, day_and_clock, duration, percent, points_gained, wait_time
-from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.sanitize import clip, clip_name, one_line
 from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words, subject_words, who_words
 
 
@@ -306,7 +306,7 @@ def failing_words(e: GateFinished) -> str:
     """``test_a, test_b and 24 more``: the tests that failed, five of them by name."""
     # unittest says where a test stands behind its name, in brackets.
     short = [name.partition(" (")[0] if e.runner == "unittest" else name for name in e.failing]
-    named = [clip(one_line(name), LONGEST_NAME) for name in short[:NAMED]]
+    named = [clip_name(one_line(name), LONGEST_NAME) for name in short[:NAMED]]
     more = len(e.failing) - len(named) + e.unnamed
     return ", ".join(named) + (f" and {more} more" if more else "")
 

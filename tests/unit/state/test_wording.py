@@ -277,6 +277,10 @@ def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None
     pane.state = folded(all_named)
     assert "not named" not in str(pane.build(60, 40))
     assert failing_words(all_named).endswith("test_4 and 15 more")
+    long = [f"tests/test_a.py::test_{'x' * 500}_{number:06}" for number in (1, 9)]
+    told = failing_words(gate.model_copy(update={"failing": long, "failed": 2, "errors": 0}))
+    assert "_000001, " in told, "what most often differs, the end, is seen"
+    assert told.endswith("_000009")
 
 
 def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
