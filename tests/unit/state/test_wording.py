@@ -300,7 +300,6 @@ def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
     lines = str(plain_line(claimed)).splitlines()
     assert [text.split(" ", 1)[1] for text in lines] == [
         "agent   wrote half",
-        "agent   wrote half",
         "agent   claims 60 %",
         "agent   blocked by no network",
         "agent   next: the rest",
