@@ -89,6 +89,20 @@ def test_the_scrubber_goes_where_it_is_clicked_and_follows_a_drag() -> None:
     drive(replay(story("stuck")), look)
 
 
+def test_a_key_ends_what_the_pointer_was_told() -> None:
+    async def look(d: Driver) -> None:
+        bar = d.cockpit.scrubber
+        assert bar is not None
+        await d.press("end")
+        here = d.text()[bar.region.y]
+        await d.pilot.hover(offset=(bar._begins + bar._room // 2, bar.region.y))
+        await d.until(lambda: d.text()[bar.region.y] != here)
+        await d.press("end")
+        await d.until(lambda: d.text()[bar.region.y] == here)
+
+    drive(replay(story("stuck")), look)
+
+
 @pytest.mark.parametrize("name", ["redirect", "paused", "limited", "asked", "stuck", "steady"])
 def test_a_replay_offers_no_key_of_a_live_run(name: str) -> None:
     async def look(d: Driver) -> None:

@@ -98,6 +98,8 @@ class CockpitScreen(BaseScreen):
         """See `BaseScreen`: an older answer never stands beside a newer key."""
         self.footer.hush()
         self.doing.hush()
+        if self.scrubber is not None:
+            self.scrubber.end_pointing()
         self.looks.key()
         self.rhythm.happened()
 

@@ -132,6 +132,10 @@ class Scrubber(LineWidget, can_focus=True):
 
     def on_leave(self, event: events.Leave) -> None:
         """The pointer is elsewhere."""
+        self.end_pointing()
+
+    def end_pointing(self) -> None:
+        """Tell of where the replay stands again, until the pointer moves."""
         self._point(None)
 
     def _point(self, column: int | None) -> None:
