@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents import AGENTS, AgentDescription, offered, unknown_agent
+from ralph_tui.adapters.agents import AGENTS, offered, unknown_agent
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.errors import SettingsError, UsageError
 from ralph_tui.text.sanitize import one_line
@@ -30,6 +30,8 @@ PLAIN = {
 }
 """Values that are right without a closer look, by the dotted names of flags."""
 
+COMMAND_HELP = "of --agent command: shell command, prompt on stdin; of acp: program that speaks ACP"
+
 
 def add_presentation(parser: argparse.ArgumentParser) -> None:
     """Add the flags that choose a front end."""
@@ -45,8 +47,8 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
         group.add_argument(option, dest=dest, metavar=metavar, help=text)
 
     if agent:
-        flag("agent.name", "--agent", "NAME", f"who works: {', '.join(map(_named, offered()))}")
-        flag("agent.command", "--agent-command", "COMMAND", "shell command, prompt on stdin")
+        flag("agent.name", "--agent", "NAME", _agents())
+        flag("agent.command", "--agent-command", "COMMAND", COMMAND_HELP)
         flag("agent.model", "--model", "NAME", "passed on to the agent")
         flag(
             "permissions.mode",
@@ -115,8 +117,10 @@ def check_agent_name(name: str) -> None:
         raise UsageError(agent.reserved)
 
 
-def _named(agent: AgentDescription) -> str:
-    return f"{agent.name} ({agent.default_when})" if agent.default_when else agent.name
+def _agents() -> str:
+    first = [agent.name for agent in offered() if agent.default_when]
+    names = ", ".join(agent.name for agent in offered())
+    return f"who works: {names}; default: the first installed of {', '.join(first)}"
 
 
 def load_settings(

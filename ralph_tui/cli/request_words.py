@@ -16,6 +16,11 @@ def short_id(question: dict[str, Any]) -> str:
     return one_line(question["question_id"])[:8]
 
 
+def named(question: dict[str, Any]) -> str:
+    """The option that says which question is answered, where an agent waits for the answer."""
+    return f" --question {short_id(question)}" if question.get("request") else ""
+
+
 def request_text(question: dict[str, Any]) -> Iterator[str]:
     """What it would do, why, and what a session would allow; or its own questions, numbered."""
     request = question.get("request")

@@ -11,7 +11,7 @@ from typing import Any
 from ralph_tui.analysis.means import lacking
 from ralph_tui.analysis.run_row import NO_OBJECTIVE
 from ralph_tui.cli.context_words import context_mark, context_row
-from ralph_tui.cli.request_words import request_text, short_id
+from ralph_tui.cli.request_words import named, request_text
 from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
@@ -25,6 +25,7 @@ from ralph_tui.text.terms import (
     Term,
     answer_word,
     in_words,
+    silence_word,
     subject_words,
 )
 
@@ -209,8 +210,7 @@ def question_text(question: dict[str, Any], *, answers: bool = True) -> str:
         for option in question["options"]
     ]
     width = max((len(answer) for answer, _ in rows), default=0)
-    which = f" --question {short_id(question)}" if question.get("request") else ""
-    parts += ["", f"answer with ralph-tui decide ANSWER{which}:"]
+    parts += ["", f"answer with ralph-tui decide ANSWER{named(question)}:"]
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in rows]
     silence = _silence(question) or "it waits until somebody answers"
     return "\n".join([*parts, "", silence])
@@ -250,7 +250,7 @@ def _silence(question: dict[str, Any], before: str = "without an answer: ") -> s
         return ""
     left = (deadline - datetime.now(UTC)).total_seconds()
     when = f"in {duration(left)}" if left > 0 else "now"
-    return in_words(f"{before}{one_line(question['default'])} {when}")
+    return f"{before}{silence_word(one_line(question['default']))} {when}"
 
 
 def _indented(text: str) -> str:

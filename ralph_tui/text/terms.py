@@ -277,6 +277,11 @@ def answer_word(name: str) -> str:
     return ANSWERS.get(name, in_words(name))
 
 
+def silence_word(default: str) -> str:
+    """What happens where nobody answers: ``refuse``, ``the agent decides``."""
+    return "the agent decides" if default == "leave" else answer_word(default)
+
+
 def answer_name(word: str) -> str:
     """An answer as it is recorded: people may type ``Restore``, ``roll-back`` or ``roll_back``."""
     word = word.strip().lower().replace("-", "_")

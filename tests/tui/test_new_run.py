@@ -154,6 +154,7 @@ def test_who_works_is_chosen_among_those_found_and_the_others_are_told_of() -> N
         await driver.sees("it cannot work here")
         await driver.press("right", "ctrl+s")
         await driver.sees("give the program's command line")
+        await driver.sees("any program that takes the prompt on stdin")
         await driver.paste("my-agent")
         await driver.sees("a shell command may do anything")
         await driver.press("ctrl+s")

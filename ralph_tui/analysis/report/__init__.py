@@ -41,7 +41,7 @@ class Circumstances:
 def report(events: Sequence[Event], circumstances: Circumstances) -> str:
     """The page, with a newline at its end. `events` begin with ``run_started``."""
     told = Material.of(events)
-    told.changes = circumstances.changes
+    told.changes, told.alive = circumstances.changes, circumstances.alive
     parts = [_title(told), _outcome(told, circumstances), *_objective(told)]
     parts += [*_told(FIRST, told), "## The run", _facts(told), *_told(SECTIONS, told)]
     parts += ["## Records", _records(told, circumstances)]

@@ -38,6 +38,8 @@ class Material:
     redirects: list[RedirectDecided] = field(default_factory=list)
     resumed: list[RunResumed] = field(default_factory=list)
     waits: list[tuple[WaitStarted, WaitEnded | None]] = field(default_factory=list)
+    alive: bool = False
+    """Whether a process still works on it."""
     asked: Sequence[Request] = ()
     """What the agent asked, and what came of it."""
     learnings: dict[str, int] = field(default_factory=dict)

@@ -16,8 +16,8 @@ class Request:
     iteration: int
     at: datetime
     what: str
-    how: str = "not answered"
-    """What came of it, and by whom."""
+    how: str = ""
+    """What came of it, and by whom; empty: nobody has answered."""
     rule: str = ""
     """What was allowed for the session; empty: nothing."""
 

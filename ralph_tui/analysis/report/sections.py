@@ -10,6 +10,7 @@ from ralph_tui.analysis.report.episodes import episodes
 from ralph_tui.analysis.report.foreign import foreign
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
+from ralph_tui.analysis.report.requests import Request
 from ralph_tui.state import IterationSpan
 from ralph_tui.text.format import count, duration, percent, signed, with_lines
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
@@ -176,9 +177,14 @@ def _guidance(told: Material) -> str:
 
 def _asked(told: Material) -> str:
     """What the agent asked, and who allowed or refused it."""
+    waits = told.asked[-1:] if told.alive and told.state.needs.question else []
+
+    def open_one(one: Request) -> str:
+        return "waits for an answer" if one in waits else "not answered"
+
     return "\n".join(
         f"- iteration {one.iteration}, {moment(one.at)}: {escaped(one.what)}: "
-        f"**{escaped(one.how)}**{f' ({code(one.rule)})' if one.rule else ''}"
+        f"**{escaped(one.how or open_one(one))}**{f' ({code(one.rule)})' if one.rule else ''}"
         for one in told.asked
     )
 

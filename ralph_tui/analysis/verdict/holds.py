@@ -22,7 +22,7 @@ from ralph_tui.text.terms import (
     PROCESS_GONE,
     ROLLOVER,
     WAITS,
-    answer_word,
+    silence_word,
 )
 from ralph_tui.text.terms import (
     UNHEARD as NOBODY_KNOWS,
@@ -73,7 +73,7 @@ def question(
     if asked is None or state.run.aborting or state.run.stopping == "now":
         return None
     left = until(asked.deadline, now)
-    default = f" (no answer in {left}: {answer_word(row(asked.default, 40))})" if left else ""
+    default = f" (no answer in {left}: {silence_word(row(asked.default, 40))})" if left else ""
     term = ASKED if recorded else NEEDS_YOU
     wish = None if recorded else pause(state, keys=keys)
     then = f", {THEN[wish.word]}" if wish is not None else ""

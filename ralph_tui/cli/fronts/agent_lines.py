@@ -15,6 +15,15 @@ from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import FAILED, in_words
 from ralph_tui.text.words import same_words
 
+ENDED = {
+    "success": "ended",
+    "auth": "sign-in refused",
+    "missing": "not found",
+    "limited": "stopped by a limit",
+    "unknown_model": "model refused",
+    "context_full": "context full",
+}
+"""Outcomes of a session whose names in the events are no plain words."""
 SPOKEN_LINES = 40
 """Of what the agent says at once; its transcript has the rest."""
 
@@ -68,5 +77,5 @@ def session_finished(e: SessionFinished) -> str:
     why = f": {e.reason}" if e.reason else ""
     # An agent that tells of no calls may have made some.
     calls = f", {count(e.tool_calls, 'tool call')}" if e.tool_calls else ""
-    how = "ended" if e.outcome == "success" else in_words(e.outcome)
+    how = ENDED.get(e.outcome) or in_words(e.outcome)
     return f"agent   {how} after {duration(e.duration_s)}{calls}{cost}{why}"

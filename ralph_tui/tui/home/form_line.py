@@ -26,6 +26,12 @@ NO_PROGRAM = {
 }
 """What is said where an agent lacks its command, by the agents that are given one."""
 
+TAKES_COMMAND = {
+    "command": "any program that takes the prompt on stdin",
+    "acp": "a program that speaks ACP, as: my-agent --acp",
+}
+"""What belongs into the field of the command, by the same agents."""
+
 
 def agent_of(draft: Draft, place: Surroundings) -> str:
     """The agent that would work; empty where none is."""

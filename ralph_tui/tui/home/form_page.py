@@ -15,7 +15,13 @@ from ralph_tui.ports.new_runs import AgentOffer, Draft, Finding, Surroundings
 from ralph_tui.text.terms import LEVELS, permission_words
 from ralph_tui.tui.draw.spans import flat
 from ralph_tui.tui.home.form_fields import Button, Choice, Field, OneLine
-from ralph_tui.tui.home.form_line import OPTIONS, PLAYS_DEMO, agent_of, concerns
+from ralph_tui.tui.home.form_line import (
+    OPTIONS,
+    PLAYS_DEMO,
+    TAKES_COMMAND,
+    agent_of,
+    concerns,
+)
 from ralph_tui.tui.modals.guide import PlainArea
 
 NUMBERS = (
@@ -86,7 +92,7 @@ class Page(VerticalScroll):
         self.texts: Mapping[str, OneLine] = {
             "command": self.command,
             "criterion": OneLine("in words; you are asked each time the agent says so"),
-            "agent.command": OneLine("any program that takes the prompt on stdin"),
+            "agent.command": OneLine(TAKES_COMMAND["command"]),
             "agent.model": OneLine("empty: the agent's own choice"),
             **{name: OneLine() for name, _, _ in NUMBERS},
         }
@@ -196,6 +202,7 @@ class Page(VerticalScroll):
     def _arrange(self) -> None:
         self.fields["command"].display = self.by.value == "command"
         self.fields["criterion"].display = self.by.value == "criterion"
+        self.texts["agent.command"].placeholder = TAKES_COMMAND.get(self.agent.value, "")
         for name in ("agent.command", "agent.model"):
             self.fields[name].display = concerns(name, self.agent.value)
         self.fields["permissions.mode"].hint(FREE if self.agent.value == "command" else "")

@@ -11,7 +11,7 @@ from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, place
 from ralph_tui.text.format import points as in_points
-from ralph_tui.text.terms import BEST, OUTCOMES, WARNING, answer_word, subject_words
+from ralph_tui.text.terms import BEST, OUTCOMES, WARNING, answer_word, silence_word, subject_words
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
 from ralph_tui.tui.modals.modal import pressing
@@ -239,7 +239,7 @@ def silence(
         ("no answer in ", "dim"),
         (left, "strong"),
         (": ", "dim"),
-        (answer_word(flat(asked.default, 40)), "strong"),
+        (silence_word(flat(asked.default, 40)), "strong"),
         (UNDONE.get(sure.answer, "") if sure and sure.answer != asked.default else "", "strong"),
         *([] if held or sure else [("   ", ""), *pressing(stops, "space")]),
     ]

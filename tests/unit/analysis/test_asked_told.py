@@ -64,6 +64,7 @@ def test_the_report_lists_what_was_allowed_and_refused_by_whom() -> None:
 def test_what_was_taken_back_and_what_is_open_is_told_as_that() -> None:
     events = permission()
     assert "main: **not answered**" in report(events, Circumstances())
+    assert "main: **waits for an answer**" in report(events, Circumstances(alive=True))
     question = RunState().apply_all(events).needs.question
     assert question is not None
     gone = QuestionWithdrawn(

@@ -3,7 +3,7 @@
 import argparse
 import io
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +158,9 @@ def test_what_was_heard_is_what_was_said_and_of_what(
     decided(monkeypatch, shown(), "refuse", "open a pull request")
     heard = 'refuse: "open a pull request" (claude asks for Bash: git push origin main)'
     assert heard in capsys.readouterr().out
+
+
+def test_where_nobody_answers_a_choice_the_agent_decides() -> None:
+    assert "without an answer: the agent decides in" in question_text(
+        question("choices") | {"deadline": (datetime.now(UTC) + timedelta(seconds=99)).isoformat()}
+    )

@@ -112,7 +112,7 @@ def test_a_wait_does_not_repeat_what_has_ended_the_session() -> None:
         iteration=3, cause="usage_limit", reason="It is reached", until=None, since=NOW
     )
     assert lines_of(limited("It is reached"), wait) == [
-        "agent   limited after 3s: It is reached",
+        "agent   stopped by a limit after 3s: It is reached",
         "waiting (usage limit since 14:00), the iteration is not spent",
     ]
     assert lines_of(limited("Another"), wait)[1].endswith("is not spent: It is reached")

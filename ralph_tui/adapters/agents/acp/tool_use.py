@@ -83,7 +83,9 @@ class ToolUse:
         in_id = _NAME_IN_ID.match(as_text(self.fields.get("toolCallId")))
         if in_id:
             return in_id[1]
-        return (self._first_title if self._names else "") or self.kind
+        # As in `permissions.allow` and with the other agents: no user writes the protocol's word.
+        kind = "Bash" if self.kind == "execute" else self.kind
+        return (self._first_title if self._names else "") or kind
 
     @property
     def command(self) -> str:

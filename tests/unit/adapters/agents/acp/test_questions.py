@@ -77,7 +77,7 @@ def test_with_ask_the_owner_is_asked_and_what_is_permitted_is_not(bench: Bench, 
     )
     question = asked(bench)
     assert (question.input, question.rule) == ("touch x", "Bash(touch x)")
-    assert question.tool in ("bash", "execute")
+    assert question.tool in ("bash", "Bash")
     assert not session.answer("another", AgentAnswer("once"))
     assert session.answer(question.request_id, AgentAnswer("once"))
     assert not session.answer(question.request_id, AgentAnswer("refuse"))
