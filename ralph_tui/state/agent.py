@@ -26,6 +26,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.events.agent import NO_FAULT
+from ralph_tui.state.asked_calls import AskedCalls
 from ralph_tui.state.claims import without_claims
 from ralph_tui.state.context_wording import compacted_words
 from ralph_tui.state.fold import Fold, Handlers, on
@@ -66,6 +67,10 @@ class AgentRow:
     ok: bool = True
     result: str = ""
     duration_s: float = 0.0
+    asked_at: datetime | None = None
+    """Since when it waits for its owner's answer; None: it does not."""
+    ran_from: datetime | None = None
+    """When it began to run, where its owner was asked before."""
     level: str = "log"
     offset: int = 0
     """Where the whole is found in the iteration's transcript."""
@@ -92,6 +97,7 @@ class AgentFold(Fold):
         self.ended: SessionFinished | None = None
         """How the latest session ended; None while it runs."""
         self._open: dict[str, AgentRow] = {}
+        self._asked = AskedCalls(self._open)
         self._judge = ""
         """Who decides whether it is done, in words."""
         self._failed: set[str | None] = set()
@@ -110,6 +116,7 @@ class AgentFold(Fold):
             on(ToolStarted, self._tool_started),
             on(ToolFinished, self._tool_finished),
             on(ToolDenied, self._tool_denied),
+            *self._asked.handlers(),
             on(AgentNoted, self._agent_noted),
             on(ContextCompacted, self._compacted),
             on(BackgroundAwaited, self._background_awaited),
@@ -239,6 +246,9 @@ class AgentFold(Fold):
         if row is not None:
             row.running, row.ok, row.result = False, e.ok, e.summary[:KEPT_TEXT]
             row.duration_s = e.duration_s
+            if row.ran_from is not None:  # the owner's time to think is none of the tool's
+                ran = (e.at - row.ran_from).total_seconds()
+                row.duration_s = max(0.0, min(e.duration_s, ran))
 
     def _tool_denied(self, e: ToolDenied) -> None:
         if e.tool_id in self._failed:  # told late, by older agents: it was no failure

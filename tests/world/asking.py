@@ -73,7 +73,11 @@ def answer(run: Recorder, word: str, by: str = "you", text: str = "", seconds: f
     given = QuestionAnswered(question_id=question.question_id, answer=word, by=by, text=text)
     run.add(given, seconds)
     run.iteration.desk.answered(given)
-    run.add(ToolFinished(iteration=2, tool_id="t", ok=word != "refuse", summary="done"))
+    run.add(
+        ToolFinished(
+            iteration=2, tool_id="t", ok=word != "refuse", summary="done", duration_s=seconds
+        )
+    )
 
 
 def permission() -> list[Event]:

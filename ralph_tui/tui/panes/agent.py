@@ -138,8 +138,10 @@ class AgentPane(RowsPane):
     def _result(self, entry: AgentRow, room: int) -> Line:
         if entry.running and self._lost():
             return [(f"{WARNING.glyph} cut off", "warn")]
+        if entry.running and entry.asked_at is not None:
+            return [("waits for your answer", "warn")]
         if entry.running:
-            age = (self.now - entry.at).total_seconds()
+            age = (self.now - (entry.ran_from or entry.at)).total_seconds()
             return [("running" + (f" {duration(age)}" if age >= 1 else ""), "accent")]
         took = f" · {duration(entry.duration_s)}" if entry.duration_s >= 1 else ""
         words = clip(flat(entry.result), max(1, room - len(took)))

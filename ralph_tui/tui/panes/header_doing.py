@@ -51,7 +51,7 @@ def _agent(state: RunState, now: datetime) -> Line:
         return _at_work(head, "good", _took(state.agent.began_at, now), "")
     text = flat(call.text)
     what = text if action_type(call.tool) == "bash" else f"{flat(call.tool, 40)} {text}"
-    return _at_work(head, "good", _took(call.at, now), _short(what))
+    return _at_work(head, "good", _took(call.ran_from or call.at, now), _short(what))
 
 
 def _at_work(head: str, style: str, took: str, what: str) -> Line:

@@ -2,9 +2,9 @@
 
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.fronts.run_lines import PlainLines
-from ralph_tui.events import QuestionWithdrawn
+from ralph_tui.events import QuestionWithdrawn, ToolFinished, ToolStarted
 from ralph_tui.state import RunState
-from tests.world.asking import permission, permissions_decided
+from tests.world.asking import PUSH, answer, ask, at_work, permission, permissions_decided
 
 
 def test_each_is_one_entry_of_the_log_that_says_who_decided_what() -> None:
@@ -75,3 +75,18 @@ def test_what_was_taken_back_and_what_is_open_is_told_as_that() -> None:
     )
     page = report([*events, gone], Circumstances())
     assert "main: **no answer was needed: the agent has taken it back**" in page
+
+
+def test_the_owners_time_to_think_is_not_the_tools() -> None:
+    (waits,) = [row for row in RunState().apply_all(permission()).agent.rows if row.asked_at]
+    assert (waits.tool, waits.running) == ("Bash", True)
+    run = at_work()
+    ask(run, PUSH)
+    answer(run, "once", seconds=25)
+    run.add(ToolStarted(iteration=2, tool_id="u", tool="Bash", summary="ls"), 1)
+    run.add(ToolFinished(iteration=2, tool_id="u", ok=True, duration_s=1), 1)
+    rows = [row for row in RunState().apply_all(run.events).agent.rows if row.tool == "Bash"]
+    first, second = rows[-2:]
+    assert first.asked_at is None
+    assert first.duration_s < 2, "it was asked about for 25 s of it"
+    assert second.duration_s == 1
