@@ -24,6 +24,11 @@ ENDED: Final[dict[Outcome, str]] = {
     "failed": "failed",
     "interrupted": "was interrupted",
 }
+REFUSED: Final = ("missing", "auth", "unknown_model")
+"""Ends of a session that could not begin."""
+BROKEN: Final = ("error", "crashed")
+AT_ONCE_S: Final = 10
+"""Seconds after which a silent session that breaks off may have worked."""
 SMOOTH: Final = "Nothing stood in its way."
 UNKNOWN: Final = "Nothing more was recorded."
 NO_EVIDENCE: Final = ("", SMOOTH, UNKNOWN)
@@ -41,9 +46,31 @@ def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
         case "completed":
             return [_success(state, steps), _process(state, steps)]
         case "limit_reached":
-            return [_timeout(state, steps)]
+            return [_never_began(state, _timeout(state, steps), steps)]
         case _:
-            return [_failure(state, steps, outcome)]
+            return [_never_began(state, _failure(state, steps, outcome), steps)]
+
+
+def _never_began(
+    state: RunState, told: ReflectionWritten, steps: Sequence[Step]
+) -> ReflectionWritten:
+    """The same; nothing is learned of a task that no agent has begun to work on."""
+    ended = state.agent.ended
+    failed = ended is not None and (
+        ended.outcome in REFUSED or (ended.outcome in BROKEN and ended.duration_s < AT_ONCE_S)
+    )
+    if (
+        not failed
+        or state.needs.served
+        or any(step.points > 0 or _in_files(step.span) for step in steps)
+    ):
+        return told
+    return told.model_copy(
+        update={
+            "learning": "The agent never began to work: this says nothing of the task.",
+            "action_items": ["See with ralph-tui doctor that the agent can work here."],
+        }
+    )
 
 
 def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import EffectObserved, FilesChanged, InterventionMade, ReflectionWritten
+from ralph_tui.events import (
+    AgentSpoke,
+    EffectObserved,
+    FilesChanged,
+    InterventionMade,
+    ReflectionWritten,
+    SessionFinished,
+)
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.memory.reflection import reflect
@@ -131,6 +138,21 @@ def test_a_flat_run_is_not_told_to_go_on_for_longer() -> None:
     assert found.learning == (
         "More iterations alone do not help: change the approach, or make the task smaller."
     )
+
+
+def test_of_an_agent_that_never_began_nothing_is_learned_about_the_task() -> None:
+    refused = SessionFinished(
+        iteration=1, outcome="auth", reason="The login was refused.", duration_s=0
+    )
+    state = state_of(Worked(0), Worked(0))
+    state.apply(refused.model_copy(update={"seq": 900, "at": state.at}))
+    found = only(state, "limit_reached")
+    assert found.learning == "The agent never began to work: this says nothing of the task."
+    assert "The login was refused." in found.analysis
+    assert found.action_items == ["See with ralph-tui doctor that the agent can work here."]
+    spoke = AgentSpoke(seq=901, at=state.at, iteration=2, text="I look.")
+    state.apply(spoke)
+    assert "make the task smaller" in only(state, "limit_reached").learning
 
 
 def test_a_failure_says_what_stood_in_the_way_and_what_cost_most() -> None:
