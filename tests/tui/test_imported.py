@@ -14,7 +14,7 @@ from ralph_tui.state.oversight import NOBODY_ASKED
 from ralph_tui.text.terms import NOT_RECORDED
 from tests.fixtures.journals.make import FOLDER
 from tests.foreign import sample_events, unpacked
-from tests.tui.driving import Driver, drive
+from tests.tui.driving import Driver, drive, replay
 
 
 def shown(name: str, folder: Path) -> Driver:
@@ -176,3 +176,10 @@ def test_a_newer_version_says_so_above_its_replay(tmp_path: Path) -> None:
         await driver.sees("NEWER slept")
 
     drive(Driver(opened(journal)), scenario)
+
+
+def test_no_key_that_restores_is_shown_for_a_run_that_is_only_read() -> None:
+    async def look(driver: Driver) -> None:
+        assert "restore" not in driver.text()[-1]
+
+    drive(replay(sample_events("ref-stuck")), look)

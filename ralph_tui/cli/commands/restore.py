@@ -156,6 +156,7 @@ def _not_to_be_done(
             return ExitCode.FAILED
         if args.yes:
             return None
+        print(f"in {one_line(str(workspace.root))}")  # a record may have come from another place
         if not confirm(f"Change {count(able, 'file')}? What is there now is saved first."):
             print("nothing was changed", file=sys.stderr)
             return ExitCode.FAILED

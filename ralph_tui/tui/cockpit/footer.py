@@ -46,7 +46,13 @@ def keys_line(
     over = state.run.finished is not None or state.run.crash is not None or source.lost
     actions = [a for a in ACTIONS if in_footer(a, live=source.live)]
     able = [a for a in actions if why(a) is None]
-    shown = [a for a in actions if a in able or not (a.urgent or (over and a.where == "live"))]
+    foreign = state.run.started is not None and state.run.started.imported
+    shown = [
+        a
+        for a in actions
+        if a in able
+        or not (a.urgent or (over and a.where == "live") or (foreign and a.name == "restore"))
+    ]
     row = partial(_row, state=state, player=source.player, keys=keys)
     spans = row(shown, able, 0)
     if cells(spans) > width:
