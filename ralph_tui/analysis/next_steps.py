@@ -120,7 +120,20 @@ def run_again(started: RunStarted) -> str:
     for option, value in options.items():
         if isinstance(value, str) and value:
             words += [option, value]
+    for name in ("agent.fallback", "agent.fallback_after"):
+        if started.config.get("agent.fallback"):
+            words += _set(name, started.config.get(name))
     return shlex.join(words)
+
+
+def _set(name: str, value: object) -> list[str]:
+    """A setting that has no option of its own; nothing of one that an older record has not."""
+    match value:
+        case list():
+            return ["--set", f"{name}={','.join(map(str, value))}"]
+        case int() | float():
+            return ["--set", f"{name}={value:g}"]
+    return []
 
 
 def scratch(started: RunStarted) -> bool:

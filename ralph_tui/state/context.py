@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ralph_tui.events import (
+    AgentChanged,
     ContextCompacted,
     ContextLevelReached,
     GuidanceDelivered,
@@ -120,6 +121,7 @@ class ContextFold(Fold):
         """See `Fold`."""
         return (
             on(IterationStarted, self._iteration_started),
+            on(AgentChanged, self._agent_changed),
             on(SessionStarted, self._session_started),
             on(SessionFinished, self._session_finished),
             on(UsageReported, self._usage_reported),
@@ -144,6 +146,9 @@ class ContextFold(Fold):
         self.tokens = self.first_tokens = None
         # What is handed on tells the next session again what you said to the last one.
         self.told = list(self.handoff.guidance) if self.handoff else []
+
+    def _agent_changed(self, _: AgentChanged) -> None:
+        self.window = self.tokens = None  # told by its successor anew
 
     def _session_started(self, event: SessionStarted) -> None:
         """Its window is empty; what the last one was told and held is over."""

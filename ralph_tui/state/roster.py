@@ -12,6 +12,7 @@ from ralph_tui.events import (
     AgentSpoke,
     RunResumed,
     RunStarted,
+    SessionDescribed,
     SessionFinished,
     SessionStarted,
     ToolStarted,
@@ -60,6 +61,8 @@ class Worked:
     cost_usd: float | None = None
     """None where it does not tell."""
     tokens: int = 0
+    model: str = ""
+    """The last that it has told."""
 
 
 class RosterFold(Fold):
@@ -82,12 +85,19 @@ class RosterFold(Fold):
         """Why another agent works than the first; None while that one does."""
         return self.away.get(self._first)
 
+    @property
+    def untold(self) -> list[str]:
+        """Of several agents, those that have not told what their work costs."""
+        several = len(self.worked) > 1
+        return [name for name, one in self.worked.items() if several and one.cost_usd is None]
+
     def handlers(self) -> Handlers:
         """See `Fold`."""
         return (
             on(RunStarted, self._run_started),
             on(AgentChanged, self._agent_changed),
             on(SessionStarted, self._session_started),
+            on(SessionDescribed, self._session_described),
             on(AgentSpoke, self._has_worked),
             on(ToolStarted, self._has_worked),
             on(SessionFinished, self._session_finished),
@@ -112,6 +122,12 @@ class RosterFold(Fold):
         worked.sessions += 1
         if worked.iterations[-1:] != [event.iteration]:
             worked.iterations.append(event.iteration)
+        return False
+
+    def _session_described(self, event: SessionDescribed) -> bool:
+        worked = self.worked.get(self._session)
+        if worked is not None and event.model:
+            worked.model = event.model
         return False
 
     def _has_worked(self, event: AgentSpoke | ToolStarted) -> bool:

@@ -20,7 +20,7 @@ _WHY = {
 def changed_words(e: AgentChanged, now: datetime, agent: str = "") -> str:
     """``claude is at its limit until 03:10; codex works meanwhile``; `agent`: who works by now."""
     if e.cause == "back":
-        return f"{e.agent} works again, {e.before} no longer stands in"
+        return f"{e.agent} is tried again, {e.before} no longer stands in"
     at = "" if e.until is None else day_and_clock(e.until, now)
     if e.cause == "usage_limit":
         why = f"{e.before} is at its limit{f' until {at}' if at else ''}"

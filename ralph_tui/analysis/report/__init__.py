@@ -120,7 +120,7 @@ def _facts(told: Material) -> str:
         ("Model help", _model_help(told)),
         ("Tokens", f"{run.tokens:,}" if run.tokens else ""),
         ("Tools", _tools(told)),
-        ("Agent", ", ".join(escaped(word) for word in (started.agent, run.model) if word)),
+        ("Agent", _agents(told)),
         ("Worked", "; ".join(map(escaped, worked_words(told.state.roster.worked)))),
         ("Permissions", "" if started.imported else _permissions(told)),
         ("Completion command", code(started.command) if started.command else ""),
@@ -131,6 +131,17 @@ def _facts(told: Material) -> str:
         ("Git", _git(told)),
     ]  # fmt: skip
     return "\n".join(f"- {name}: {text}" for name, text in facts if text)
+
+
+def _agents(told: Material) -> str:
+    """The chosen one with its model; where others worked, too, each with its own."""
+    run, started, worked = told.state.run, told.started, told.state.roster.worked
+    if told.state.roster.working == started.agent and len(worked) < 2:
+        return ", ".join(escaped(word) for word in (started.agent, run.model) if word)
+    models = {started.agent: ""} | {name: one.model for name, one in worked.items()}
+    return ", ".join(
+        escaped(f"{name} ({model})" if model else name) for name, model in models.items()
+    )
 
 
 def _waited(told: Material) -> str:
@@ -146,10 +157,12 @@ def _how(started: RunStarted) -> str:
 def _cost(told: Material) -> str:
     """With who pays it, where the agent has told: a subscription's dollars are on no bill."""
     run = told.state.run
-    if not run.cost_known:
+    if not told.state.cost_known:
         return ""
     paid = f" ({escaped(run.billing)})" if run.billing else ""
-    return told.cost(run.cost_usd, estimated=run.cost_estimated) + paid
+    others = " and ".join(map(escaped, told.state.roster.untold))
+    without = f", without that of {others}, which is not told" if others else ""
+    return told.cost(run.cost_usd, estimated=run.cost_estimated) + paid + without
 
 
 def _permissions(told: Material) -> str:
@@ -162,6 +175,8 @@ def _permissions(told: Material) -> str:
 def _mode(told: Material) -> str:
     if told.state.needs.mode == "ask":  # the agent's own name for that is the one of `edits`
         return "ask"
+    if told.state.needs.mode == "skip" or len(told.state.roster.worked) > 1:
+        return told.state.needs.mode  # what each of several agents calls it is its own
     return told.state.run.permission_mode or told.started.permissions
 
 

@@ -42,11 +42,13 @@ def doing(state: RunState, now: datetime, *, lost: bool = False) -> Line:
 def _agent(state: RunState, now: datetime) -> Line:
     """The tool call that runs; between calls, for how long the session has."""
     call = state.agent.running
+    # Who works instead of the chosen one is seen in any width.
+    who = flat(state.roster.working, 16) if state.roster.stands_in_for else "agent"
     if state.run.phase == "waiting":
         return _at_work(
-            f"{PHASES['waiting'].glyph} agent", "dim", _took(state.agent.began_at, now), "starts"
+            f"{PHASES['waiting'].glyph} {who}", "dim", _took(state.agent.began_at, now), "starts"
         )
-    head = f"{PHASES['agent'].glyph} agent"
+    head = f"{PHASES['agent'].glyph} {who}"
     if call is None:
         return _at_work(head, "good", _took(state.agent.began_at, now), "")
     text = flat(call.text)

@@ -233,10 +233,10 @@ def _tokens(state: RunState) -> Line:
 
 
 def context(state: RunState, size: int) -> Line:
-    """How full the window of the session is; empty where nobody knows."""
+    """How full the window of the session is; a dash until it is told, empty where nobody can."""
     share, reached = state.context.percent, level(state)
-    if state.context.window is not None and state.context.tokens is None:
-        share, reached = 0.0, "L0"
+    if state.context.window is not None and state.context.tokens is None and state.context.tells:
+        return [("context ", "dim"), (f"{'—':>5}", "dim")]
     if share is None or reached is None:
         return []
     style = CONTEXT_TONES[reached]

@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tui.analysis.next_steps import next_steps
 from ralph_tui.cli import build_parser
+from ralph_tui.events import RunStarted
 from ralph_tui.state import RunState
 from tests.world.stories import STORIES
 
@@ -26,6 +27,16 @@ def test_every_command_is_understood_as_it_stands(story: str) -> None:
         if program == "ralph-tui":
             _, extras = build_parser(words[:1])[0].parse_known_args(words)
             assert not extras
+
+
+def test_the_same_again_has_the_same_agents_that_take_over() -> None:
+    first, *rest = STORIES["steady"]()
+    assert isinstance(first, RunStarted)
+    config = first.config | {"agent.fallback": ["codex", "gemini"], "agent.fallback_after": 0.0}
+    state = RunState().apply_all([first.model_copy(update={"config": config}), *rest])
+    again = {step.name: step.command for step in next_steps(state)}["again"]
+    assert "--set agent.fallback=codex,gemini --set agent.fallback_after=0" in again
+    assert "fallback" not in {s.name: s.command for s in next_steps(ended("steady"))}["again"]
 
 
 def test_a_run_that_goes_on_has_no_next_step() -> None:

@@ -17,6 +17,7 @@ from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import TEXT_LIMIT, code, escaped, quoted, table
 from ralph_tui.events import (
+    AgentChanged,
     AgentReported,
     AlarmRaised,
     CheckpointCaptured,
@@ -46,6 +47,7 @@ from ralph_tui.events import (
     RunStarted,
     SessionDescribed,
     SessionFinished,
+    SessionStarted,
     SnapshotTaken,
     StrategyPlanned,
     ToolDenied,
@@ -182,6 +184,27 @@ def test_who_pays_a_cost_stands_beside_it() -> None:
     spent = SessionFinished(iteration=1, outcome="success", cost_usd=0.5)
     text = page(described, spent, *finished(1, 10, cost_usd=0.5))
     assert "- Cost: $0.50 (nothing is billed)\n" in text
+
+
+def test_each_agent_has_its_own_model_and_nobody_elses_mode_or_cost() -> None:
+    claude = SessionStarted(iteration=1, session_id="a", agent="claude")
+    codex = SessionStarted(iteration=1, session_id="b", agent="codex")
+    told = SessionDescribed(iteration=1, model="gpt-5.5", permission_mode="dangerFullAccess, never")
+    events = (
+        claude,
+        SessionDescribed(iteration=1, model="opus", permission_mode="bypassPermissions"),
+        SessionFinished(iteration=1, outcome="limited", limit="usage_limit", cost_usd=0.25),
+        AgentChanged(iteration=1, before="claude", agent="codex", cause="usage_limit"),
+        codex,
+        told,
+        SessionFinished(iteration=1, outcome="success", tokens=9),
+        *finished(1, 10),
+    )
+    start = START.model_copy(update={"agent": "claude", "permissions": "skip"})
+    text = report(journal(*events, start=start), HERE)
+    assert "- Agent: claude (opus), codex (gpt-5.5)\n" in text
+    assert "- Permissions: unrestricted\n" in text
+    assert "$0.25, without that of codex, which is not told\n" in text
 
 
 def changed(iteration: int, *paths: str, added: int = 2, removed: int = 1) -> Event:

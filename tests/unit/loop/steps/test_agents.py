@@ -84,7 +84,7 @@ def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None
     assert timedelta(0) < handed.until - (BEGAN + timedelta(hours=1)) < timedelta(minutes=1)
     assert changed_words(handed, BEGAN).endswith("; second works meanwhile")
     assert changed_words(handed, BEGAN).startswith("fake is at its limit until ")
-    assert changed_words(back, BEGAN) == "fake works again, second no longer stands in"
+    assert changed_words(back, BEGAN) == "fake is tried again, second no longer stands in"
     assert [text.partition(" (")[0] for text in worked_words(world.state.roster.worked)] == [
         "fake in iterations 1, 3-4",
         "second in iterations 1-2",

@@ -1,0 +1,38 @@
+"""What the header tells while another agent works than the chosen one."""
+
+import pytest
+
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.events import (
+    AgentChanged,
+    SessionFinished,
+    SessionStarted,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.state import RunState
+from ralph_tui.tui.panes.header import header_lines
+from tests.world.recorder import Recorder
+
+
+def taken_over() -> RunState:
+    """The chosen one is at its limit and has told $0.00 and a window; the other tells neither."""
+    run = Recorder()
+    run.step(1, 10)
+    run.add(SessionStarted(iteration=1, session_id="a", agent="claude"))
+    run.add(UsageReported(iteration=1, tokens=0, cost_usd=0.0, context_window=200_000))
+    run.add(SessionFinished(iteration=1, outcome="limited", limit="usage_limit", cost_usd=0.0))
+    run.add(AgentChanged(iteration=1, before="claude", agent="codex", cause="usage_limit"))
+    run.add(SessionStarted(iteration=1, session_id="b", agent="codex"))
+    run.add(ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="touch a.txt"))
+    return RunState().apply_all(run.events)
+
+
+@pytest.mark.parametrize("width", [80, 120, 160])
+def test_who_works_is_seen_and_what_nobody_told_is_not_zero(width: int) -> None:
+    state = taken_over()
+    first, second, _ = ("".join(t for t, _ in row) for row in header_lines(state, state.at, width))
+    assert "codex" in first
+    assert "$0" not in second
+    assert "0 %" not in second.partition("context")[2]
+    assert summarize(state)["cost_usd"] is None
