@@ -20,7 +20,7 @@ from tests.soak.place import differences, git, owned, prepare
 
 MOMENTS = [
     # The restore takes the work back to its beginning: the run lasts long enough for what follows.
-    ("steady", ["verification", "restore", "snapshot", "projection rename", "session begins"]),
+    ("steady", ["verification", "session begins", "restore", "snapshot", "projection rename"]),
     ("stuck", ["tool at work", "append", "question"]),
 ]
 
