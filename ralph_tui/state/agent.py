@@ -97,7 +97,8 @@ class AgentFold(Fold):
         self.ended: SessionFinished | None = None
         """How the latest session ended; None while it runs."""
         self._open: dict[str, AgentRow] = {}
-        self._asked = AskedCalls(self._open)
+        self._asked = AskedCalls()
+        self.parts = (self._asked,)
         self._judge = ""
         """Who decides whether it is done, in words."""
         self._failed: set[str | None] = set()
@@ -116,7 +117,7 @@ class AgentFold(Fold):
             on(ToolStarted, self._tool_started),
             on(ToolFinished, self._tool_finished),
             on(ToolDenied, self._tool_denied),
-            *self._asked.handlers(),
+            *self._asked.handlers(lambda: list(self._open.values())),
             on(AgentNoted, self._agent_noted),
             on(ContextCompacted, self._compacted),
             on(BackgroundAwaited, self._background_awaited),
@@ -301,9 +302,7 @@ def _resumed_words(e: RunResumed) -> str:
 
 def _carried(report: AgentReported | None, iteration: int) -> AgentReported | None:
     """What an earlier session of the iteration has reported and still counts; None: nothing."""
-    if report is None or report.iteration != iteration:
-        return None
-    if not (report.learnings or report.blockers):
+    if report is None or report.iteration != iteration or not (report.learnings or report.blockers):
         return None
     keep = {"summary": "", "next": "", "completion": None}
     return report.model_copy(update=keep)

@@ -1,11 +1,11 @@
 """Tool calls that wait for their owner's answer: the time to think is none of the tool's."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Protocol
 
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, QuestionAnswered, QuestionAsked
-from ralph_tui.state.fold import Handlers, on
+from ralph_tui.state.fold import Handlers, Part, on
 
 
 class Call(Protocol):
@@ -16,30 +16,28 @@ class Call(Protocol):
     ran_from: datetime | None
 
 
-class AskedCalls:
+class AskedCalls(Part):
     """Tells the open calls since when they wait, and from when they ran."""
 
-    def __init__(self, calls: Mapping[str, Call]) -> None:
-        """`calls`: those that are open, the oldest first; they are looked at anew each time."""
-        self._calls = calls
+    def __init__(self) -> None:
         self._waiting: dict[str, Call] = {}
         """By the request's id."""
         self._question = ("", "")
         """The latest question about one, and the request's id."""
 
-    def handlers(self) -> Handlers:
-        """Those of the fold that has them."""
+    def handlers(self, calls: Callable[[], Iterable[Call]]) -> Handlers:
+        """Those of the fold that has them; `calls`: those that are open now, the oldest first."""
         return (
-            on(AgentAsked, self._asked),
+            on(AgentAsked, lambda e: self._asked(e, calls())),
             on(AgentAskedNoMore, lambda e: self._goes_on(e.request_id, e.at)),
             on(QuestionAsked, self._question_asked),
             on(QuestionAnswered, self._answered),
         )
 
-    def _asked(self, e: AgentAsked) -> bool:
+    def _asked(self, e: AgentAsked, calls: Iterable[Call]) -> bool:
         """It is about the latest call of this tool that nobody was asked about."""
-        calls = [call for call in self._calls.values() if call.tool == e.tool]
-        free = [call for call in calls if call.asked_at is None and call.ran_from is None]
+        of_tool = [call for call in calls if call.tool == e.tool]
+        free = [call for call in of_tool if call.asked_at is None and call.ran_from is None]
         if free:
             free[-1].asked_at = e.at
             self._waiting[e.request_id] = free[-1]
