@@ -14,7 +14,11 @@ class Terminal:
     def __init__(self, command: list[str], cwd: Path, *, width: int, height: int) -> None:
         self.socket = f"ralph-test-{uuid.uuid4().hex[:12]}"
         self.result = cwd / f"exit-{uuid.uuid4().hex[:8]}"
-        line = f"{shlex.join(command)}; echo $? > {shlex.quote(str(self.result))}; exec cat"
+        # Else the shell ends of a ctrl+c as soon as the command has, and the screen with it.
+        line = (
+            f"trap : INT; {shlex.join(command)}; "
+            f"echo $? > {shlex.quote(str(self.result))}; exec cat"
+        )
         self._tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height),
                    "-c", str(cwd), "sh", "-c", line)  # fmt: skip
         self._tmux("set-option", "-g", "status", "off")
