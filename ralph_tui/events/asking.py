@@ -5,7 +5,7 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 
-__all__ = ["AgentAsked", "AgentAskedNoMore"]
+__all__ = ["AgentAsked", "AgentAskedNoMore", "AgentRefusedAgain"]
 
 
 class AgentOption(Fact):
@@ -64,3 +64,16 @@ class AgentAskedNoMore(Event):
     request_id: Line
     reason: Plain = ""
     """A few words."""
+
+
+class AgentRefusedAgain(Event):
+    """The agent has asked in the same session what was refused before: it is told the same."""
+
+    kind: Literal["agent_refused_again"] = "agent_refused_again"
+    iteration: int
+    request_id: Line
+    """Of what it has asked now."""
+    question_id: Line
+    """The question with whose answer it was refused."""
+    times: int = 1
+    """How often it was refused without a question by now."""

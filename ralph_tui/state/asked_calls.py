@@ -4,7 +4,13 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Protocol
 
-from ralph_tui.events import AgentAsked, AgentAskedNoMore, QuestionAnswered, QuestionAsked
+from ralph_tui.events import (
+    AgentAsked,
+    AgentAskedNoMore,
+    AgentRefusedAgain,
+    QuestionAnswered,
+    QuestionAsked,
+)
 from ralph_tui.state.fold import Handlers, Part, on
 
 
@@ -30,6 +36,7 @@ class AskedCalls(Part):
         return (
             on(AgentAsked, lambda e: self._asked(e, calls())),
             on(AgentAskedNoMore, lambda e: self._goes_on(e.request_id, e.at)),
+            on(AgentRefusedAgain, lambda e: self._goes_on(e.request_id, e.at)),
             on(QuestionAsked, self._question_asked),
             on(QuestionAnswered, self._answered),
         )

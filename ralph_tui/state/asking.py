@@ -3,6 +3,7 @@
 from ralph_tui.events import (
     AgentAsked,
     AgentAskedNoMore,
+    AgentRefusedAgain,
     QuestionAnswered,
     QuestionAsked,
     RunCrashed,
@@ -36,6 +37,7 @@ class AskingFold(Fold):
             on(SessionStarted, self._session_started),
             on(AgentAsked, self._agent_asked),
             on(AgentAskedNoMore, self._no_more),
+            on(AgentRefusedAgain, self._refused_again),
             on(QuestionAsked, self._question_asked),
             on(QuestionAnswered, self._question_answered),
             on(SessionFinished, self._over),
@@ -58,6 +60,9 @@ class AskingFold(Fold):
 
     def _no_more(self, event: AgentAskedNoMore) -> bool:
         self.no_more = event
+        return self.waiting.pop(event.request_id, None) is not None
+
+    def _refused_again(self, event: AgentRefusedAgain) -> bool:
         return self.waiting.pop(event.request_id, None) is not None
 
     def _question_asked(self, event: QuestionAsked) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ralph_tui.events.asking import AgentRequest
+from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 
 ALLOWED = {
@@ -42,6 +43,12 @@ def asks_words(request: AgentRequest, agent: str) -> str:
 def asked_words(request: AgentRequest, decision: str) -> str:
     """``Bash: git push origin main: refused by you``."""
     return f"{clip(wanted_words(request), IN_ROW)}: {decision}"
+
+
+def refused_again_words(times: int) -> str:
+    """``asked again 3 times in the same session: told the same, without a question``."""
+    how_often = "asked again" if times == 1 else f"asked again {count(times, 'time')}"
+    return f"{how_often} in the same session: told the same, without a question"
 
 
 def chosen_words(choices: Sequence[Sequence[str]]) -> str:

@@ -5,6 +5,7 @@ brought about belongs to its episode.
 """
 
 from ralph_tui.events import (
+    AgentRefusedAgain,
     ContextCompacted,
     ContextLevelReached,
     EscalationDelivered,
@@ -33,6 +34,7 @@ from ralph_tui.events.asking import AgentRequest
 from ralph_tui.state.asking_wording import (
     asked_words,
     chosen_words,
+    refused_again_words,
     request_detail,
     wanted_words,
 )
@@ -62,6 +64,10 @@ class Affairs(Part):
         self._guided: dict[str, LogEntry] = {}
         """By guidance, until it is acknowledged."""
         self._asked: tuple[QuestionAsked, LogEntry] | None = None
+        self._decided: dict[str, LogEntry] = {}
+        """By question, what the agent of this session has asked and was answered."""
+        self._again: dict[str, int] = {}
+        """By question, the row that tells that the agent asks the same again."""
         self._restored: dict[int, LogEntry] = {}
         """By the snapshot that holds what was there before: going back there is the undo."""
         self._window: LogEntry | None = None
@@ -82,6 +88,7 @@ class Affairs(Part):
             on(QuestionHeld, self._held),
             on(QuestionAnswered, self._answered),
             on(QuestionWithdrawn, self._withdrawn),
+            on(AgentRefusedAgain, self._refused_again),
             on(LimitsChanged, self._limits),
             on(WorktreeRestored, self._restore),
             on(ContextLevelReached, self._context),
@@ -105,6 +112,7 @@ class Affairs(Part):
 
     def _session(self, e: SessionStarted) -> bool:
         self._window = None
+        self._decided, self._again = {}, {}
         return False
 
     # guidance -----------------------------------------------------------------------------------
@@ -175,11 +183,24 @@ class Affairs(Part):
         if self._asked is None or asked.question_id != e.question_id:
             return False
         entry, self._asked = self._asked[1], None
+        self._decided[e.question_id] = entry
         text = asked_words(request, decision_words(e, asked))
         self._log.amend(entry, entry.head.seq, text=text, level="owner")
         if said := chosen_words(e.choices) or e.text:
             self._log.nest(entry, e, Row("owner", "", said, said))
         self._log.close(entry)
+        return None
+
+    def _refused_again(self, e: AgentRefusedAgain) -> bool | None:
+        """Told once; how often is brought up to date."""
+        entry, seq = self._decided.get(e.question_id), self._again.get(e.question_id)
+        if entry is None:
+            return False
+        text = refused_again_words(e.times)
+        if seq is None:
+            self._again[e.question_id] = self._log.nest(entry, e, Row("log", "", text)).seq
+        else:
+            self._log.amend(entry, seq, text=text)
         return None
 
     def _withdrawn(self, e: QuestionWithdrawn) -> bool | None:

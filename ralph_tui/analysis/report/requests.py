@@ -4,8 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionWithdrawn
-from ralph_tui.state.asking_wording import chosen_words, wanted_words
+from ralph_tui.events import (
+    AgentRefusedAgain,
+    Event,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+)
+from ralph_tui.state.asking_wording import chosen_words, refused_again_words, wanted_words
 from ralph_tui.state.wording import decision_words
 
 
@@ -20,12 +26,16 @@ class Request:
     """What came of it, and by whom; empty: nobody has answered."""
     rule: str = ""
     """What was allowed for the session; empty: nothing."""
+    again: str = ""
+    """That the agent asked the same again; empty: it did not."""
 
 
 def requests(events: Iterable[Event]) -> list[Request]:
     """In their order."""
     found: list[Request] = []
     asked: QuestionAsked | None = None
+    answered: dict[str, int] = {}
+    """By question, its place in the list."""
     for event in events:
         match event:
             case QuestionAsked():
@@ -35,7 +45,11 @@ def requests(events: Iterable[Event]) -> list[Request]:
             case QuestionAnswered() | QuestionWithdrawn() if asked is not None:
                 if event.question_id == asked.question_id:
                     found[-1] = _settled(found[-1], event, asked)
+                    answered[event.question_id] = len(found) - 1
                     asked = None
+            case AgentRefusedAgain() if event.question_id in answered:
+                place = answered[event.question_id]
+                found[place] = replace(found[place], again=refused_again_words(event.times))
     return found
 
 

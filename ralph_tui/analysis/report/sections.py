@@ -185,6 +185,7 @@ def _asked(told: Material) -> str:
     return "\n".join(
         f"- iteration {one.iteration}, {moment(one.at)}: {escaped(one.what)}: "
         f"**{escaped(one.how or open_one(one))}**{f' ({code(one.rule)})' if one.rule else ''}"
+        f"{f'; {one.again}' if one.again else ''}"
         for one in told.asked
     )
 

@@ -19,6 +19,7 @@ from ralph_tui.events import (
     AbortRequested,
     AgentChanged,
     AgentNoted,
+    AgentRefusedAgain,
     AgentReported,
     AgentSpoke,
     AlarmCleared,
@@ -65,6 +66,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.events.waiting import SILENCE
+from ralph_tui.state.asking_wording import refused_again_words
 from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import on
 from ralph_tui.state.memory_wording import (
@@ -126,6 +128,10 @@ def _run_started(e: RunStarted) -> str:
 
 def _iteration_started(e: IterationStarted) -> str:
     return f"iteration {e.iteration} of {e.max_iterations}"
+
+
+def _refused_again(e: AgentRefusedAgain) -> str | None:
+    return f"agent   {refused_again_words(e.times)}" if e.times == 1 else None
 
 
 def _redirect(e: RedirectDecided) -> str:
@@ -260,6 +266,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(WaitEnded, lambda e: f"goes on after {duration(e.waited_s)}, by {who_words(e.by)}"),
         on(QuestionAsked, question_line),
         on(QuestionAnswered, lambda e: f"answer  {answer_words(e)}"),
+        on(AgentRefusedAgain, _refused_again),
         on(QuestionWithdrawn, lambda e: f"question closed: {e.reason}"),
         on(InterruptRequested, lambda e: f"interrupting the agent, asked by {who_words(e.by)}"),
         on(PermissionsChanged, _permissions),

@@ -1,12 +1,14 @@
 """What a running agent asks: brought to its owner one after the other, and answered.
 
 Rule: a question blocks nothing but the agent that waits for it. A default never allows anything.
-Every refusal is a whole sentence for the agent, so that it goes on without what was refused.
+Every refusal is a whole sentence for the agent, so that it goes on without what was refused. What
+was refused once is refused for the rest of its session, in the same words and without a question.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ralph_tui.events import AgentAsked, Event, QuestionAnswered, QuestionAsked
+from ralph_tui.events import AgentAsked, AgentRefusedAgain, Event, QuestionAnswered, QuestionAsked
 from ralph_tui.events.asking import AgentRequest
 from ralph_tui.events.waiting import SILENCE, Option
 from ralph_tui.loop.run import Run
@@ -28,8 +30,17 @@ LEAVE_WORDS = Option(
 )
 
 
+@dataclass
+class _Refused:
+    """What was refused, and how often since without a question."""
+
+    answer: AgentAnswer
+    question_id: str
+    again: int = 0
+
+
 class AgentQuestions:
-    """Brings what the sessions of one iteration ask to their owner."""
+    """Brings what one session asks to its owner."""
 
     def __init__(self, k: int, run: Run, desk: QuestionDesk) -> None:
         self._k = k
@@ -40,6 +51,8 @@ class AgentQuestions:
         self._desk = desk
         self._request: AgentRequest | None = None
         """What the open question is about."""
+        self._refused: dict[str, _Refused] = {}
+        """By what was asked."""
 
     def watch(self) -> Iterator[Event]:
         """Ask about what is next, or withdraw what was taken back; called while the agent works."""
@@ -48,8 +61,11 @@ class AgentQuestions:
             last = asking.no_more
             told = last is not None and last.request_id == request.request_id and last.reason
             yield from self._withdraw(told or "the agent does not ask any more")
-        if asking.waiting and not self._desk.is_open and not self._scheduler.ending:
+        while asking.waiting and not self._desk.is_open and not self._scheduler.ending:
             asked = next(iter(asking.waiting.values()))
+            if (refused := self._refused.get(_call(asked))) is not None:
+                yield from self._refuse_again(asked, refused)
+                continue
             self._request = asked
             question = _question(self._k, asked, asking.agent)
             yield from self._desk.open(question, self._decide, within_s=self._within_s)
@@ -57,6 +73,17 @@ class AgentQuestions:
     def end(self) -> Iterator[Event]:
         """The session is over, and with it what it has asked."""
         yield from self._withdraw("the session is over")
+
+    def _refuse_again(self, asked: AgentAsked, refused: _Refused) -> Iterator[Event]:
+        refused.again += 1
+        yield AgentRefusedAgain(
+            iteration=self._k,
+            request_id=asked.request_id,
+            question_id=refused.question_id,
+            times=refused.again,
+        )
+        if self._scheduler.session is not None:
+            self._scheduler.session.answer(asked.request_id, refused.answer)
 
     def _withdraw(self, reason: str) -> Iterator[Event]:
         if self._request is not None:
@@ -67,7 +94,10 @@ class AgentQuestions:
         request, self._request = self._request, None
         session = self._scheduler.session
         if request is not None and session is not None:
-            session.answer(request.request_id, self._answer(request, given))
+            answer = self._answer(request, given)
+            if answer.decision == "refuse" and (call := _call(request)):
+                self._refused[call] = _Refused(answer, given.question_id)
+            session.answer(request.request_id, answer)
 
     def _answer(self, request: AgentRequest, given: QuestionAnswered) -> AgentAnswer:
         match given.answer:
@@ -90,6 +120,13 @@ class AgentQuestions:
             return f"Nobody is here to be asked. {then}"
         then = then[0].lower() + then[1:]
         return f"The owner did not answer within {wait_time(self._within_s)}; {then}"
+
+
+def _call(request: AgentRequest) -> str:
+    """By what it is known again; empty for one that does not tell what it would do."""
+    if not request.input and not request.choices:
+        return ""
+    return request.model_dump_json(include={"tool", "input", "choices"})
 
 
 def _question(k: int, asked: AgentAsked, agent: str) -> QuestionAsked:

@@ -2,7 +2,13 @@
 
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.fronts.run_lines import PlainLines
-from ralph_tui.events import QuestionWithdrawn, ToolFinished, ToolStarted
+from ralph_tui.events import (
+    AgentRefusedAgain,
+    QuestionAnswered,
+    QuestionWithdrawn,
+    ToolFinished,
+    ToolStarted,
+)
 from ralph_tui.state import RunState
 from tests.world.asking import PUSH, answer, ask, at_work, permission, permissions_decided
 
@@ -90,3 +96,32 @@ def test_the_owners_time_to_think_is_not_the_tools() -> None:
     assert first.asked_at is None
     assert first.duration_s < 2, "it was asked about for 25 s of it"
     assert second.duration_s == 1
+
+
+def test_what_is_asked_again_after_a_no_is_told_once() -> None:
+    run = at_work()
+    ask(run, PUSH)
+    answer(run, "refuse")
+    question = run.events[-2]
+    assert isinstance(question, QuestionAnswered)
+    for times in (1, 2, 3):
+        asked = PUSH.model_copy(update={"request_id": f"r1-{times}"})
+        run.add(asked)
+        run.add(
+            AgentRefusedAgain(
+                iteration=2,
+                request_id=asked.request_id,
+                question_id=question.question_id,
+                times=times,
+            )
+        )
+    assert not run.world.state.asking.waiting
+    words = "in the same session: told the same, without a question"
+    entry = RunState().apply_all(run.events).log.entries[-1]
+    assert [row.text for row in entry.follow] == [f"asked again 3 times {words}"]
+    lines = PlainLines()
+    said = [line for event in run.events if (line := lines.line(event))]
+    assert [line for line in said if "asked again" in line] == [said[-1]]
+    assert said[-1].endswith(f"asked again {words}")
+    page = report(run.events, Circumstances())
+    assert f"**refused by you**; asked again 3 times {words}" in page

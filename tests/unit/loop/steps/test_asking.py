@@ -20,6 +20,7 @@ from ralph_tui.commands.refusals import empowers, refusal
 from ralph_tui.events import (
     AgentAsked,
     AgentAskedNoMore,
+    AgentRefusedAgain,
     AgentSpoke,
     CheckpointCaptured,
     EscalationRaised,
@@ -169,6 +170,75 @@ def test_several_are_asked_one_after_the_other() -> None:
     assert [request for request, _ in answers(world)] == ["r1", "r2", "r3"]
     order = world.kinds("question_asked", "question_answered")
     assert order == ["question_asked", "question_answered"] * 3
+
+
+def again(*requests: AgentAsked, often: int) -> Callable[[FakeSession], None]:
+    """An act: ask one after the other, all of them so often, whatever the answer is."""
+    left = [
+        request.model_copy(update={"request_id": f"{request.request_id}-{turn}"})
+        for turn in range(often)
+        for request in requests
+    ]
+
+    def on_answer(of: FakeSession, request_id: str) -> None:
+        left.pop(0)
+        if left:
+            of.emit(left[0])
+        else:
+            of.finish()
+
+    def act(session: FakeSession) -> None:
+        session.on_answer = on_answer
+        session.emit(left[0])
+
+    return act
+
+
+@pytest.mark.parametrize("said", [{"answer": "refuse", "text": "never"}, {"answer": "refuse"}])
+def test_what_was_refused_is_refused_in_the_same_words_without_a_question(
+    said: dict[str, object],
+) -> None:
+    world = World([2, 10], mode="attended", rules=RULES)
+    world.agent.acts.append(again(PUSH, often=31))
+    world.play(answering(said))
+    assert len(world.all(QuestionAsked)) == 1
+    assert len(answers(world)) == 31
+    assert len({told for _, told in answers(world)}) == 1
+    assert [event.times for event in world.all(AgentRefusedAgain)] == list(range(1, 31))
+    assert world.state.asking.waiting == {}
+    told = [row.text for row in world.state.log.rows if "asked again" in row.text]
+    assert told == ["asked again 30 times in the same session: told the same, without a question"]
+
+
+def test_only_the_very_same_call_is_refused_without_a_question() -> None:
+    other = PUSH.model_copy(update={"request_id": "r4", "input": "git push origin other"})
+    world = World([2, 10], mode="attended", rules=RULES)
+    world.agent.acts.append(again(PUSH, other, COLOURS, often=2))
+    world.play(
+        answering(
+            {"answer": "refuse"}, {"answer": "once"}, {"answer": "leave"}, {"answer": "refuse"}
+        )
+    )
+    assert [asked.request and asked.request.request_id for asked in world.all(QuestionAsked)] == [
+        "r1-0", "r4-0", "r3-0", "r4-1"
+    ]  # fmt: skip
+    assert len(world.all(AgentRefusedAgain)) == 2
+
+
+def test_calls_that_tell_nothing_of_themselves_are_each_asked_about() -> None:
+    world = World([2, 10], mode="attended", rules=RULES)
+    world.agent.acts.append(again(asked(1, "r1", "Edit"), often=2))
+    world.play(answering({"answer": "refuse"}, {"answer": "once"}))
+    assert [told.decision for _, told in answers(world)] == ["refuse", "once"]
+
+
+def test_another_session_asks_anew() -> None:
+    world = World([2, 4, 10], mode="attended", rules=RULES)
+    world.agent.acts.extend([again(PUSH, often=2), again(PUSH, often=2)])
+    world.play(answering({"answer": "refuse"}, {"answer": "refuse", "text": "still not"}))
+    assert [event.times for event in world.all(AgentRefusedAgain)] == [1, 1]
+    told = [row.text for row in world.state.log.rows if "asked again" in row.text]
+    assert len(told) == 2
 
 
 def later(world: World, *acts: Callable[[], object]) -> None:
