@@ -94,3 +94,19 @@ def test_its_owner_is_asked_by_key_and_by_command(
     answered = kinds(events, "question_answered")
     assert [event["answer"] for event in answered[:2]] == ["once", "once"]
     assert shlex.split(kinds(events, "agent_asked")[0]["input"]) == ["touch", "a"]
+
+
+@pytest.mark.parametrize("binary", [STUBBED, REALLY])
+def test_what_it_asks_again_is_refused_without_a_question(
+    git_repo: Path, tmp_path: Path, binary: str
+) -> None:
+    asks = [Answer(tools=[ToolUse("Bash", {"command": "touch a"})]) for _ in range(4)]
+    scenario = success(git_repo)
+    scenario = dataclasses.replace(scenario, sessions=[[*asks, *scenario.sessions[0][1:2]]])
+    with environment(binary, scenario, git_repo, tmp_path, "ask") as environ:
+        done = here(*ORDER, "--headless", "--json", "--max-iterations", "1", cwd=git_repo, **environ)
+    events = events_of(done.stdout)
+    assert len(kinds(events, "agent_asked")) == 4
+    assert len(kinds(events, "question_asked")) == 1
+    assert [event["times"] for event in kinds(events, "agent_refused_again")] == [1, 2, 3]
+    assert not (git_repo / "a").exists()
