@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ralph_tui.errors import UsageError
+from ralph_tui.state.asking_wording import WHY, WOULD_ALLOW, WOULD_DO
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
 
@@ -39,9 +40,9 @@ def request_text(question: dict[str, Any]) -> Iterator[str]:
         yield from ("", f"choose takes {answers}: a number, several as 1,3, or your own words")
         return
     blocks = {
-        "it would do": request["input"],
-        "why": request["why"],
-        "for this session it would allow exactly": request["rule"],
+        WOULD_DO: request["input"],
+        WHY: request["why"],
+        WOULD_ALLOW: request["rule"],
     }
     for head, text in blocks.items():
         if text:

@@ -34,7 +34,7 @@ def test_a_letter_allows_or_refuses(keys: str, answer: str, text: str) -> None:
         for shown in (
             "claude asks for Bash: git push origin main",
             "Share the branch",
-            "for this session it would allow exactly",
+            "for this session it would allow",
             "Bash(git push *)",
             "allow it, this once",
             "do not allow it, and tell the agent why",
@@ -93,11 +93,37 @@ def test_choices_are_made_by_digits_one_question_after_the_other() -> None:
         await driver.sees("2 of 2: Files")
         await driver.press("1", "3", "1", "2")
         await driver.sees("enter send")
+        await driver.sees("1-3 0 choose  enter send  n g answer")
         await driver.press("enter")
 
     (answer,) = sent(drive(live(story("choices")), look))
     assert answer.answer == "choose"
     assert answer.choices == (("Escaped",), ("the tests", "the parser"))
+
+
+def test_the_last_row_names_every_key_of_a_choice() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver, ChoiceQuestion)
+        await driver.sees("1-3 0 choose  n g answer  space stop countdown  esc later")
+        await driver.press("space")
+        assert "space" not in driver.text()[-1], "nothing is left to stop"
+
+    driver = drive(live(story("choices")), look)
+    assert [type(command) for command in driver.sent] == [Hold]
+
+
+def test_nothing_is_said_twice_where_a_dialog_is_small() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        assert sum("git push origin main" in row for row in driver.text()[:9]) == 1
+        await driver.resize((30, 5))
+        await driver.sees("claude asks for Bash")
+        dialog = driver.app.screen
+        assert isinstance(dialog, Question)
+        rows = ["".join(text for text, _ in row) for row in dialog.sheet.told.rows]
+        assert sum("claude asks for Bash" in row for row in rows) == 1
+
+    drive(live(story("permission")), look, (60, 9))
 
 
 def test_own_words_are_an_answer_and_escape_leads_back() -> None:
@@ -107,7 +133,9 @@ def test_own_words_are_an_answer_and_escape_leads_back() -> None:
         await driver.sees("2 of 2: Files")
         await driver.press("escape")
         await driver.sees("1 of 2: Quoting")
-        await driver.press("0", *"none", "enter")
+        await driver.press("0", *"none")
+        await driver.sees("enter choose")
+        await driver.press("enter")
         await driver.sees("2 of 2: Files")
         await driver.press("0", *"docs", "enter")
         await driver.sees("docs")

@@ -11,7 +11,7 @@ from textual import events
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from ralph_tui.ports.new_runs import Draft, Finding
+from ralph_tui.ports.new_runs import AgentOffer, Draft, Finding
 from ralph_tui.runtime.new_runs import NewRunsHere
 from ralph_tui.tui.home.form_line import NO_COMMAND, NO_OBJECTIVE
 from tests.tui.new_runs import GOOD, FormDriver, Here, drive
@@ -66,6 +66,23 @@ def test_typing_goes_on_where_the_form_was_still_on_its_way() -> None:
         assert driver.answers == []
 
     answered(fill)
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_every_agent_is_in_view_and_can_be_clicked(columns: int) -> None:
+    names = ("claude", "codex", "gemini", "opencode", "acp", "command")
+    place = replace(GOOD, agents=tuple(AgentOffer(name, True, "1.0") for name in names))
+
+    async def look(driver: FormDriver) -> None:
+        for word in (*names, "the demo"):
+            await driver.sees(f"○ {word}" if word != "claude" else "● claude")
+        await driver.to("agent.name")
+        row = next(y for y, text in enumerate(driver.text()) if "○ the demo" in text)
+        await driver.pilot.click(offset=(driver.text()[row].index("the demo"), row))
+        await driver.sees("● the demo")
+        assert driver.form.page.agent.value == "demo"
+
+    drive(FormDriver(Here(place)), look, (columns, 24))
 
 
 def test_keys_that_come_at_once_go_where_they_were_meant() -> None:

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -21,6 +22,8 @@ from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import Modal
 
 CHOSEN, OTHER = "●", "○"
+MARKED, BETWEEN = f"{OTHER} ", "   "
+"""What stands before the word of an option, and between two of them."""
 LONGEST_VALUE = 10_000
 
 
@@ -56,7 +59,7 @@ class OneLine(Input):
 
 
 class Choice(LineWidget, can_focus=True):
-    """One of a few, all of them in view."""
+    """One of a few, all of them in view, on as many rows as that takes."""
 
     KEYS: ClassVar[Mapping[str, int]] = {"right": 1, "space": 1, "left": -1}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -79,15 +82,33 @@ class Choice(LineWidget, can_focus=True):
     def offer(self, options: Sequence[tuple[str, str]], value: str) -> None:
         """Other options."""
         self.options, self.value = tuple(options), value
-        self.repaint()
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """See Textual's `Widget`."""
+        return len(self._rows_of(width))
+
+    def _rows_of(self, width: int) -> list[list[tuple[str, str]]]:
+        """The options row by row."""
+        rows: list[list[tuple[str, str]]] = [[]]
+        left = 0
+        for value, word in self.options:
+            wide = len(MARKED) + cell_len(word)
+            if left and left + wide > width:
+                rows.append([])
+                left = 0
+            rows[-1].append((value, word))
+            left += wide + len(BETWEEN)
+        return rows
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
         spans: Line = []
-        for value, word in self.options:
+        rows = self._rows_of(width)
+        for value, word in rows[y] if y < len(rows) else ():
             here = value == self.value
             style = ("accent strong" if self.has_focus else "strong") if here else "dim"
-            spans += [(f"{CHOSEN if here else OTHER} {word}", style), ("   ", "")]
+            spans += [(f"{CHOSEN if here else OTHER} {word}", style), (BETWEEN, "")]
         return spans[:-1]
 
     def on_key(self, event: events.Key) -> None:
@@ -106,8 +127,8 @@ class Choice(LineWidget, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Choose what is pointed at."""
         left = 0
-        for value, word in self.options:
-            left += 2 + cell_len(word) + 3
+        for value, word in self._rows_of(self.size.width)[event.y]:
+            left += len(MARKED) + cell_len(word) + len(BETWEEN)
             if event.x < left:
                 self._choose(value)
                 return

@@ -18,7 +18,7 @@ from ralph_tui.tui.modals.modal import Pair, pressing
 from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.modals.question_evidence import MOST_ROWS
 
-OWN_WORDS = Option(key=OWN, answer="choose", verb="in your own words", takes="words")
+OWN_WORDS = Option(key=OWN, answer="choose", verb="in your own words", takes="choices")
 
 
 class ChoiceQuestion(Question):
@@ -36,6 +36,16 @@ class ChoiceQuestion(Question):
     def _choice(self) -> AgentChoice:
         return self._choices[self._index]
 
+    @property
+    def _others(self) -> list[Option]:
+        """What can be done instead of choosing."""
+        return [option for option in self.asked.options if option.takes != "choices"]
+
+    @property
+    def _then(self) -> str:
+        """What enter does where something is chosen."""
+        return "next question" if self._index + 1 < len(self._choices) else "send"
+
     # places -----------------------------------------------------------------------------------
 
     def content(self, width: int, most: int) -> tuple[list[Line], list[Line]]:
@@ -49,26 +59,23 @@ class ChoiceQuestion(Question):
 
     def answers(self, width: int, *, listed: bool) -> list[Line]:
         """What else can be done; the options stand above."""
-        others = [option for option in self.asked.options if option.takes != "choices"]
-        asked = self.asked.model_copy(update={"options": others})
+        asked = self.asked.model_copy(update={"options": self._others})
         rows = drawn.choices(asked, width, edited=False) if listed else drawn.packed(asked, width)
         if not self._picked[self._index]:
             return rows
-        verb = "next question" if self._index + 1 < len(self._choices) else "send"
-        return [pressing([("enter", "key"), (f" {verb}", "text")], "enter"), *rows]
+        return [pressing([("enter", "key"), (f" {self._then}", "text")], "enter"), *rows]
 
     def pairs(self) -> Sequence[Pair]:
         """See `Modal`."""
         if self.settled or self.editing is not None:
             return super().pairs()
         known = min(len(self._choice.options), MOST_DIGITS)
-        scroll = [("↑", ""), ("↓", "read on")] if self.sheet.scrolls else []
         return (
-            *([("1" if known == 1 else f"1-{known}", "choose")] if known else []),
-            *([("enter", "go on")] if self._picked[self._index] else []),
-            *((option.key, "") for option in self.asked.options[1:-1]),
-            *((option.key, "answer") for option in self.asked.options[-1:]),
-            *scroll,
+            *([("1" if known == 1 else f"1-{known}", "")] if known else []),
+            (OWN, "choose"),
+            *([("enter", self._then)] if self._picked[self._index] else []),
+            *self.letters(self._others),
+            *self.reading(),
             ("esc", "back" if self._index else "later"),
         )
 
@@ -131,7 +138,7 @@ class ChoiceQuestion(Question):
         kept = [one for one in self._picked[self._index] if one in labels]
         self._picked[self._index] = [*kept, words] if self._choice.multiple else [words]
         self._close_editor()
-        self._texts.pop("words", None)
+        self._texts.pop("choices", None)
         if not self._choice.multiple:
             self._go_on()
 

@@ -7,6 +7,7 @@ the event. Closing it answers nothing: the question stays open, and its countdow
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from time import monotonic
 from typing import ClassVar
 
@@ -27,7 +28,7 @@ from ralph_tui.tui.modals import question_rows as drawn
 from ralph_tui.tui.modals.grant import granted
 from ralph_tui.tui.modals.modal import Modal, Pair
 from ralph_tui.tui.modals.outlook import Outlook
-from ralph_tui.tui.modals.question_sheet import REASON_ROWS, SCROLLING, TALL_ROWS, Sheet
+from ralph_tui.tui.modals.question_sheet import SCROLLING, Sheet
 
 Texts = dict[Takes, str]
 
@@ -100,9 +101,9 @@ class Question(Modal[Answer | None]):
     # places -----------------------------------------------------------------------------------
 
     def _lay(self) -> None:
-        width, height = self.sheet.measure()
-        why, body = self.content(width, REASON_ROWS if height >= TALL_ROWS else 2)
-        self.sheet.place(why, body, self._foot, edits=self.editing is not None)
+        width, _ = self.sheet.measure()
+        content = partial(self.content, width)
+        self.sheet.place(content, self._foot, edits=self.editing is not None)
         self.show_keys()
 
     def content(self, width: int, most: int) -> tuple[list[Line], list[Line]]:
@@ -119,17 +120,22 @@ class Question(Modal[Answer | None]):
             return (("esc", "close"),)
         if self.editing is not None:
             return drawn.editor_keys(self.editing.takes)
-        scroll = [("↑", ""), ("↓", "read on")] if self.sheet.scrolls else []
         if self._confirming is not None:
-            return (("y", ""), ("n", "answer"), *scroll, ("esc", "back"))
-        letters = [clip(flat(option.key, 12), 12) for option in self.asked.options]
+            return (("y", ""), ("n", "answer"), *self.reading(), ("esc", "back"))
+        return (*self.letters(self.asked.options), *self.reading(), ("esc", "later"))
+
+    def letters(self, options: Sequence[Option]) -> Sequence[Pair]:
+        """The keys of these answers, and the one that stops the countdown while it runs."""
+        keys = [clip(flat(option.key, 12), 12) for option in options]
         return (
-            *((letter, "") for letter in letters[:-1]),
-            *((letter, "answer") for letter in letters[-1:]),
+            *((key, "") for key in keys[:-1]),
+            *((key, "answer") for key in keys[-1:]),
             *([] if self._held else [("space", "stop countdown")]),
-            *scroll,
-            ("esc", "later"),
         )
+
+    def reading(self) -> Sequence[Pair]:
+        """The keys that show more, where there is more."""
+        return (("↑", ""), ("↓", "read on")) if self.sheet.scrolls else ()
 
     def _foot(self, listed: bool) -> list[Line]:  # noqa: FBT001  it is passed on as it is
         width = self.sheet.room[0]

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from ralph_tui.events.asking import AgentRequest
 from ralph_tui.events.waiting import Rollback
+from ralph_tui.state.asking_wording import WHY, WOULD_ALLOW, WOULD_DO
 from ralph_tui.text.terms import ROLLED_BACK
 from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat_name, wrap
@@ -13,12 +14,16 @@ MOST_ROWS = 4000
 _SIGNS = {"+": "good", "-": "bad"}
 
 
-def request_rows(request: AgentRequest, width: int) -> list[Line]:
-    """What it would do, whole; why; and exactly what an answer for the session allows."""
+def request_rows(request: AgentRequest, width: int, said: str) -> list[Line]:
+    """What it would do, whole; why; and exactly what an answer for the session allows.
+
+    What stands whole at the end of what is `said` above is not said again.
+    """
+    input_said = said.endswith(f": {request.input}")
     parts = [
-        _block("it would do", request.input, width),
-        _block("why", request.why, width),
-        _block("for this session it would allow exactly", request.rule, width),
+        _block(WOULD_DO, "" if input_said else request.input, width),
+        _block(WHY, request.why, width),
+        _block(WOULD_ALLOW, request.rule, width),
     ]
     rows: list[Line] = []
     for part in parts:

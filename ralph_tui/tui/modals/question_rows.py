@@ -47,7 +47,7 @@ GOES_ON = 4
 EDITING: dict[Takes, tuple[str, str, str]] = {
     "instructions": ("instructions for the agent", "done", "back, the text is kept"),
     "words": ("words for the agent", "send", "back, the text is kept"),
-    "choices": ("your answer", "choose", "back"),
+    "choices": ("your answer", "choose", "back, the text is kept"),
     "more": ("how much more: 5 for iterations, $2.50 for dollars", "grant", "back"),
 }
 """Above the editor, and what enter and esc do in it."""
@@ -111,7 +111,7 @@ def told(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> li
     """
     parts = [
         _proposal(asked, edited, width) if proposes else [],
-        request_rows(asked.request, width) if asked.request is not None else [],
+        request_rows(asked.request, width, asked.text) if asked.request is not None else [],
         _listed(asked.evidence, width),
         _labelled("controller", asked.gains, width),
         rollback_rows(asked.rollback, width) if asked.rollback is not None else [],

@@ -11,6 +11,7 @@ from textual.containers import Vertical
 
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.editor import Editor
+from ralph_tui.tui.modals.question_evidence import MOST_ROWS
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
 WIDEST = 100
@@ -59,10 +60,18 @@ class Sheet(Vertical):
         return self.room
 
     def place(
-        self, why: list[Line], body: list[Line], foot: Callable[[bool], list[Line]], *, edits: bool
+        self,
+        content: Callable[[int], tuple[list[Line], list[Line]]],
+        foot: Callable[[bool], list[Line]],
+        *,
+        edits: bool,
     ) -> None:
-        """Show them; `foot` gives the answers, each with all that it does, or in short."""
+        """Show `content`, whose reason takes at most so many rows, and the answers.
+
+        `foot` gives the answers, each with all that it does, or in short.
+        """
         height = self.room[1]
+        why, body = content(REASON_ROWS if height >= TALL_ROWS else 2)
         answers = foot(True)
         left = height - len(why)
         if left - len(answers) < min(len(body), READ_ROWS):
@@ -70,6 +79,8 @@ class Sheet(Vertical):
         left -= len(answers)
         self.flows = left < 1 and not edits
         if self.flows:
+            # Where nothing stays in view, nothing is said twice: the reason is not cut.
+            why, body = content(MOST_ROWS)
             why, body, answers, left = [], [*why, *body, *foot(True)], [], height
         editor = self.editor.place(left, len(body))
         spare = left - editor - len(body)

@@ -38,7 +38,7 @@ def test_what_it_would_do_and_why_is_told_in_full() -> None:
         "a subagent of claude asks for Edit: /srv/shared/config.py",
         "it would do:\n  /srv/shared/config.py\n  -DEBUG = True\n  +DEBUG = False\n",
         "why:\n  outside of the project: /srv/shared/config.py",
-        "for this session it would allow exactly:\n  files in /srv/shared\n",
+        "for this session it would allow:\n  files in /srv/shared\n",
         "  refuse TEXT  do not allow it, and tell the agent why",
     ):
         assert part in text

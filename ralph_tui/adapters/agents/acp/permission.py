@@ -99,6 +99,16 @@ def rule_of(use: ToolUse) -> str:
     return _line_for_address(use.url) if use.kind == "fetch" else use.name
 
 
+def why_of(use: ToolUse, permits: Permits) -> str:
+    """Why it is asked about: the agent's words, and the file that lies outside of the project.
+
+    A title that only names what it works on is no reason.
+    """
+    said = use.title if use.title not in (use.command, use.name, use.url, *use.paths) else ""
+    outside = next((path for path in use.paths if not permits.holds(path)), "")
+    return "\n".join(filter(None, (said, f"outside of the project: {outside}" if outside else "")))
+
+
 def denied(iteration: int, use: ToolUse, tool_id: str, root: str, message: str = "") -> ToolDenied:
     """That the rules did not permit it, and which lines would."""
     lines = _lines(use, root)

@@ -130,7 +130,7 @@ class Questions:
         if turn.permissions.mode == "ask":
             name = request_name(turn, question)
             self._open[name] = question
-            why = use.title if use.title not in (use.command, use.name) else ""
+            why = permission.why_of(use, self._permits)
             return [asked(turn.iteration, name, use.name, input=use.shown(), why=why, rule=rule)]
         self._refuse(question, Refusal(self._named(question)))
         return [permission.denied(turn.iteration, use, question.tool_id, self._root)]

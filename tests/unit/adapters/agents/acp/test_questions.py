@@ -1,9 +1,13 @@
 """The permissions that agents ask for: who answers, how, and what a refusal does."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.agents.acp.permission import why_of
+from ralph_tui.adapters.agents.acp.tool_use import ToolUse
+from ralph_tui.adapters.agents.permits import Permits
 from ralph_tui.events import (
     AgentAsked,
     AgentAskedNoMore,
@@ -12,7 +16,7 @@ from ralph_tui.events import (
     ToolDenied,
     ToolFinished,
 )
-from ralph_tui.ports import AgentAnswer
+from ralph_tui.ports import AgentAnswer, Permissions
 from tests.unit.adapters.agents.acp.bench import EVERY, ONCE, REJECT, Bench, asked, bash
 
 ENDS_TURN = ("opencode", "codex")
@@ -84,6 +88,31 @@ def test_with_ask_the_owner_is_asked_and_what_is_permitted_is_not(bench: Bench, 
     assert bench.heard.finished().outcome == "success"
     assert bench.answered() == [ONCE[plays]] * 2
     assert (bench.root / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("piece", "why"),
+    [
+        ({"title": "touch x", "kind": "execute"}, ""),
+        ({"title": "ROOT/calc.py", "kind": "edit", "locations": [{"path": "ROOT/calc.py"}]}, ""),
+        (
+            {"title": "ROOT/..", "kind": "other", "rawInput": {"filepath": "ROOT/.."}},
+            "outside of the project: ROOT/..",
+        ),
+        (
+            {"title": "Write the notes", "kind": "edit", "locations": [{"path": "/srv/notes"}]},
+            "Write the notes\noutside of the project: /srv/notes",
+        ),
+        ({"title": "https://a.b", "kind": "fetch", "rawInput": {"url": "https://a.b"}}, ""),
+    ],
+)
+def test_what_only_names_what_is_worked_on_is_no_reason(
+    tmp_path: Path, piece: dict[str, object], why: str
+) -> None:
+    use = ToolUse()
+    use.update(json.loads(json.dumps(piece).replace("ROOT", str(tmp_path))))
+    permits = Permits(Permissions("ask"), "true", tmp_path)
+    assert why_of(use, permits) == why.replace("ROOT", str(tmp_path))
 
 
 @EVERY
