@@ -1,0 +1,66 @@
+"""What a fleet is to run: its loops, and the limits they share. Written once, when it starts."""
+
+from typing import Literal
+
+from ralph_tui.events.base import Fact
+from ralph_tui.events.text import Line, Plain
+
+Isolation = Literal["clone", "worktree"]
+Choice = Literal["first", "all"]
+
+
+class Loop(Fact):
+    """One loop: a run in a tree of its own, on whichever host has room."""
+
+    id: Line
+    """Its name within the fleet: ``2``; of several tries at one objective ``3a``, ``3b``."""
+    objective: Plain
+    command: Plain | None = None
+    """The completion command."""
+    criterion: Plain | None = None
+    """Instead of a command: when the work is done, in words."""
+    tries_at: Line = ""
+    """What the tries at one objective have in common, ``3``; empty: there is one try."""
+    choice: Choice = "first"
+    """Which of several tries wins: the first that completes, or the best of all."""
+    issue: int | None = None
+    """The number of the tracker's issue that it was made of."""
+    account: Line = ""
+    """The login that its agent uses; empty: it is not counted."""
+    after: tuple[Line, ...] = ()
+    """Ids of loops, or of several tries, that have to be completed before."""
+    settings: dict[Line, Plain] = {}
+    """What else `run` is told, by dotted name: agent.name, agent.command, agent.model,
+    permissions.mode, limits.max_iterations, limits.budget_usd and the like."""
+
+    @property
+    def budget_usd(self) -> float | None:
+        """Its own limit in US dollars; None: it has none."""
+        given = self.settings.get("limits.budget_usd")
+        return float(given) if given else None
+
+
+class Plan(Fact):
+    """A fleet as it was asked for."""
+
+    name: Line = ""
+    loops: tuple[Loop, ...] = ()
+    agents: int = 2
+    """Loops that run at once on this machine."""
+    budget_usd: float | None = None
+    """Over all loops; None: no limit."""
+    base: Line = "HEAD"
+    """The branch or commit that every loop begins with, as it was named."""
+    isolation: Isolation = "clone"
+    setup: Plain = ""
+    """A shell command that is run once in every new tree; empty: none."""
+    copied: tuple[Line, ...] = ()
+    """Files and folders that git ignores, which every new tree gets; relative to the repository."""
+    ports: int = 10
+    """How many ports each slot has for itself."""
+    start_every_s: float = 5.0
+    """At least so many seconds lie between two starts on one account."""
+    lease_s: float = 600.0
+    """How long a host that has lost the fleet goes on before it stops its loops in order."""
+    accounts: dict[Line, int] = {}
+    """How many loops may use a login at once."""
