@@ -317,7 +317,3 @@ class FleetFinished(FleetEvent):
     outcome: Outcome
     reason: Line = ""
     spent_usd: float | None = None
-
-
-class UnknownFleetEvent(FleetEvent):
-    """A kind of a newer version: it is skipped."""

@@ -5,7 +5,12 @@ from typing import Annotated, Any, Union
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ralph_tui.fleet.events import FleetEvent, UnknownFleetEvent
+from ralph_tui.fleet.events import FleetEvent
+
+
+class UnknownFleetEvent(FleetEvent):
+    """A kind of a newer version: it is skipped."""
+
 
 FLEET_EVENT_TYPES: dict[str, type[FleetEvent]] = {
     event.model_fields["kind"].default: event
