@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ralph_tui.errors import UsageError
-from ralph_tui.state.asking_wording import WHY, WOULD_ALLOW, WOULD_DO
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
+from ralph_tui.text.terms import WHY, WOULD_ALLOW, WOULD_DO
 
 _NUMBERS = re.compile(r"\d{1,3}(?:\s*,\s*\d{1,3})*")
 

@@ -14,8 +14,6 @@ ALLOWED = {
     "leave": "left to the agent",
 }
 """Answers to what an agent asks, as what was done."""
-WOULD_DO, WHY, WOULD_ALLOW = "it would do", "why", "for this session it would allow"
-"""What of a permission is told, whole: above each of its parts."""
 IN_ROW = 40
 """Characters of what was asked where the decision stands behind it."""
 LONGEST = 160

@@ -200,6 +200,8 @@ EDITED_SINCE = Term("", "edited since", "edited")
 JOINED_SINCE = Term("", "joined to another since", "joined")
 """How a learning stands in a run; *since* it was looked up, and so not as its prompt has it."""
 
+WOULD_DO, WHY, WOULD_ALLOW = "it would do", "why", "for this session it would allow"
+"""What of a permission is told, whole: above each of its parts."""
 NEEDS_YOU = Term("?", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where nobody is needed any more."""

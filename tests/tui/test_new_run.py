@@ -68,6 +68,13 @@ def test_typing_goes_on_where_the_form_was_still_on_its_way() -> None:
     answered(fill)
 
 
+def test_a_few_agents_stand_on_one_row() -> None:
+    async def look(driver: FormDriver) -> None:
+        await driver.sees("agent ● claude ○ command ○ the demo")
+
+    drive(FormDriver(), look)
+
+
 @pytest.mark.parametrize("columns", [80, 40])
 def test_every_agent_is_in_view_and_can_be_clicked(columns: int) -> None:
     names = ("claude", "codex", "gemini", "opencode", "acp", "command")

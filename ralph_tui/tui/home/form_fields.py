@@ -82,6 +82,7 @@ class Choice(LineWidget, can_focus=True):
     def offer(self, options: Sequence[tuple[str, str]], value: str) -> None:
         """Other options."""
         self.options, self.value = tuple(options), value
+        self.repaint()
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:

@@ -4,8 +4,7 @@ from functools import lru_cache
 
 from ralph_tui.events.asking import AgentRequest
 from ralph_tui.events.waiting import Rollback
-from ralph_tui.state.asking_wording import WHY, WOULD_ALLOW, WOULD_DO
-from ralph_tui.text.terms import ROLLED_BACK
+from ralph_tui.text.terms import ROLLED_BACK, WHY, WOULD_ALLOW, WOULD_DO
 from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat_name, wrap
 
