@@ -29,6 +29,7 @@ __all__ = [
 SessionOutcome = Literal[
     "success",  # the agent ended its turn of its own accord
     "missing",  # its program is not there, or cannot be run
+    "not_started",  # its program ended, or was given up, before it could take the prompt
     "error",  # it said that it failed, or its stream broke off
     "limited",  # a usage limit, overload or an outage ended it
     "auth",  # it is not allowed to speak to its service
@@ -87,7 +88,14 @@ class AgentChanged(Event):
     agent: Line
     """The one that works now."""
     cause: Literal[
-        "usage_limit", "overload", "outage", "auth", "missing", "unknown_model", "back"
+        "usage_limit",
+        "overload",
+        "outage",
+        "auth",
+        "missing",
+        "not_started",
+        "unknown_model",
+        "back",
     ] = "back"
     """What keeps `before` from working; ``back``: nothing, but `agent` comes first."""
     reason: Plain = ""

@@ -23,7 +23,7 @@ from ralph_tui.events import (
 from ralph_tui.state.fold import Fold, Handlers, on
 
 Limit = Literal["usage_limit", "overload", "outage"]
-Cause = Limit | Literal["auth", "missing", "unknown_model"]
+Cause = Limit | Literal["auth", "missing", "not_started", "unknown_model"]
 CLOCK = "the clock"
 """`WaitEnded.by` where nobody asked for it."""
 
@@ -143,7 +143,7 @@ class RosterFold(Fold):
         match event.outcome:
             case "limited":
                 self._refused(event, event.limit or "overload")
-            case "auth" | "missing" | "unknown_model":
+            case "auth" | "missing" | "not_started" | "unknown_model":
                 self._refused(event, event.outcome)
             case "stopped" | "unresumable":
                 pass

@@ -13,6 +13,7 @@ _WHY = {
     "outage": "{name} is not served (its service is down)",
     "auth": "{name} is not signed in",
     "missing": "{name} is not installed",
+    "not_started": "{name} does not start",
     "unknown_model": "{name} has no such model",
 }
 

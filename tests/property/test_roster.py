@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.loop.steps.roster import Refusals, Waits, Works, begins, free_at, goes_on
+from ralph_tui.loop.steps.roster import STARTS, Refusals, Waits, Works, begins, free_at, goes_on
 from ralph_tui.state.roster import Cause, Refusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ORDER = ("a", "b", "c")
 CAUSES: tuple[Cause, ...] = (
-    "usage_limit", "overload", "outage", "auth", "missing", "unknown_model",
+    "usage_limit", "overload", "outage", "auth", "missing", "not_started", "unknown_model",
 )  # fmt: skip
 
 seconds = st.integers(-20_000, 20_000).map(lambda s: NOW + timedelta(seconds=s))
@@ -53,6 +53,8 @@ def test_nobody_works_who_is_refused_and_nobody_is_left_idle(
     others = [name for name in ORDER if name != current and is_free(refusals, name)]
     ends = [at for name in ORDER if name in refusals if (at := free_at(refusals[name]))]
     match step:
+        case Works(agent) if own.cause == "not_started" and own.tries < STARTS:
+            assert agent == current
         case Works(agent):
             assert agent == others[0]
         case Waits(agent, until):
@@ -92,9 +94,13 @@ def test_it_ends_with_somebody_at_work_or_nobody_able(
             assert step.until >= now
             now = max(now, step.until)
         else:
-            assert is_free(refusals, step.agent, now)
+            own = refusals[current]
+            once_more = own.cause == "not_started" and own.tries < STARTS
+            assert step.agent == current if once_more else is_free(refusals, step.agent, now)
         current, steps = step.agent, steps + 1
     assert steps == len(refused)
+    if current in refusals and refusals[current].cause == "not_started":
+        del refusals[current]  # it starts this time
     # Somebody works; once all limits are over, the first that may work is back.
     later = now + timedelta(days=2)
     able = [name for name in ORDER if name not in refusals or refusals[name].limit]

@@ -19,6 +19,7 @@ ENDED = {
     "success": "ended",
     "auth": "sign-in refused",
     "missing": "not found",
+    "not_started": "did not start",
     "limited": "stopped by a limit",
     "unknown_model": "model refused",
     "context_full": "context full",

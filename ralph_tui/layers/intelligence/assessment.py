@@ -31,6 +31,7 @@ MANY = 3
 ENDS = {
     "error": "the session failed",
     "crashed": "the agent's program died",
+    "not_started": "the agent's program did not start",
     "limited": "a limit of the service ended the session",
     "context_full": "the session ran out of context",
     "rolled_over": "the session handed over, and none went on from it",

@@ -24,7 +24,7 @@ ENDED: Final[dict[Outcome, str]] = {
     "failed": "failed",
     "interrupted": "was interrupted",
 }
-REFUSED: Final = ("missing", "auth", "unknown_model")
+REFUSED: Final = ("missing", "not_started", "auth", "unknown_model")
 """Ends of a session that could not begin."""
 BROKEN: Final = ("error", "crashed")
 AT_ONCE_S: Final = 10

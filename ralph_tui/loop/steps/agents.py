@@ -10,6 +10,8 @@ from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.ports import Agent
 from ralph_tui.state.roster import Refusal
 
+_TWICE = "the agent did not start, twice in a row; run it by hand to see why: "
+
 
 class Agents:
     """The agents of a run, one of which works."""
@@ -63,6 +65,8 @@ class Agents:
         if step is None:
             raise Ended("failed", self._nobody(finished))
         if isinstance(step, Works):
+            if step.agent == current:
+                return False
             yield self._handed_over(k, current, step.agent)
             return True
         yield from self._wait(k, step)
@@ -99,7 +103,7 @@ class Agents:
         """Why the run ends: of a single agent its own words."""
         refusals = self._roster.refusals
         if len(self._order) == 1:
-            return finished.reason
+            return f"{_TWICE * (finished.outcome == 'not_started')}{finished.reason}"
         said = [_said(name, refusals[name]) for name in self._order if name in refusals]
         return f"no agent can work: {'; '.join(said)}"
 

@@ -1,7 +1,8 @@
 """Which of several agents works: the first in their order that can. Pure.
 
 An agent that is refused for a short time is waited for; one that is refused for long, or for good,
-hands over. Only where none is left the run waits, for the one that can work again first.
+hands over. One that did not start is tried once more. Only where none is left the run waits, for
+the one that can work again first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,9 @@ from datetime import datetime, timedelta
 
 from ralph_tui.loop.steps.service_limits import wait_until
 from ralph_tui.state.roster import Refusal
+
+STARTS = 2
+"""Tries in a row after which an agent that does not start is given up."""
 
 Refusals = Mapping[str, Refusal]
 """By agent, why it cannot work."""
@@ -51,6 +55,8 @@ def goes_on(
     `patience_s`: seconds from its first refusal for which an agent is waited for.
     """
     refusal = refusals[current]
+    if refusal.cause == "not_started" and refusal.tries < STARTS:
+        return Works(current)
     own = free_at(refusal)
     if own is not None and own - refusal.since <= timedelta(seconds=patience_s):
         return Waits(current, own)

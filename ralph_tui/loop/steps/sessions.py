@@ -31,7 +31,7 @@ from ralph_tui.loop.steps.watchdog import Watchdog
 from ralph_tui.loop.waiting.controls import Controls, Steps
 from ralph_tui.ports import Permissions, Turn
 
-REFUSED = ("limited", "missing", "auth", "unknown_model")
+REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")
 """Ends of a session after which its agent cannot work, for a time or until its owner mends it."""
 
 HANDING_OVER = ("rolled_over", "limited", "silent", "unresumable", "stopped")
@@ -108,14 +108,15 @@ class Sessions:
             finished = yield from self._session(turn, watchdog)
             unsent = None
             resumes = self._agents.working.resumes
-            if finished.outcome in REFUSED:
-                if (yield from self._agents.refused(k, finished)):
-                    resume, taken_over = None, f"\n\n{TAKEN_OVER}"
-                elif finished.tokens and resumes:  # without an answer nothing was begun
+            refused = finished.outcome in REFUSED
+            if refused and (yield from self._agents.refused(k, finished)):
+                resume, taken_over = None, f"\n\n{TAKEN_OVER}"
+            elif finished.outcome == "limited":
+                if finished.tokens and resumes:  # without an answer nothing was begun
                     resume, go_on = turn.session_id, GO_ON_SERVED
             elif finished.outcome == "silent":
                 resume, go_on = (turn.session_id if resumes else None), GO_ON
-            elif finished.outcome == "unresumable":
+            elif finished.outcome in ("unresumable", "not_started"):
                 resume = None
             elif finished.outcome == "stopped":  # but the run goes on: the disk was full
                 resume = None

@@ -19,7 +19,7 @@ from ralph_tui.adapters.agents.failures import (
     reset_in_words,
 )
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
-from ralph_tui.adapters.agents.rpc.messages import Failure
+from ralph_tui.adapters.agents.rpc.messages import NO_METHOD, Failure
 from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
@@ -29,6 +29,7 @@ Json = Mapping[str, object]
 
 AUTH_REQUIRED = -32000
 """The protocol's code for a login that is missing."""
+_NOT_KNOWN = "The agent does not know what the Agent Client Protocol asks of it"
 _CLASSES = ("errorKind", "errorName", "codexErrorInfo", "type", "code", "kind")
 _GENERAL = frozenset({"APIError", "UnknownError", "Error", "invalid_request_error"})
 """Classes that say nothing: the words beside them do."""
@@ -61,6 +62,8 @@ def of_failure(failure: Failure, quirks: Quirks, now: datetime) -> SessionEnd:
     """What a refused request says of the session that it ends."""
     if failure.code == AUTH_REQUIRED:
         return _end(FailedCall("auth", said=words_of(failure)), quirks, now)
+    if failure.code == NO_METHOD:
+        return SessionEnd("error", f"{_NOT_KNOWN} ({words_of(failure)}); is it up to date?")
     data, inner = as_map(failure.data), _inner(failure.message)
     status = failure.code if 400 <= failure.code < 600 else _status(data, inner)
     call = classify(_class(data) or _class(inner), status, words_of(failure))

@@ -39,6 +39,8 @@ QUIET_S = 60.0
 class AcpSession(RpcSession):
     """A running agent."""
 
+    protocol = "the Agent Client Protocol"
+
     def __init__(
         self, child: Child, turn: Turn, emit: Emit, timeout_s: float, *, plan: Plan
     ) -> None:

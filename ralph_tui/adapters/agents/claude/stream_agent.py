@@ -272,6 +272,8 @@ class StreamSession(ProcessSession):
             end = reader.ends.at_exit(exit_code, self.stderr_tail, heard=reader.heard)
         if self._turn.resume and not reader.began and end.outcome in ("error", "crashed"):
             return SessionEnd("unresumable", end.reason)
+        if not reader.heard and end.outcome in ("error", "crashed"):
+            return replace(end, outcome="not_started")
         return end
 
     def _tally(self) -> Tally:

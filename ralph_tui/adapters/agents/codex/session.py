@@ -37,6 +37,7 @@ class CodexSession(RpcSession):
     """A running Codex."""
 
     version = ""
+    protocol = "the protocol of Codex's app-server"
 
     def __init__(
         self, child: Child, turn: Turn, emit: Emit, timeout_s: float, *, plan: Plan

@@ -12,7 +12,7 @@ import itertools
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ralph_tui.adapters.agents.process_session import ProcessSession
 from ralph_tui.adapters.agents.rpc.messages import (
@@ -27,13 +27,15 @@ from ralph_tui.adapters.agents.rpc.messages import (
     written,
 )
 from ralph_tui.adapters.agents.session_end import SessionEnd
-from ralph_tui.adapters.processes.child import Child
+from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.events import Event
 from ralph_tui.ports import Emit, Turn
 
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0
-"""Seconds of silence after which an agent that has not begun is given up."""
+"""Seconds after its start at which an agent that has not begun is given up."""
+MOST_NOISE = 200
+"""Lines that are no message after which an agent that has not begun is given up."""
 MOST_ANSWERED = 50
 """Requests that are known again when they are asked again."""
 MAX_COMPLAINTS = 5
@@ -52,6 +54,7 @@ def nothing(_: object) -> Iterable[Event]:
 class _Call:
     """A request of ours that is not answered yet."""
 
+    method: str
     on_result: OnResult
     on_failure: OnFailure
 
@@ -64,6 +67,8 @@ class RpcSession(ProcessSession):
     interrupt_s = 1.5
     version = "2.0"
     """The field ``jsonrpc`` of what is written; empty: it is left out."""
+    protocol = "JSON-RPC"
+    """What it speaks, for people."""
 
     def __init__(self, child: Child, turn: Turn, emit: Emit, timeout_s: float) -> None:
         super().__init__(child, turn, emit, timeout_s)
@@ -81,6 +86,15 @@ class RpcSession(ProcessSession):
         self._given: dict[Id, tuple[Request, bytes]] = {}
         """The last that were, with their answers."""
         self._complaints: set[str] = set()
+        self._noise = 0
+        """Lines that were no message."""
+        self._handshake = threading.Timer(HANDSHAKE_S, self._give_handshake_up)
+        self._handshake.daemon = True
+
+    def begin(self, agent: str) -> None:
+        """See `ProcessSession`; from here on it has its time to be ready."""
+        super().begin(agent)
+        self._handshake.start()
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -93,7 +107,7 @@ class RpcSession(ProcessSession):
     ) -> None:
         """Ask; one of the two is called with the answer, if there is one."""
         number = next(self._numbers)
-        self._calls[number] = _Call(on_result, on_failure)
+        self._calls[number] = _Call(method, on_result, on_failure)
         self._send(written(self.version, id=number, method=method, params=params))
 
     def notify(self, method: str, params: Mapping[str, object] | None = None) -> None:
@@ -147,22 +161,45 @@ class RpcSession(ProcessSession):
             case Response() as response:
                 return self._take_response(response)
             case Noise(shown):
-                return self._complain("", f"Not a message: {shown}") if shown.strip() else ()
+                return self._take_noise(shown) if shown.strip() else ()
 
     def _is_news(self, line: bytes) -> bool:
         return line.startswith(b"{")
 
-    def _idle_after_s(self) -> float | None:
-        return None if self.began or self._end_requested else HANDSHAKE_S
+    # -- an agent that does not begin ------------------------------------------------------------
 
-    def _on_idle(self) -> Iterable[Event]:
-        silent = f"The agent did not answer within {HANDSHAKE_S:g} s of its start"
-        self._end(SessionEnd("error", f"{silent}; run it by hand to see why."), at_once=True)
-        return ()
+    def _take_noise(self, shown: str) -> Iterable[Event]:
+        self._noise += 1
+        if not self.began and self._noise > MOST_NOISE:
+            self._is_none(f"It prints lines that are no messages ({shown})")
+        return self._complain("", f"Not a message: {shown}")
+
+    def _give_handshake_up(self) -> None:
+        if not self.began:
+            late = f"The agent was not ready within {HANDSHAKE_S:g} s of its start."
+            self._end(SessionEnd("error", late), at_once=True)
+
+    def _is_none(self, why: str) -> None:
+        """The program is no agent that we can drive."""
+        if not self._end_requested:
+            said = f"{why}, so it does not speak {self.protocol}; is it the right program?"
+            self._end(SessionEnd("error", said), at_once=True)
+
+    def _session_end(self, ended: Exit) -> SessionEnd:
+        self._handshake.cancel()
+        end = super()._session_end(ended)
+        failed = end.outcome in ("error", "crashed")
+        return replace(end, outcome="not_started") if failed and not self.began else end
+
+    # --------------------------------------------------------------------------------------------
 
     def _take_request(self, request: Request) -> Iterable[Event]:
         if request.id in self._asked:
             # The same one again: it is answered once.
+            return ()
+        ours = self._calls.get(request.id)
+        if not self.began and ours is not None and ours.method == request.method:
+            self._is_none("It repeats what it is told")
             return ()
         before, answer = self._given.get(request.id, (None, b""))
         if before == request:

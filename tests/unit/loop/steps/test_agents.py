@@ -229,3 +229,35 @@ def test_notes_about_the_agents_are_said_before_the_first_session() -> None:
         "third cannot work: it is gone"
     ]
     assert world.kinds("noticed", "session_started")[0] == "noticed"
+
+
+def test_one_that_does_not_start_is_tried_once_more_and_then_ends_the_run() -> None:
+    world = World([2, 4, 10])
+    world.agent.acts.extend([taking(world, 1), refused("not_started"), refused("not_started")])
+    world.run()
+    assert who(world) == [(1, "fake"), (2, "fake"), (2, "fake")]
+    assert world.end.outcome == "failed"
+    assert world.end.reason == (
+        "the agent did not start, twice in a row; run it by hand to see why: not_started it is."
+    )
+    records = [event.iteration for event in world.all(IterationFinished)]
+    assert records[0] == 1
+    assert not world.all(WaitStarted)
+
+
+def test_one_that_starts_at_the_second_try_is_forgiven() -> None:
+    world = World([2, 4, 6, 10])
+    for _ in range(3):
+        world.agent.acts.extend([refused("not_started"), taking(world, 1)])
+    world.run()
+    assert who(world) == [(k, "fake") for k in (1, 1, 2, 2, 3, 3)]
+    assert world.end.outcome == "completed"
+
+
+def test_one_that_does_not_start_hands_over_for_good() -> None:
+    world = World([2, 4, 6, 10], fallbacks=["second"])
+    world.agent.acts.extend([refused("not_started"), refused("not_started")])
+    world.run()
+    assert who(world) == [(1, "fake"), (1, "fake"), (1, "second"), (2, "second"), (3, "second")]
+    assert changes(world) == [(1, "fake", "second", "not_started")]
+    assert changed_words(world.only(AgentChanged), BEGAN).startswith("fake does not start; second")

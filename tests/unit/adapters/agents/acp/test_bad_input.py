@@ -21,7 +21,7 @@ from tests.waiting import until
 
 def test_an_agent_that_dies_in_the_handshake_says_its_last_words(bench: Bench) -> None:
     finished = bench.run("any", dies="no config")
-    assert finished.outcome == "crashed"
+    assert finished.outcome == "not_started"
     assert finished.reason == "The agent exited with code 3 before it was ready: no config."
 
 
@@ -50,8 +50,50 @@ def test_an_agent_that_never_answers_is_given_up(
     agent = any_agent("acp", context)
     agent.start(bench.turn(), bench.heard)
     finished = bench.heard.finished()
-    assert finished.outcome == "error"
-    assert "did not answer within 0.3 s of its start" in finished.reason
+    assert finished.outcome == "not_started"
+    assert "was not ready within 0.3 s of its start" in finished.reason
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("cat", "It repeats what it is told, so it does not speak the Agent Client Protocol"),
+        ("yes", "It prints lines that are no messages (y), so it does not speak"),
+        ("yes '{}'", "It prints lines that are no messages ({}), so it does not speak"),
+        ("echo hello", "The agent exited with code 0 before it was ready"),
+    ],
+)
+def test_a_program_that_is_no_agent_is_found_out_in_the_handshake(
+    bench: Bench, command: str, why: str
+) -> None:
+    any_agent("acp", context_in(bench.root, command=command)).start(bench.turn(), bench.heard)
+    finished = bench.heard.finished()
+    assert finished.outcome == "not_started"
+    assert finished.reason.startswith(why)
+    assert finished.duration_s < 10
+
+
+def test_an_agent_that_floods_without_an_end_of_line_has_its_time_and_no_more(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpc_session, "HANDSHAKE_S", 0.5)
+    agent = any_agent("acp", context_in(bench.root, command="yes | tr -d '\\n'"))
+    agent.start(bench.turn(), bench.heard)
+    finished = bench.heard.finished()
+    assert finished.outcome == "not_started"
+    assert "was not ready within 0.5 s" in finished.reason
+
+
+def test_one_that_speaks_another_protocol_is_told_so(bench: Bench) -> None:
+    answer = {"id": 0, "error": {"code": -32601, "message": "Method not found"}}
+    command = f"read line; echo {shlex.quote(json.dumps(answer))}; cat > /dev/null"
+    any_agent("acp", context_in(bench.root, command=command)).start(bench.turn(), bench.heard)
+    finished = bench.heard.finished()
+    assert finished.outcome == "not_started"
+    assert finished.reason == (
+        "The agent does not know what the Agent Client Protocol asks of it (Method not found); "
+        "is it up to date?"
+    )
 
 
 def test_a_program_that_is_none_is_missing(bench: Bench) -> None:

@@ -186,8 +186,8 @@ def test_what_never_begins_is_given_up(
     session = talk("hear(); import time; time.sleep(60)", turn, heard, tmp_path)
     session.ask("initialize")
     finished = heard.finished()
-    assert finished.outcome == "error"
-    assert finished.reason.startswith("The agent did not answer within 0.2 s of its start;")
+    assert finished.outcome == "not_started"
+    assert finished.reason.startswith("The agent was not ready within 0.2 s of its start.")
     assert not alive(session.pid)
 
 
@@ -195,6 +195,7 @@ def test_what_dies_with_questions_open_on_both_sides_ends(
     tmp_path: Path, turn: Turn, heard: Heard
 ) -> None:
     session = talk('say(id=0, method="later"); hear(); sys.exit(3)', turn, heard, tmp_path)
+    session.began = True
     session.ask("one")
     finished = heard.finished()
     assert (finished.outcome, finished.exit_code) == ("crashed", 3)
