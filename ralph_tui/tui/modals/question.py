@@ -102,8 +102,8 @@ class Question(Modal[Answer | None]):
 
     def _lay(self) -> None:
         width, _ = self.sheet.measure()
-        content = partial(self.content, width)
-        self.sheet.place(content, self._foot, edits=self.editing is not None)
+        edits = self.editing is not None
+        self.sheet.place(partial(self.content, width), self._foot, edits=edits)
         self.show_keys()
 
     def content(self, width: int, most: int) -> tuple[list[Line], list[Line]]:
@@ -127,11 +127,8 @@ class Question(Modal[Answer | None]):
     def letters(self, options: Sequence[Option]) -> Sequence[Pair]:
         """The keys of these answers, and the one that stops the countdown while it runs."""
         keys = [clip(flat(option.key, 12), 12) for option in options]
-        return (
-            *((key, "") for key in keys[:-1]),
-            *((key, "answer") for key in keys[-1:]),
-            *([] if self._held else [("space", "stop countdown")]),
-        )
+        named = [(key, "answer" if key is keys[-1] else "") for key in keys]
+        return named if self._held else [*named, ("space", "stop countdown")]
 
     def reading(self) -> Sequence[Pair]:
         """The keys that show more, where there is more."""
