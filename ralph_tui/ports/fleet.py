@@ -142,6 +142,14 @@ class Gone(Fact):
     reason: Line = ""
 
 
+class Refused(Fact):
+    """A host was not let in. The dispatcher says it, not the host, which is told why."""
+
+    kind: Literal["refused"] = "refused"
+    host: Line
+    reason: Line
+
+
 class Stage(Fact):
     """How far the host is with a new tree."""
 
@@ -253,6 +261,7 @@ class Noted(Fact):
 Observation = Annotated[
     Joined
     | Gone
+    | Refused
     | Stage
     | Began
     | Recorded
@@ -268,6 +277,34 @@ Observation = Annotated[
 
 Observe = Callable[[Observation], None]
 """Takes an observation; called from any thread, and does not block."""
+
+
+class LoopHost(Protocol):
+    """The loops of one host, whatever connects it to a fleet; made with an `Observe`.
+
+    What it observes while nothing connects it is lost: once connected it says `Joined`, and the
+    fleet asks for what it has missed with `Adopt`.
+    """
+
+    def holds(self) -> tuple[Held, ...]:
+        """Its loops, alive or over and not removed; does not block for longer than 100 ms."""
+        ...
+
+    def obey(self, order: Order) -> None:
+        """Carry an order out. Called from any thread, in the order of arrival; does not block."""
+        ...
+
+    def fleet_lost(self) -> None:
+        """The fleet is not heard any more: the lease of each loop begins to run out."""
+        ...
+
+    def fleet_found(self) -> None:
+        """The fleet is there again: no lease runs out."""
+        ...
+
+    def close(self) -> None:
+        """Stop all loops in order; returns when nothing of them is alive."""
+        ...
 
 
 class Dispatcher(Protocol):
