@@ -207,6 +207,8 @@ class ResultCollected(FleetEvent):
     commit: Line
     files: int = 0
     """Changed since the base."""
+    changed_lines: int | None = None
+    """Added and removed since the base; None: not known."""
 
 
 class CollectionFailed(FleetEvent):
@@ -301,12 +303,15 @@ class FleetNoticed(FleetEvent):
 
 
 class StopAsked(FleetEvent):
-    """It begins nothing more; `now`: its loops are stopped, too."""
+    """It begins nothing more."""
 
     durable = True
     kind: Literal["stop_asked"] = "stop_asked"
     by: Line
     now: bool = False
+    """Its loops are stopped at once, else after the iteration that each of them is in."""
+    abort: bool = False
+    """It is given up, and so are its loops."""
 
 
 class FleetFinished(FleetEvent):
