@@ -156,14 +156,15 @@ class TestAgents:
         assert said.startswith("✗ problem agent")
         assert "run `claude update`" in said
 
-    def test_a_command(self, made: Made) -> None:
-        as_command = ("agent.name=command", "agent.command=my-agent --stdin")
+    @pytest.mark.parametrize("name", ["command", "acp"])
+    def test_a_command(self, made: Made, name: str) -> None:
+        as_command = (f"agent.name={name}", "agent.command=my-agent --stdin")
         assert "begins with 'my-agent', which is not on PATH" in told(
             check_agent(made(*as_command))
         )
         made.program("my-agent", "cat")
         assert "✓ ok      agent     the command" in told(check_agent(made(*as_command)))
-        lacking = told(check_agent(made("agent.name=command")))
+        lacking = told(check_agent(made(f"agent.name={name}")))
         assert lacking.startswith("✗ problem agent")
         assert "did you mean claude?" in told(check_agent(made("agent.name=clade")))
 

@@ -6,9 +6,9 @@ One adapter drives them all, `quirks` says in what they differ. Their descriptio
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.acp.quirks import ANY, GEMINI, OPENCODE, Quirks
+from ralph_tui.adapters.agents.commands import checks_command, looks_runnable
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
 from ralph_tui.adapters.agents.programs import is_installed, looked_for
-from ralph_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from ralph_tui.ports import Agent
@@ -50,14 +50,6 @@ def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescriptio
     )
 
 
-def _check_any(context: AgentContext) -> None:
-    if not context.settings.command:
-        raise UsageError(
-            "The agent `acp` needs a command: give one with --agent-command,"
-            ' for example --agent-command "my-agent --acp".'
-        )
-
-
 def _build_any(context: AgentContext) -> "Agent":
     from ralph_tui.adapters.agents.acp.agent import any_agent  # noqa: PLC0415 - as above
 
@@ -68,8 +60,8 @@ GEMINI_ACP = _described("gemini", GEMINI, "0.61.0")
 OPENCODE_ACP = _described("opencode", OPENCODE, "1.18.33")
 ANY_ACP = AgentDescription(
     name="acp",
-    looks_ready=lambda settings, environ: settings.command is not None,
-    check=_check_any,
+    looks_ready=lambda settings, environ: looks_runnable(settings.command, environ),
+    check=checks_command("acp", "my-agent --acp"),
     build=_build_any,
     abilities=ANY.abilities,
     takes_command=True,

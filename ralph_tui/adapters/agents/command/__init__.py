@@ -2,19 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.agents.commands import checks_command, looks_runnable
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
-from ralph_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from ralph_tui.ports import Agent
-
-
-def _check(context: AgentContext) -> None:
-    if not context.settings.command:
-        raise UsageError(
-            "The agent `command` needs a command: give one with --agent-command,"
-            ' for example --agent-command "my-agent --stdin".'
-        )
 
 
 def _build(context: AgentContext) -> "Agent":
@@ -26,8 +18,8 @@ def _build(context: AgentContext) -> "Agent":
 
 COMMAND = AgentDescription(
     name="command",
-    looks_ready=lambda settings, environ: settings.command is not None,
-    check=_check,
+    looks_ready=lambda settings, environ: looks_runnable(settings.command, environ),
+    check=checks_command("command", "my-agent --stdin"),
     build=_build,
     takes_command=True,
     restricted=False,
