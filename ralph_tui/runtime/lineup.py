@@ -30,7 +30,7 @@ def line_up(first: AgentDescription, context: AgentContext, settings: Settings) 
     fallbacks = choose_fallbacks(settings.agent, context.environ)
     if not fallbacks:
         first.check(context)
-        return Lineup([(first, context)], {}, ())
+        return Lineup([(first, context)], {}, tuple(_unasking([first], settings)))
     _refuse(first, fallbacks, settings)
     agents, absent = [], dict[str, str]()
     problem: UsageError | None = None
@@ -77,6 +77,16 @@ def _absence(agent: AgentDescription, context: AgentContext, error: UsageError) 
     return one_line(str(error))
 
 
+def _unasking(agents: Sequence[AgentDescription], settings: Settings) -> Iterator[str]:
+    """Those that are to ask and keep to no permissions: what they may do."""
+    for agent in agents if settings.permissions.mode == "ask" else ():
+        if not agent.restricted and not agent.reserved:
+            yield (
+                f"the agent `{agent.name}` cannot ask (--permissions ask) and keeps to no "
+                "permissions: its program may do whatever you may do"
+            )
+
+
 def _notes(
     first: AgentDescription,
     agents: Sequence[tuple[AgentDescription, AgentContext]],
@@ -87,6 +97,7 @@ def _notes(
         where = "" if name == first.name else " (agent.fallback)"
         then = f"{agents[0][0].name} works instead" if name == first.name else "it is left out"
         yield f"{name}{where} cannot work, {then}: {why}"
+    yield from _unasking([agent for agent, _ in agents], settings)
     limits = settings.limits
     if limits.budget_usd is None and limits.iteration_budget_usd is None:
         return
