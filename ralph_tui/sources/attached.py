@@ -5,30 +5,24 @@ spoken to in a thread.
 """
 
 import socket
-import threading
-from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from queue import SimpleQueue
-from time import monotonic
 
-from ralph_tui.adapters.records.journal import parse_line, told_newer
+from ralph_tui.adapters.records.journal import told_newer
 from ralph_tui.adapters.records.lock import Owner, holder, owner_of
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
+from ralph_tui.sources.following import followed_run
+from ralph_tui.sources.outbox import Outbox
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.state import RunState
-from ralph_tui.text.sanitize import one_line
 
-POLL_S = 0.03
-"""Seconds a poll may fold before the screen is drawn again."""
 LOOK_S = 1.0
 """How often it is looked whether the run's process is still there."""
 MISSED = 2
@@ -65,67 +59,25 @@ class Attached:
         self.record = RunRecord(run.journal)
         self.note = ""
         self.lost = False
-        self.refused: deque[tuple[Command, str]] = deque()
         self._run = run
         self._wall_clock = wall_clock
-        self._tail = Tail(run.journal)
-        self._lines: deque[bytes] = deque()
-        self._ahead: RunState | None = RunState()
-        """While the record is read from its start: not shown, lest settled questions open."""
-        self._problem = ""
+        self._journal = followed_run(run.journal)
         self._look_due = float("-inf")
         self._missed = 0
-        self._outbox: SimpleQueue[Command | None] = SimpleQueue()
-        self._messenger = threading.Thread(target=self._deliver, name="ralph-attach", daemon=True)
+        self._outbox: Outbox[Command] = Outbox(lambda wish: self._send_to(self._owner(), wish))
+        self.refused = self._outbox.refused
 
     def start(self) -> None:
         """See `Source`."""
-        self._messenger.start()
+        self._outbox.start()
 
     def poll(self, state: RunState, now: float) -> RunState:
         """See `Source`."""
-        deadline = monotonic() + POLL_S
-        try:
-            done = self._fold(self._ahead or state, deadline)
-        except ReplacedError:
-            self._lines.clear()
-            self._problem = ""
-            self._ahead = RunState()
-            return state
-        if self._ahead is not None:
-            if not done:
-                return state
-            state, self._ahead = self._ahead, None
-        if now >= self._look_due:
+        state = self._journal.look(state)
+        if self._journal.whole and now >= self._look_due:
             self._look_due = now + LOOK_S
             self._look_after(state)
         return state
-
-    def _fold(self, state: RunState, deadline: float) -> bool:
-        """Take in what has come, until the deadline; whether that was all."""
-        while monotonic() < deadline:
-            if not self._lines:
-                self._lines.extend(self._tail.lines())
-                if not self._lines:
-                    return True
-            self._take(state, self._lines.popleft())
-        return False
-
-    def _take(self, state: RunState, line: bytes) -> None:
-        if self._problem or not line.strip():
-            return
-        try:
-            event = parse_line(line, state.run.started)
-        except ValueError:
-            self._problem = f"the journal breaks off behind event {state.seq}; see ralph-tui replay"
-            return
-        if event.seq == state.seq + 1:
-            state.apply(event)
-        else:
-            self._problem = (
-                f"the journal has event {event.seq} where {state.seq + 1} belongs; "
-                "what comes before it is shown"
-            )
 
     def _look_after(self, state: RunState) -> None:
         run = state.run
@@ -136,7 +88,7 @@ class Attached:
             self._missed = 0
         self.lost = self._missed >= MISSED
         newer = told_newer(run.started) if run.started is not None else ""
-        self.note = self._problem or newer  # that it is lost stands in the verdict
+        self.note = self._journal.problem or newer  # that it is lost stands in the verdict
 
     def clock(self, state: RunState) -> datetime:
         """See `Source`; nothing grows older once the process is gone."""
@@ -148,18 +100,8 @@ class Attached:
 
     def stop(self) -> None:
         """See `Source`."""
-        self._outbox.put(None)
-        self._tail.close()
-
-    def _deliver(self) -> None:
-        while (command := self._outbox.get()) is not None:
-            try:
-                answer = self._send_to(self._owner(), command)
-            except RalphError as error:
-                self.refused.append((command, one_line(str(error))))
-            else:
-                if isinstance(answer, Refused):
-                    self.refused.append((command, one_line(answer.reason)))
+        self._outbox.stop()
+        self._journal.close()
 
     def _send_to(self, owner: Owner, command: Command) -> Accepted | Refused:
         lock = self._run.lock

@@ -18,7 +18,7 @@ class Watched(Attached):
     def _look_after(self, state: RunState) -> None:
         silent = (self._wall_clock() - state.at).total_seconds()
         self.lost = state.run.live and silent >= HEARD_S
-        self.note = unheard(silent) if self.lost else self._problem
+        self.note = unheard(silent) if self.lost else self._journal.problem
 
     def _owner(self) -> Owner:
         raise RalphError(WATCHED)
