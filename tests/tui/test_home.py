@@ -8,7 +8,7 @@ from textual import events
 
 from ralph_tui.text.terms import OUTCOMES, PHASES
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.home.columns import columns, line_of, titles
+from ralph_tui.tui.home.columns import COLUMNS
 from ralph_tui.tui.home.form import NewRun
 from ralph_tui.tui.home.screen import BATCH, EAGER
 from tests.tui.homes import DIED, DONE, LIVE, NOW, USED_UP, HomeDriver, at_home
@@ -18,10 +18,10 @@ from tests.tui.homes import DIED, DONE, LIVE, NOW, USED_UP, HomeDriver, at_home
 
 @pytest.mark.parametrize("width", range(4, 200, 7))
 def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> None:
-    told = [line_of(row, NOW, width) for row in (DONE, LIVE, DIED)]
-    for line in (*told, titles(width)):
+    told = [COLUMNS.line_of(row, NOW, width) for row in (DONE, LIVE, DIED)]
+    for line in (*told, COLUMNS.titles(width)):
         assert cells(line) <= width
-    assert sum(room for _, room in columns(width)) <= width
+    assert sum(room for _, room in COLUMNS.at(width)) <= width
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> No
     ],
 )  # fmt: skip
 def test_what_is_told_at_each_width(width: int, wanted: tuple[str, ...]) -> None:
-    text = "".join(part for part, _ in line_of(DONE, NOW, width))
+    text = "".join(part for part, _ in COLUMNS.line_of(DONE, NOW, width))
     at = -1
     for word in wanted:
         assert word in text[at + 1 :]
@@ -47,7 +47,7 @@ def test_what_is_told_at_each_width(width: int, wanted: tuple[str, ...]) -> None
 
 @pytest.mark.parametrize("state", [*OUTCOMES, "died", "a_new_state"])
 def test_every_state_of_a_past_run_has_glyph_and_word(state: str) -> None:
-    text = "".join(part for part, _ in line_of(replace(DONE, status=state), NOW, 177))
+    text = "".join(part for part, _ in COLUMNS.line_of(replace(DONE, status=state), NOW, 177))
     word = OUTCOMES[state].label if state in OUTCOMES else state.replace("_", " ")
     assert word in text
 
@@ -55,22 +55,22 @@ def test_every_state_of_a_past_run_has_glyph_and_word(state: str) -> None:
 @pytest.mark.parametrize("phase", PHASES)
 def test_every_state_of_a_live_run_has_glyph_and_word(phase: str) -> None:
     row = replace(LIVE, status=phase)
-    wide = "".join(part for part, _ in line_of(row, NOW, 177))
+    wide = "".join(part for part, _ in COLUMNS.line_of(row, NOW, 177))
     assert PHASES[phase].label in wide or f"{PHASES[phase].short_label} " in wide or "live" in wide
-    narrow = "".join(part for part, _ in line_of(row, NOW, 77))
+    narrow = "".join(part for part, _ in COLUMNS.line_of(row, NOW, 77))
     assert narrow.startswith(PHASES[phase].glyph)
     assert " now" in narrow
-    asking = "".join(part for part, _ in line_of(replace(row, question=True), NOW, 77))
+    asking = "".join(part for part, _ in COLUMNS.line_of(replace(row, question=True), NOW, 77))
     assert asking.startswith("? needs you")
 
 
 def test_a_live_run_is_as_old_as_now() -> None:
-    assert "21m" in "".join(part for part, _ in line_of(LIVE, NOW, 77))
+    assert "21m" in "".join(part for part, _ in COLUMNS.line_of(LIVE, NOW, 77))
 
 
 def test_what_was_not_counted_is_not_none() -> None:
     uncounted = replace(DONE, interventions=None, cost_usd=None, completions=())
-    text = "".join(part for part, _ in line_of(uncounted, NOW, 177))
+    text = "".join(part for part, _ in COLUMNS.line_of(uncounted, NOW, 177))
     assert text.count("—") == 3
 
 

@@ -8,40 +8,15 @@ from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.terms import NEEDS_YOU, WARNING
 from ralph_tui.tui.draw.key_row import fitted
-from ralph_tui.tui.draw.line_widget import LineWidget
-from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat, spread, wrap
+from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
+from ralph_tui.tui.draw.told_rows import AnswerRow
 from ralph_tui.tui.home.keys import KEYS, Key, opening
 from ralph_tui.tui.home.table import Listing
 from ralph_tui.tui.home.words import state_of
 
-NOTICE_S = 5.0
-"""How long an answer to a key stands."""
 PROGRAM = "ralph-tui"
 SAID_ROWS = 3
 """Of a sentence that a command has left."""
-
-
-class Rows(LineWidget):
-    """Rows that are told."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(id=name)
-        self._told: Sequence[tuple[Line, Line]] | None = None
-
-    def tell(self, *rows: tuple[Line, Line]) -> None:
-        """Show these, each at either edge; none at all: no room is taken."""
-        if rows != self._told:
-            self._told = rows
-            self.styles.height = len(rows)
-            self.display = bool(rows)
-            self.repaint()
-
-    def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
-        left, right = (self._told or ())[y] if y < len(self._told or ()) else ([], [])
-        return clip_line(
-            spread([(" ", ""), *left], [*right, (" ", "")] if right else [], width), width
-        )
 
 
 def head(place: str, listing: Listing) -> tuple[Line, Line]:
@@ -104,39 +79,21 @@ def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
     return [([(flat(row.objective) or "—", "text")], []), (facts, [])]
 
 
-class KeysRow(LineWidget):
+class KeysRow(AnswerRow):
     """The last row: what the keys do now, and which command enter types; or an answer to a key."""
 
     def __init__(self, monotonic: Callable[[], float], keys: Keys = DEFAULTS) -> None:
-        super().__init__(id="home-foot")
+        super().__init__("home-foot", monotonic)
         self._keys = keys
-        self._monotonic = monotonic
         self._listing: Listing | None = None
-        self._answer = ""
-        self._until = 0.0
-
-    @property
-    def answer(self) -> str:
-        """The sentence that stands now, or nothing."""
-        return self._answer
-
-    def say(self, text: str) -> None:
-        """Answer a key; empty: it is over."""
-        if text or self._answer:
-            self._answer, self._until = flat(text), self._monotonic() + NOTICE_S
-            self.repaint()
 
     def follow(self, listing: Listing) -> None:
         """Follow the selection."""
         self._listing = listing
-        if self._answer and self._monotonic() >= self._until:
-            self._answer = ""
-        self.repaint()
+        self.bring_up_to_date()
 
-    def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`; where room is short, the name of the run goes first, then verbs."""
-        if self._answer:
-            return [(" ▸ ", "warn"), (clip(self._answer, width - 4), "text")]
+    def keys_line(self, width: int) -> Line:
+        """See `AnswerRow`; where room is short, the name of the run goes first, then verbs."""
         listing = self._listing or Listing()
         row = listing.row
         command = opening(row) if row is not None else []

@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from ralph_tui.errors import RalphError
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.draw.told_rows import Rows
 from ralph_tui.tui.home import bars
 from ralph_tui.tui.home.empty import EmptyState
 from ralph_tui.tui.home.keys import KEYS, opening, resuming
@@ -63,8 +64,8 @@ class HomeScreen(BaseScreen):
         super().__init__()
         self._runs, self._choose, self._clock = runs, choose, clock
         self.listing = listing
-        self.head, self.notes = bars.Rows("home-head"), bars.Rows("home-notes")
-        self.table, self.detail = RunTable(listing), bars.Rows("home-detail")
+        self.head, self.notes = Rows("home-head"), Rows("home-notes")
+        self.table, self.detail = RunTable(listing), Rows("home-detail")
         self.foot = bars.KeysRow(self.ralph.monotonic, self.ralph.keys)
         self._new_runs = new_runs
         self._empty: EmptyState | None = None
@@ -167,7 +168,7 @@ class HomeScreen(BaseScreen):
         now, width = self._clock(), self.app.size.width
         self.head.tell(bars.head(self._runs.place, self.listing))
         self.notes.tell(*bars.notes(self._said, self.listing, self._runs.lost(), width))
-        self.table.follow(now, self._problem)
+        self.table.show(now, self._problem)
         tall = self.app.size.height >= DETAIL_ROWS
         self.detail.tell(*(bars.detail(self.listing, now) if tall else ()))
         self.foot.follow(self.listing)
@@ -188,13 +189,13 @@ class HomeScreen(BaseScreen):
         """Other widths have other rows."""
         self._show()
 
-    def on_run_table_moved(self) -> None:
+    def on_list_table_moved(self) -> None:
         """Another run is selected."""
         self._show()
         if self._wanted():
             self._look_soon()
 
-    def on_run_table_chosen(self) -> None:
+    def on_list_table_chosen(self) -> None:
         """A run was clicked twice."""
         self.action_open()
 
