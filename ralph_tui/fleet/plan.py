@@ -34,6 +34,11 @@ class Loop(Fact):
     permissions.mode, limits.max_iterations, limits.budget_usd and the like."""
 
     @property
+    def login(self) -> str:
+        """What it shares limits with: its account, else all that use the same agent."""
+        return self.account or self.settings.get("agent.name", "")
+
+    @property
     def budget_usd(self) -> float | None:
         """Its own limit in US dollars; None: it has none."""
         given = self.settings.get("limits.budget_usd")

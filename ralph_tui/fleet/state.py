@@ -1,84 +1,25 @@
 """How a fleet stands: the fold of its journal, and the only one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from ralph_tui.events.base import EPOCH
-from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.plan import Loop, Plan
+from ralph_tui.fleet.loop_state import (
+    ABOUT_A_LOOP,
+    COURSE,
+    LoopState,
+    LoopStatus,
+)
+from ralph_tui.fleet.plan import Plan
 
-LoopStatus = Literal["queued", "placing", "running", "lost", "ended", "skipped"]
-"""Where a loop is; what it does while it runs says `phase`, how it ended says `outcome`."""
-COURSE = 200
-"""Readings of a loop that are kept, the last ones."""
-
-
-@dataclass
-class LoopState:
-    """One loop."""
-
-    spec: Loop
-    status: LoopStatus = "queued"
-    attempt: int = 0
-    host: str = ""
-    machine: str = ""
-    branch: str = ""
-    stage: str = ""
-    """While it is placed."""
-    run_id: str = ""
-    run: str = ""
-    folder: str = ""
-    ports: tuple[int, int] | None = None
-    resumes: int = 0
-    """How often it went on in the tree that it had."""
-    phase: str = ""
-    iteration: int = 0
-    max_iterations: int | None = None
-    completions: list[float] = field(default_factory=list)
-    best: float | None = None
-    verdict: str = ""
-    question: str = ""
-    question_id: str = ""
-    until: datetime | None = None
-    cost_usd: float | None = None
-    """Of this attempt; None: not known."""
-    earlier_cost_usd: float = 0.0
-    """Of attempts before."""
-    tokens: int = 0
-    given_usd: float | None = None
-    """What it may spend."""
-    placed_at: datetime | None = None
-    began_at: datetime | None = None
-    ended_at: datetime | None = None
-    lost_until: datetime | None = None
-    outcome: Outcome | None = None
-    reason: str = ""
-    never_began: bool = False
-    changed_lines: int | None = None
-    commit: str = ""
-    """Of the collected branch; empty: it is not collected."""
-    files: int = 0
-    not_collected: str = ""
-    conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    conflicts_unknown: str = ""
-    place: Literal["", "chosen", "beaten"] = ""
-    """Among several tries."""
-    verified: bool | None = None
-    """Whether the completion command passed once more in a fresh clone."""
-
-    @property
-    def spent_usd(self) -> float:
-        """All attempts together, as far as it is known."""
-        return self.earlier_cost_usd + (self.cost_usd or 0.0)
-
-    @property
-    def over(self) -> bool:
-        """Nothing more comes of it."""
-        return self.status in ("ended", "skipped")
+NOTICES = 500
+"""Events that are kept for the fleet's log, the last ones."""
+_UNTOLD = (told.LoopProgressed, told.LoopStage, told.CollectionAsked)
+"""Of these the rows of the loops tell enough; the log would be full of them."""
 
 
 @dataclass
@@ -92,33 +33,48 @@ class HostState:
     here: bool = True
     """It was heard of and not lost since."""
     since: datetime = EPOCH
+    """When it joined last, or was lost."""
     reason: str = ""
     """Why it is lost."""
 
 
+@dataclass(frozen=True)
+class Trial:
+    """The loop of a held login that tries first, whether its limit has ended."""
+
+    loop: str
+    at: datetime
+
+
 @dataclass
 class FleetState:
-    """A fleet; `apply` brings it up to date."""
+    """A fleet; `apply` brings it up to date. A ``deepcopy`` of it is independent."""
 
     started: told.FleetStarted | None = None
     finished: told.FleetFinished | None = None
     plan: Plan = field(default_factory=Plan)
     loops: dict[str, LoopState] = field(default_factory=dict)
+    """By id, in the order of the plan, which is that of the queue."""
     hosts: dict[str, HostState] = field(default_factory=dict)
     held: dict[str, told.AccountHeld] = field(default_factory=dict)
-    """Accounts at which nothing is started."""
+    """By `Loop.login`: those at which nothing is started."""
+    trials: dict[str, Trial] = field(default_factory=dict)
+    """Of held logins."""
+    released: dict[str, datetime] = field(default_factory=dict)
+    """By login: when it was held no more."""
     chosen: dict[str, told.WinnerChosen] = field(default_factory=dict)
     """By what the tries have in common."""
     budget_percent: int = 0
     """90 or 100 when that much is used."""
     stopping: told.StopAsked | None = None
     last_start: dict[str, datetime] = field(default_factory=dict)
-    """By account: when a loop of it was placed last."""
+    """By login: when a loop of it was placed, or told to try again, last."""
     notices: list[FleetEvent] = field(default_factory=list)
-    """What is told in the fleet's log, the last ones."""
+    """What is told in the fleet's log, the last `NOTICES`."""
     seq: int = 0
     at: datetime = EPOCH
     revision: int = 0
+    """Grows with each event."""
 
     @property
     def spent_usd(self) -> float:
@@ -128,7 +84,7 @@ class FleetState:
     def running_on(self, host: str) -> Iterator[LoopState]:
         """Loops that take a slot of this host."""
         for loop in self.loops.values():
-            if loop.host == host and loop.status in ("placing", "running", "lost"):
+            if loop.host == host and loop.placed:
                 yield loop
 
     def tries(self, common: str) -> list[LoopState]:
@@ -142,15 +98,133 @@ class FleetState:
         return self
 
     def apply(self, event: FleetEvent) -> None:
-        """Take one event in."""
+        """Take one event in; of a loop that is not in the plan it is passed over."""
         self.seq, self.at = event.seq, event.at
         self.revision += 1
+        if type(event) in ABOUT_A_LOOP:
+            loop = self.loops.get(getattr(event, "loop", ""))
+            if loop is not None:
+                loop.take(event)
         handler = _HANDLERS.get(type(event))
         if handler is not None:
             handler(self, event)
+        if not isinstance(event, _UNTOLD):
+            self.notices = [*self.notices[-NOTICES + 1 :], event]
 
-    # The handlers: one per event, named like it.
+
+def _fleet_started(state: FleetState, event: told.FleetStarted) -> None:
+    state.started, state.plan = event, event.plan
+    state.loops = {spec.id: LoopState(spec) for spec in event.plan.loops}
 
 
-Handler = Any
-_HANDLERS: dict[type[FleetEvent], Handler] = {}
+def _fleet_resumed(state: FleetState, _: told.FleetResumed) -> None:
+    """Hosts join the new process anew; who resumes a fleet wants what was stopped to go on."""
+    state.finished = state.stopping = None
+    state.trials.clear()
+    for host in state.hosts.values():
+        host.here = False
+    for loop in state.loops.values():
+        loop.fleet_resumed()
+
+
+def _fleet_finished(state: FleetState, event: told.FleetFinished) -> None:
+    state.finished = event
+
+
+def _host_joined(state: FleetState, event: told.HostJoined) -> None:
+    state.hosts[event.host] = HostState(
+        event.host, event.slots, event.machine, event.version, since=event.at
+    )
+    for loop in state.loops.values():
+        if loop.host == event.host:  # what could not be collected may be there again
+            loop.machine = loop.machine or event.machine
+            loop.not_collected, loop.collecting = "", False
+
+
+def _host_lost(state: FleetState, event: told.HostLost) -> None:
+    host = state.hosts.get(event.host)
+    if host is None:
+        return
+    host.here, host.since, host.reason = False, event.at, event.reason
+    for loop in state.loops.values():
+        if loop.host == event.host:
+            loop.collecting = False
+
+
+def _loop_placed(state: FleetState, event: told.LoopPlaced) -> None:
+    loop = state.loops.get(event.loop)
+    if loop is not None:
+        state.last_start[loop.spec.login] = event.at
+        host = state.hosts.get(event.host)
+        loop.machine = host.machine if host else ""
+
+
+def _loop_retried(state: FleetState, event: told.LoopRetried) -> None:
+    loop = state.loops.get(event.loop)
+    if loop is None:
+        return
+    login = loop.spec.login
+    state.last_start[login] = event.at
+    if login in state.held:
+        state.trials[login] = Trial(event.loop, event.at)
+
+
+def _account_held(state: FleetState, event: told.AccountHeld) -> None:
+    state.held[event.account] = event
+    state.trials.pop(event.account, None)
+
+
+def _account_released(state: FleetState, event: told.AccountReleased) -> None:
+    state.held.pop(event.account, None)
+    state.trials.pop(event.account, None)
+    state.released[event.account] = event.at
+
+
+def _budget_reached(state: FleetState, event: told.BudgetReached) -> None:
+    state.budget_percent = max(state.budget_percent, event.percent)
+
+
+def _stop_asked(state: FleetState, event: told.StopAsked) -> None:
+    """A milder wish takes none back: what was stopped at once is not running again."""
+    before = state.stopping
+    if before is None or (event.abort, event.now) >= (before.abort, before.now):
+        state.stopping = event
+
+
+def _winner_chosen(state: FleetState, event: told.WinnerChosen) -> None:
+    state.chosen[event.tries_at] = event
+    for loop in state.tries(event.tries_at):
+        loop.place = "chosen" if loop.spec.id == event.loop else "beaten" if event.loop else ""
+
+
+def _conflicts_found(state: FleetState, event: told.ConflictsFound) -> None:
+    for loop in state.loops.values():
+        if loop.branch == event.branch:
+            loop.conflicts, loop.conflicts_unknown = dict(event.others), event.unknown
+
+
+_HANDLERS: dict[type[FleetEvent], Callable[[FleetState, Any], None]] = {
+    told.FleetStarted: _fleet_started,
+    told.FleetResumed: _fleet_resumed,
+    told.FleetFinished: _fleet_finished,
+    told.HostJoined: _host_joined,
+    told.HostLost: _host_lost,
+    told.LoopPlaced: _loop_placed,
+    told.LoopRetried: _loop_retried,
+    told.AccountHeld: _account_held,
+    told.AccountReleased: _account_released,
+    told.BudgetReached: _budget_reached,
+    told.StopAsked: _stop_asked,
+    told.WinnerChosen: _winner_chosen,
+    told.ConflictsFound: _conflicts_found,
+}
+"""What each event changes beside the loop that it is of."""
+
+__all__ = [
+    "COURSE",
+    "FleetState",
+    "HostState",
+    "LoopState",
+    "LoopStatus",
+    "Trial",
+]

@@ -1,0 +1,85 @@
+"""What comes of the loops: branches, and which of several tries counts."""
+
+from typing import Literal
+
+from ralph_tui.events.text import Line
+from ralph_tui.fleet.events.base import FleetEvent
+
+__all__ = [
+    "CollectionAsked",
+    "CollectionFailed",
+    "ConflictsFound",
+    "ResultCollected",
+    "VerificationBegan",
+    "WinnerChosen",
+    "WinnerVerified",
+]
+
+
+class CollectionAsked(FleetEvent):
+    """The host of an ended loop was asked for its work."""
+
+    kind: Literal["collection_asked"] = "collection_asked"
+    loop: Line
+
+
+class ResultCollected(FleetEvent):
+    """Its work is a branch of the repository."""
+
+    durable = True
+    kind: Literal["result_collected"] = "result_collected"
+    loop: Line
+    branch: Line
+    commit: Line
+    files: int = 0
+    """Changed since the base."""
+    changed_lines: int | None = None
+    """Added and removed since the base; None: not known."""
+
+
+class CollectionFailed(FleetEvent):
+    """Its work stays where it is for now."""
+
+    durable = True
+    kind: Literal["collection_failed"] = "collection_failed"
+    loop: Line
+    reason: Line
+
+
+class ConflictsFound(FleetEvent):
+    """Which collected branches cannot be merged one after the other."""
+
+    kind: Literal["conflicts_found"] = "conflicts_found"
+    branch: Line
+    others: dict[Line, tuple[Line, ...]] = {}
+    """Branches that it conflicts with (the base's name among them), each with some of the files."""
+    unknown: Line = ""
+    """Why it cannot be told; empty: it was told."""
+
+
+class VerificationBegan(FleetEvent):
+    """The completion command is run once more on the branch of a try that may win."""
+
+    kind: Literal["verification_began"] = "verification_began"
+    loop: Line
+
+
+class WinnerVerified(FleetEvent):
+    """The completion command was run once more on a winner's branch, in a fresh clone."""
+
+    durable = True
+    kind: Literal["winner_verified"] = "winner_verified"
+    loop: Line
+    passed: bool
+    reason: Line = ""
+
+
+class WinnerChosen(FleetEvent):
+    """Of several tries at one objective this one counts; the others are beaten."""
+
+    durable = True
+    kind: Literal["winner_chosen"] = "winner_chosen"
+    tries_at: Line
+    loop: Line
+    """Empty: none of them passed."""
+    reason: Line
