@@ -57,12 +57,15 @@ def request(
     command: Mapping[str, object],
     timeout: float = PATIENCE_S,
     lives: Callable[[], bool] = _nobody,
+    loop: str | None = None,
 ) -> int:
     """As `send`, with a command's fields; gives back the number of the first event it caused.
 
+    `loop`: at the socket of a fleet, the loop it is for; empty: the fleet itself.
+
     Raises ``RefusedError`` with the run's own sentence.
     """
-    request = request_line(command)
+    request = request_line(command, loop)
     if len(request) > LIMIT:
         raise RefusedError(f"the command is longer than {LIMIT:,} bytes; shorten it")
     try:

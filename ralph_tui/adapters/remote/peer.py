@@ -59,25 +59,28 @@ class Peer:
             raise UnwelcomeError(GONE)
         return cls(pid, line[0].started)
 
-    def look(self, run_id: str) -> Speaker:
-        """Who it is now; raises ``UnwelcomeError`` when it may not, or not any more, command."""
+    def look(self, run_id: str, marked_by: str = RUN_MARK) -> Speaker:
+        """Who it is now; raises ``UnwelcomeError`` when it may not, or not any more, command.
+
+        `marked_by`: the variable that carries `run_id` in what the run has started.
+        """
         line = lineage(self._pid)
         if not line or line[0].started != self._started:
             raise UnwelcomeError(GONE)
-        if _started_by(line, run_id):
+        if _started_by(line, run_id, marked_by):
             raise UnwelcomeError(STARTED_BY_RUN)
         terminal = terminal_of(self._pid)
         # Whoever leads the session has opened the terminal.
         leader = lineage(line[0].session) if line[0].session else line
-        outside = bool(leader) and not _started_by(leader, run_id)
+        outside = bool(leader) and not _started_by(leader, run_id, marked_by)
         return Speaker(name_of(self._pid), terminal is not None and terminal.in_front and outside)
 
 
-def _started_by(line: tuple[Entry, ...], run_id: str) -> bool:
+def _started_by(line: tuple[Entry, ...], run_id: str, marked_by: str) -> bool:
     """Whether this process, which hosts the run, is above it, or the run's mark is."""
     me = os.getpid()
     return any(entry.pid == me for entry in line[1:]) or any(
-        mark(entry, RUN_MARK) == run_id for entry in line if entry.pid != me
+        mark(entry, marked_by) == run_id for entry in line if entry.pid != me
     )
 
 

@@ -4,6 +4,8 @@
     answer    {"version": 1, "accepted": 123}    the number of the first event that it caused
               {"version": 1, "refused": "why"}   one sentence; nothing has happened
 
+A request to a fleet names a loop beside: {"version": 1, "loop": "3a", "command": {...}}.
+
 Standard library only: a command of another terminal is as fast as Python starts.
 """
 
@@ -27,9 +29,9 @@ class RefusedError(RalphError):
     """The run heard a command and did not obey; the text says why."""
 
 
-def request_line(command: Mapping[str, object]) -> bytes:
-    """A command's fields as a request."""
-    return _line({"command": command})
+def request_line(command: Mapping[str, object], loop: str | None = None) -> bytes:
+    """A command's fields as a request; `loop`: of a fleet, whom it is for."""
+    return _line({"command": command} | ({} if loop is None else {"loop": loop}))
 
 
 def accepted_line(seq: int) -> bytes:

@@ -1,5 +1,7 @@
 """A request as it comes through the socket: whatever it says, it is a command or a sentence."""
 
+from dataclasses import dataclass
+
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
@@ -9,8 +11,19 @@ from ralph_tui.text.sanitize import clip, one_line
 
 REST_LIMIT = 10_000
 """Characters of a command without its text."""
+LONGEST_ID = 100
+"""Characters of a loop's id."""
 
 _COMMANDS: TypeAdapter[Command] = TypeAdapter(AnyCommand)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A command, and whom of a fleet it is for."""
+
+    command: Command
+    loop: str = ""
+    """Of a fleet: the id of a loop, ``all`` of them, or empty: the fleet itself."""
 
 
 def read_request(line: bytes, by: str) -> Command:
@@ -18,6 +31,15 @@ def read_request(line: bytes, by: str) -> Command:
 
     Raises ``ValueError`` with one sentence for anything else.
     """
+    return _read(line, by, {"version", "command"}).command
+
+
+def read_fleet_request(line: bytes, by: str) -> Request:
+    """As `read_request`, of a socket that serves the loops of a fleet."""
+    return _read(line, by, {"version", "command", "loop"})
+
+
+def _read(line: bytes, by: str, known: set[str]) -> Request:
     try:
         fields = from_json(line, allow_inf_nan=False)
     except ValueError:
@@ -29,7 +51,7 @@ def read_request(line: bytes, by: str) -> Command:
             f"this run understands version {VERSION} of the command socket only; "
             "use the ralph-tui that started it"
         )
-    unknown = sorted(fields.keys() - {"version", "command"})
+    unknown = sorted(fields.keys() - known)
     if unknown:
         raise ValueError(f"a request has no field {clip(one_line(unknown[0]), 40)!r}")
     try:
@@ -38,7 +60,10 @@ def read_request(line: bytes, by: str) -> Command:
         raise ValueError(_sentence(error)) from None
     if len(command.model_dump_json(exclude={"text"})) > REST_LIMIT:
         raise ValueError(f"a command has at most {REST_LIMIT:,} characters beside its text")
-    return command.model_copy(update={"by": by})
+    loop = fields.get("loop", "")
+    if not isinstance(loop, str) or len(loop) > LONGEST_ID:
+        raise ValueError(f"a loop is named by at most {LONGEST_ID} characters")
+    return Request(command.model_copy(update={"by": by}), one_line(loop))
 
 
 def _sentence(error: ValidationError) -> str:

@@ -9,13 +9,15 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from ralph_tui.adapters.processes.sweep import RUN_MARK
 from ralph_tui.adapters.remote.address import bind, listen
 from ralph_tui.adapters.remote.peer import Peer, UnwelcomeError
 from ralph_tui.adapters.remote.protocol import LIMIT, accepted_line, refused_line
-from ralph_tui.adapters.remote.requests import read_request
+from ralph_tui.adapters.remote.requests import Request, read_fleet_request, read_request
 from ralph_tui.commands import Command, empowers
 from ralph_tui.events import Event, Noticed
 from ralph_tui.ports import Accepted, Refused
@@ -34,6 +36,10 @@ ONLY_PEOPLE = (
     "what the agent may do is said by a person at a terminal alone: on the run's own screen, with "
     "ralph-tui attach, or with ralph-tui decide in a terminal's foreground"
 )
+ONLY_PEOPLE_OF_FLEET = (
+    "what an agent may do is said by a person at a terminal alone: with ralph-tui fleet attach, or "
+    "with ralph-tui fleet decide in a terminal's foreground"
+)
 
 
 class CommandReceiver(Protocol):
@@ -48,20 +54,62 @@ class CommandReceiver(Protocol):
         ...
 
 
+Reply = Callable[[Accepted | Refused], None]
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """Whom a socket serves, and how."""
+
+    read: Callable[[bytes, str], Request]
+    """A line of whoever signs like this; raises ``ValueError`` with one sentence."""
+    hand_over: Callable[[Request, Reply], None]
+    """As `CommandReceiver.request`."""
+    warn: Callable[[str], None]
+    """Records a sentence about the server itself; from any thread."""
+    mark: str = RUN_MARK
+    """The environment's variable by which what it has started is known."""
+    whom: str = "run"
+    only_people: str = ONLY_PEOPLE
+
+
 @contextmanager
 def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
     """Commands for `receiver` are heard while the block runs; gives the socket's path.
 
     None when no socket could be made: the run is told, and goes on without.
     """
+
+    def warn(text: str) -> None:
+        receiver.emit(Noticed(level="warn", source="command socket", text=text))
+
+    hearing = Hearing(
+        read=lambda line, by: Request(read_request(line, by)),
+        hand_over=lambda request, reply: receiver.request(request.command, reply),
+        warn=warn,
+    )
+    with serving(hearing, run_id) as path:
+        yield path
+
+
+def hearing_fleet(
+    hand_over: Callable[[Request, Reply], None], warn: Callable[[str], None], mark: str
+) -> Hearing:
+    """The same for a fleet: requests name a loop; `mark` is what its loops are started with."""
+    return Hearing(read_fleet_request, hand_over, warn, mark, "fleet", ONLY_PEOPLE_OF_FLEET)
+
+
+@contextmanager
+def serving(hearing: Hearing, run_id: str) -> Iterator[Path | None]:
+    """As `listening`, for any whom a socket can serve."""
     try:
         listener, path = bind(run_id)
     except OSError as error:
-        text = f"no other terminal can command this run: {error.strerror or error}"
-        receiver.emit(Noticed(level="warn", source="command socket", text=text))
+        why = error.strerror or error
+        hearing.warn(f"no other terminal can command this {hearing.whom}: {why}")
         yield None
         return
-    server = CommandServer(receiver, run_id, listener, path)
+    server = CommandServer(hearing, run_id, listener, path)
     server.start()
     try:
         yield path
@@ -72,11 +120,9 @@ def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
 class CommandServer:
     """Serves a listening socket until it is stopped."""
 
-    def __init__(
-        self, receiver: CommandReceiver, run_id: str, listener: socket.socket, path: Path
-    ) -> None:
+    def __init__(self, hearing: Hearing, run_id: str, listener: socket.socket, path: Path) -> None:
         """Take over the socket that lies at `path`."""
-        self._receiver = receiver
+        self._hearing = hearing
         self._run_id = run_id
         self._listener = listener
         self._path = path
@@ -199,20 +245,20 @@ class CommandServer:
 
     async def _answer(self, line: bytes, peer: Peer) -> bytes:
         """Raises ``UnwelcomeError`` when the client may not, or not any more, say anything."""
-        speaker = peer.look(self._run_id)
+        speaker = peer.look(self._run_id, self._hearing.mark)
         try:
-            command = read_request(line, speaker.name)
+            request = self._hearing.read(line, speaker.name)
         except ValueError as error:
             return refused_line(str(error))
-        if empowers(command) and not speaker.at_terminal:
-            return refused_line(ONLY_PEOPLE)
+        if empowers(request.command) and not speaker.at_terminal:
+            return refused_line(self._hearing.only_people)
         heard: asyncio.Future[Accepted | Refused] = self._loop.create_future()
 
         def reply(answer: Accepted | Refused) -> None:
             with suppress(RuntimeError):  # nobody is left to be told
                 self._loop.call_soon_threadsafe(_settle, heard, answer)
 
-        self._receiver.request(command, reply)
+        self._hearing.hand_over(request, reply)
         async with asyncio.timeout(ANSWER_SECONDS):
             answer = await heard
         match answer:
@@ -227,7 +273,7 @@ class CommandServer:
             return
         self._told = True
         text = f"{context.get('message')}: {context.get('exception')!r}"
-        self._receiver.emit(Noticed(level="warn", source="command socket", text=text))
+        self._hearing.warn(text)
 
 
 def _settle(heard: "asyncio.Future[Accepted | Refused]", answer: Accepted | Refused) -> None:

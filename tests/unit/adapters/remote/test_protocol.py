@@ -16,7 +16,7 @@ from ralph_tui.adapters.remote.protocol import (
     refused_line,
     request_line,
 )
-from ralph_tui.adapters.remote.requests import read_request
+from ralph_tui.adapters.remote.requests import Request, read_fleet_request, read_request
 from ralph_tui.commands import Abort, Answer, Command, Guide, Pause, SetPermissions
 
 COMMANDS: list[Command] = [
@@ -144,3 +144,20 @@ def test_a_refusal_is_a_short_clean_line_on_both_sides() -> None:
 def test_what_is_no_answer_is_not_taken_for_one(line: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         read_answer(line)
+
+
+def test_a_request_to_a_fleet_names_a_loop_and_one_to_a_run_cannot() -> None:
+    line = request_line({"name": "pause"}, "3a")
+
+    assert read_fleet_request(line, HERE) == Request(Pause(by=HERE), "3a")
+    assert read_fleet_request(request_line({"name": "pause"}), HERE).loop == ""
+    with pytest.raises(ValueError, match="no field 'loop'"):
+        read_request(line, HERE)
+
+
+@pytest.mark.parametrize("loop", [3, None, ["2"], "2" * 101])
+def test_what_is_no_id_of_a_loop_is_refused(loop: object) -> None:
+    line = json.dumps({"version": 1, "command": {"name": "pause"}, "loop": loop}).encode()
+
+    with pytest.raises(ValueError, match="a loop is named by at most 100 characters"):
+        read_fleet_request(line, HERE)
