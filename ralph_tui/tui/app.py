@@ -21,6 +21,7 @@ from textual.keys import key_to_character
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.collection import Collection
 from ralph_tui.tui.desktop import NEEDED, NEEDED_NO_MORE, desktop_call
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
@@ -123,6 +124,7 @@ class RalphApp(App[str], inherit_bindings=False):
         self.onward: tuple[tuple[str, ...], Path | None] | None = None
         """A command line to go on with in this terminal, and the worktree where it is typed."""
         self._put_beside(beside)
+        self._collection = Collection(self)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What panes draw with, also in themes that know nothing of it."""
@@ -222,6 +224,10 @@ class RalphApp(App[str], inherit_bindings=False):
         elif self._when_painted is not None:
             self._when_painted()
 
+    def on_unmount(self) -> None:
+        """The process may go on without a screen."""
+        self._collection.go_on()
+
     def exit(
         self,
         result: str | None = None,
@@ -244,6 +250,7 @@ class RalphApp(App[str], inherit_bindings=False):
         """Hold back keys that were typed before an opening dialog could be seen."""
         if isinstance(event, events.Key) and self.screen_stack:
             if not event.is_forwarded:  # what nobody took comes by again
+                self._collection.put_off()
                 self.base.key_came()
             elif self.base.typed_ahead(event):
                 return

@@ -1,7 +1,14 @@
 """How often the cockpit looks for what is new, and when it shows it."""
 
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
+
+from ralph_tui.cli.fronts.cockpit import CockpitRun
+from ralph_tui.cli.fronts.presentation import Presentation, RunFactory
+from ralph_tui.cli.fronts.stage import Stage
 from ralph_tui.events import AgentSpoke
-from ralph_tui.tui.cockpit.rhythm import BEHIND, HZ, QUIET_AFTER, QUIET_HZ
+from ralph_tui.tui.cockpit.rhythm import BEHIND, CALLED_HZ, HZ, QUIET_AFTER
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from tests.tui.driving import Driver, drive, live, story
 
@@ -21,7 +28,7 @@ async def quiet(driver: Driver) -> None:
 def hertz(driver: Driver) -> int:
     """How often the screen looks now."""
     rhythm = driver.cockpit.rhythm
-    timers = {rhythm._often: HZ, rhythm._seldom: QUIET_HZ}
+    timers = {rhythm._often: HZ, rhythm._seldom: rhythm.quiet_hz}
     return sum(often for timer, often in timers.items() if timer._active.is_set())
 
 
@@ -30,7 +37,7 @@ def test_a_cockpit_in_which_nothing_happens_looks_seldom() -> None:
         driver.cockpit.rhythm.happened()
         assert hertz(driver) == HZ
         await quiet(driver)
-        assert hertz(driver) == QUIET_HZ
+        assert hertz(driver) == driver.cockpit.rhythm.quiet_hz > CALLED_HZ, "nobody calls it"
 
         said(driver, "here I am again")
         await driver.sees("here I am again")
@@ -39,6 +46,32 @@ def test_a_cockpit_in_which_nothing_happens_looks_seldom() -> None:
         await quiet(driver)
         await driver.press("2")
         assert hertz(driver) == HZ, "what comes of a key is shown at once"
+
+    drive(live(story("running")), look, (140, 45))
+
+
+def test_an_event_of_a_run_calls_the_cockpit_that_looks_seldom() -> None:
+    calls: list[Callable[[], None]] = []
+    stage = cast("Stage", SimpleNamespace(tell=calls.append))
+
+    async def look(driver: Driver) -> None:
+        front = CockpitRun(cast("RunFactory", None), Presentation(), stage)
+        front._deliver(story("running")[0])
+        rhythm = front.screen().rhythm
+        looks: list[int] = []
+        rhythm.begin(driver.cockpit, lambda: looks.append(len(looks)))
+        rhythm.looked(0)
+        front._deliver(story("running")[1])
+        assert not calls, "it looks often, or is not there yet"
+
+        for _ in range(QUIET_AFTER):
+            rhythm.looked(0)
+        assert rhythm.quiet_hz == CALLED_HZ
+        front._deliver(story("running")[2])
+        (call,) = calls
+        looks.clear()
+        call()
+        await driver.until(lambda: looks)
 
     drive(live(story("running")), look, (140, 45))
 

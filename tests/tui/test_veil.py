@@ -26,6 +26,19 @@ def test_it_looks_as_textual_would_mix_it(theme: str) -> None:
     drive(live(story("running"), theme=theme), scenario, (100, 30))
 
 
+def test_its_styles_are_worked_out_once() -> None:
+    async def scenario(driver: Driver) -> None:
+        again: list[object] = []
+        driver.app.stylesheet.update_nodes = (  # type: ignore[method-assign]
+            lambda nodes, animate=False: again.extend(nodes)
+        )
+        await driver.press("a")
+        assert len(driver.app.screen_stack) == 2
+        assert again == []
+
+    drive(live(story("running")), scenario, (100, 30))
+
+
 def test_what_happens_behind_it_is_seen() -> None:
     events = story("running")
 

@@ -10,8 +10,12 @@ from ralph_tui.text.foreign_json import parse_json
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Write through a temporary file beside it; `durable` also syncs it to disk."""
-    make_folder(path.parent)
-    write_whole(path, text.encode("utf-8", "replace"), durable=durable)
+    content = text.encode("utf-8", "replace")
+    try:
+        write_whole(path, content, durable=durable)
+    except FileNotFoundError:
+        make_folder(path.parent)
+        write_whole(path, content, durable=durable)
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:

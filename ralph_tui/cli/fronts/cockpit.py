@@ -40,7 +40,6 @@ from ralph_tui.ports import Accepted, Refused
 from ralph_tui.sources.live import Live
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.sources.snapshots import RecordedFiles
-from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 if TYPE_CHECKING:
@@ -66,7 +65,8 @@ class CockpitRun:
         self._lock = threading.Lock()
         self._receive: Callable[[Event], None] = self.inbox.append
         self._lines: Lines = SimpleQueue()
-        self._last_screen = LastScreen(self.inbox, self.live)
+        self._screen: CockpitScreen | None = None
+        self._last_screen = LastScreen(self._deliver, self.live)
         self._warnings: list[str] = []
         """Of the end of the run, to be printed behind the screen."""
         self._settled = threading.Event()
@@ -78,9 +78,10 @@ class CockpitRun:
 
     # for the screen ---------------------------------------------------------------------------
 
-    def screen(self) -> BaseScreen:
+    def screen(self) -> CockpitScreen:
         """See `Front`."""
-        return CockpitScreen(self.live)
+        self._screen = CockpitScreen(self.live, called=True)
+        return self._screen
 
     def begin(self) -> None:
         """See `Front`."""
@@ -140,6 +141,8 @@ class CockpitRun:
     def _deliver(self, event: Event) -> None:
         """For the screen, or for the lines that have taken its place."""
         self._receive(event)
+        if self._screen is not None and self._screen.rhythm.quiet:
+            self.stage.tell(self._screen.rhythm.happened)
 
     def _say_last_word(self, run: "AssembledRun") -> None:
         state = run.engine.state.run

@@ -4,7 +4,7 @@ Rule: the run holds nothing any more. Each restore takes the worktree's lock for
 refused where the run has gone on elsewhere, which the screen says as soon as it is recorded.
 """
 
-from collections import deque
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -28,9 +28,9 @@ LOOK_S = 1.0
 class LastScreen:
     """Serves the screen from the thread that has seen the run through."""
 
-    def __init__(self, inbox: deque[Event], live: Live) -> None:
-        """What is recorded goes to `inbox`, and what cannot be done is said by `live`."""
-        self._inbox = inbox
+    def __init__(self, deliver: Callable[[Event], None], live: Live) -> None:
+        """What is recorded goes to `deliver`, and what cannot be done is said by `live`."""
+        self._deliver = deliver
         self._live = live
         self._wishes: SimpleQueue[Restore | None] = SimpleQueue()
 
@@ -65,7 +65,8 @@ class LastScreen:
                 self._live.refused.append((wish, one_line(str(error))))
             else:
                 shown, known = shown + len(told), _size(past)
-                self._inbox.extend(told)
+                for event in told:
+                    self._deliver(event)
 
     def _tell_who_went_on(self, past: RecordedRun, run_id: str) -> None:
         """More of the run is recorded than its screen shows."""

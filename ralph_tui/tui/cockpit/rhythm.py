@@ -12,6 +12,8 @@ from textual.timer import Timer
 HZ = 15
 QUIET_HZ = 5
 """Where nothing has happened for a while; a key ends that at once."""
+CALLED_HZ = 2
+"""There, where what happens calls for a look at once: what is left to look at are clocks."""
 QUIET_AFTER = 2 * HZ
 """Looks that brought nothing."""
 BEHIND = 5
@@ -25,14 +27,17 @@ class Rhythm:
     _often: Timer
     _seldom: Timer
 
-    def __init__(self) -> None:
+    def __init__(self, *, called: bool = False) -> None:
+        """`called`: `happened` is called also when an event has come."""
+        self.quiet_hz = CALLED_HZ if called else QUIET_HZ
+        """How often it looks where nothing has happened for a while."""
         self._told: object = None
         self._looks = self._in_vain = 0
 
     def begin(self, screen: Screen[None], look: Callable[[], None]) -> None:
         """From now on `look` is called."""
         self._often = screen.set_interval(1 / HZ, look)
-        self._seldom = screen.set_interval(1 / QUIET_HZ, look, pause=True)
+        self._seldom = screen.set_interval(1 / self.quiet_hz, look, pause=True)
 
     @property
     def quiet(self) -> bool:

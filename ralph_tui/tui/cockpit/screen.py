@@ -16,7 +16,7 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.actions import BY_NAME, Action, ignored
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.cockpit import key_bindings, layout
+from ralph_tui.tui.cockpit import key_bindings, layout, preloading
 from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.calling import EndCall
 from ralph_tui.tui.cockpit.dialogs import Dialogs
@@ -48,12 +48,13 @@ class CockpitScreen(BaseScreen):
     KEEPS_SEEN = False
     """What is seen here is put down also where it is no live run."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, called: bool = False) -> None:
+        """`called`: whoever fills the source calls `rhythm.happened`; see `Rhythm`."""
         super().__init__()
         self.source = source
         self.state = RunState()
         self._stamp: object = None
-        self.rhythm = Rhythm()
+        self.rhythm = Rhythm(called=called)
         keys = self.ralph.keys
         self.body = Body(source, keys, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(
@@ -143,6 +144,7 @@ class CockpitScreen(BaseScreen):
         self.set_focus(self.scrubber or self.body.panes["agent"])
         self.tick()
         self.rhythm.begin(self, self.tick)
+        preloading.begin(self)
 
     def on_unmount(self) -> None:
         """The screen is gone."""

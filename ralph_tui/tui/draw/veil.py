@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.color import Color
 from textual.geometry import Region
 from textual.screen import Screen
@@ -50,6 +51,11 @@ class Veiled(Screen[T]):
         if self._laid_out:
             super()._compositor_refresh()
         self._laid_out = True
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Not once more at the opening: every widget has just got its styles as it was mounted."""
+        if not self._laid_out:
+            event.refresh_styles = False
 
     def on_screen_suspend(self) -> None:
         """Let all drawn rows go: Textual remembers what drew them long after a dialog is closed,

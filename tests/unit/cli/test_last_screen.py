@@ -13,6 +13,7 @@ from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.cli.fronts import last_screen
 from ralph_tui.cli.fronts.last_screen import LastScreen
+from ralph_tui.events import Event
 from ralph_tui.runtime.assembly import AssembledRun
 from ralph_tui.sources.live import Live
 from ralph_tui.state import RunState
@@ -30,7 +31,7 @@ def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
         attempt=SimpleNamespace(journal=journal), engine=SimpleNamespace(state=state)
     )
     source = Live(deque(), lambda _: None)
-    screen = LastScreen(deque(), source)
+    screen = LastScreen(deque[Event]().append, source)
     thread = threading.Thread(target=screen.serve, args=(cast("AssembledRun", run),))
     thread.start()
     try:
