@@ -218,7 +218,28 @@ UNHEARD = Term(DISCONNECTED.glyph, "unheard")
 NOT_RECORDED = "not recorded by the tool that led this run"
 """Of what is missing in a run of another tool."""
 
+LOOPS: Mapping[str, Term] = {
+    "queued": Term(PHASES["starting"].glyph, "queued"),
+    "placing": Term(PHASES["waiting"].glyph, "placing"),
+    "lost": Term(DISCONNECTED.glyph, "lost"),
+    "skipped": Term("–", "skipped"),
+}
+"""How a loop of a fleet stands that does not run; of one that runs its phase is told, of one that
+has ended its outcome."""
+STAGES: Mapping[str, str] = {
+    "fetching": "fetching the base",
+    "cloning": "making its tree",
+    "copying": "copying files",
+    "setup": "setting up",
+    "checking": "checking the command",
+    "starting": "starting",
+}
+"""How far a host is with the tree of a loop that it was given."""
+
 BEST = Term("★", "best")
+CHOSEN = Term(BEST.glyph, "chosen")
+BEATEN = Term("·", "beaten")
+"""Of several tries at one objective."""
 ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")
 FAILED = Term("✗", "failed")

@@ -1,0 +1,53 @@
+"""Whatever a fleet's journal holds: there is one sentence for it, and a row for what is logged."""
+
+from datetime import timedelta
+
+from hypothesis import given
+
+from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.parsing import FLEET_EVENT_TYPES
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.wording import (
+    conflict_sentences,
+    event_words,
+    fleet_sentence,
+    loop_sentence,
+    result_sentence,
+)
+from tests.fleet_events import a_journal
+
+UNTOLD = {
+    "loop_progressed", "loop_stage", "collection_asked", "verification_began", "conflicts_found",
+    "fleet_noticed",
+}  # fmt: skip
+"""Kinds of which some or all events are no row of the log."""
+
+
+@given(a_journal())
+def test_every_state_has_its_sentences(events: list[FleetEvent]) -> None:
+    state = FleetState()
+    for event in events:
+        state.apply(event)
+        for now in (state.at, state.at + timedelta(days=1)):
+            for lost in (False, True):
+                assert fleet_sentence(state, now, lost=lost)
+            for loop in state.loops.values():
+                told = [loop_sentence(loop, state, now), result_sentence(loop)]
+                told += conflict_sentences(loop)
+                assert told[0]
+                assert not any("None" in sentence or "\n" in sentence for sentence in told)
+
+
+@given(a_journal())
+def test_every_event_is_told_or_known_to_be_none(events: list[FleetEvent]) -> None:
+    for event in events:
+        words = event_words(event)
+        if event.kind not in UNTOLD:
+            assert words is not None
+        if words is not None:
+            assert words[1].strip()
+            assert "None" not in words[1]
+
+
+def test_the_kinds_that_are_not_told_are_kinds() -> None:
+    assert FLEET_EVENT_TYPES.keys() >= UNTOLD
