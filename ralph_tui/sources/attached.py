@@ -9,8 +9,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ralph_tui.adapters.records.journal import told_newer
 from ralph_tui.adapters.records.lock import Owner, holder, owner_of
+from ralph_tui.adapters.records.newer import told_newer
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.commands import Command

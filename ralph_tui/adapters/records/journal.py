@@ -5,13 +5,15 @@ other bad line is an error that names ``path:line``, and the part before it stay
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from ralph_tui.adapters.records.folders import from_here
+from ralph_tui.adapters.records.newer import told_newer
 from ralph_tui.adapters.records.refused import empty, not_ours, not_the_start, unreadable
 from ralph_tui.adapters.records.reserve import Reserve
 from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError, why
@@ -20,6 +22,8 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.ports import Clock
 
+S = TypeVar("S", bound=Event)
+"""The first event of a kind of journal."""
 CUT_OFF = "its last line was cut off by a crash"
 SYNC_SECONDS = 1.0
 """At most this much of the record may be lost to a power cut."""
@@ -198,22 +202,6 @@ class Recording:
         return _size(self.path) != self.size
 
 
-def told_newer(started: RunStarted) -> str:
-    """One sentence about a run of which a newer version has recorded more than this one knows."""
-    return newer_than_this(started.schema_version, started.program_version)
-
-
-def newer_than_this(schema: int, program: str) -> str:
-    """The same of what stands in its first line."""
-    if schema <= SCHEMA_VERSION:
-        return ""
-    by = f"ralph-tui {program}" if program else "ralph-tui"
-    return (
-        f"recorded by {by}, which is newer: what this version does not know is shown raw or left "
-        "out; update to see all of it"
-    )
-
-
 def parse_line(line: bytes, started: RunStarted | None) -> Event:
     """One line behind `started`, or (None) the first; raises ``ValueError``."""
     if started is not None and started.schema_version <= SCHEMA_VERSION:
@@ -225,22 +213,32 @@ def parse_line(line: bytes, started: RunStarted | None) -> Event:
 
 
 def read_journal(path: Path) -> Recording:
-    """Read a whole journal, up to the first bad line.
+    """Read a run's whole journal, up to the first bad line.
 
     Raises ``JournalError`` when there is no journal, it is empty, or it is not one of ours.
+    """
+    return read_events(path, RunStarted, parse_line)
+
+
+def read_events(
+    path: Path, begins: type[S], parse: Callable[[bytes, S | None], Event]
+) -> Recording:
+    """As `read_journal`, of any journal: the event it `begins` with, and how a line is read.
+
+    `parse` is given that event behind the first line, and raises ``ValueError``.
     """
     events: list[Event] = []
     size = _size(path)  # before the first line: what is appended meanwhile is noticed later
     problem, good = "", 0
     torn = False
-    started: RunStarted | None = None
+    started: S | None = None
     for number, line in _lines(path):
         whole = line.endswith(b"\n")
         if not line.strip():
             good += len(line)
             continue
         try:
-            event = parse_line(line, started)
+            event = parse(line, started)
         except ValueError:
             if not whole:
                 torn = True
@@ -250,7 +248,7 @@ def read_journal(path: Path) -> Recording:
             problem = f"{from_here(path)}:{number} cannot be read; what comes before it is shown"
             break
         if started is None:
-            if not isinstance(event, RunStarted):
+            if not isinstance(event, begins):
                 raise not_the_start(path, number)
             started = event
         if not whole:

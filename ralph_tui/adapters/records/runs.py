@@ -56,10 +56,21 @@ class RecordedRun:
         return above.name == HOOKED and above.parent.name == "ralph"
 
     @property
+    def fleet(self) -> Path | None:
+        """The folder of the fleet whose loop it is: it runs in a tree of its own, and this is a
+        mirror of its record; None: it is none.
+        """
+        places = self.folder.absolute().parents
+        mirrored = len(places) > 4 and (places[2].name, places[4].name) == ("loops", "fleets")
+        return places[3] if mirrored else None
+
+    @property
     def lock(self) -> Path:
-        """The lock of the worktree it belongs to (it need not exist)."""
+        """The lock of the worktree it belongs to (it need not exist), or of its fleet."""
         if self.hooked:
             return self.folder.parent.parent / "lock"
+        if self.fleet is not None:
+            return self.fleet.parent / "lock"
         return self.folder.parent.parent.parent.parent / "lock"
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NO_END = "no end was recorded"
 COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was recorded"
+FLEET_GONE = "its fleet does not run; ralph-tui fleet resume goes on with it"
 EVERY_VERSION = 1
 """The schema of journals that every version knows."""
 MOST_FIRST = 1_000_000
@@ -57,11 +58,15 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> Known:
     if run.hooked:
         return _of_hooked(run, status)
     owner = worker(run.lock) if status["outcome"] is None else None
-    alive = owner is not None and owner.run_id == status["run_id"]
+    fleet = run.fleet
+    mine = fleet is not None and owner is not None and owner.run == fleet.name
+    alive = mine or (owner is not None and owner.run_id == status["run_id"])
     status["alive"] = alive
     status["run"] = status["run"] or run.name
     status["journal"] = str(run.journal)
-    if status["outcome"] is None and not alive and worktree_around(run.folder) is None:
+    if status["outcome"] is None and not alive and fleet is not None:
+        status["phase"], status["reason"] = "unheard", FLEET_GONE
+    elif status["outcome"] is None and not alive and worktree_around(run.folder) is None:
         status["phase"], status["reason"] = "unheard", COPIED
     elif status["outcome"] is None and not alive:
         status["phase"] = "died"
@@ -137,7 +142,7 @@ def newer_of(run: RecordedRun) -> str:
     schema = first.get("schema_version") if isinstance(first, dict) else None
     if not isinstance(schema, int) or schema <= EVERY_VERSION:
         return ""
-    from ralph_tui.adapters.records.journal import newer_than_this  # noqa: PLC0415  the rare case
+    from ralph_tui.adapters.records.newer import newer_than_this  # noqa: PLC0415  the rare case
 
     return newer_than_this(schema, one_line(str(first.get("program_version") or "")))
 
