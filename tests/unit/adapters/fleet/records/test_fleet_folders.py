@@ -33,6 +33,19 @@ def test_fleets_are_numbered_and_kept_out_of_commits(tmp_path: Path) -> None:
     assert find_fleet(tmp_path) == second
 
 
+def test_they_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for name in ("fleet-002", "fleet-1000", "fleet-010"):
+        folder = tmp_path / ".aiwg/ralph/fleets" / name
+        folder.mkdir(parents=True)
+        (folder / "events.jsonl").touch()
+    assert [fleet.name for fleet in find_fleets(tmp_path)] == [
+        "fleet-002",
+        "fleet-010",
+        "fleet-1000",
+    ]
+    assert find_fleet(tmp_path).name == "fleet-1000"
+
+
 def test_a_fleet_is_found_by_name_number_and_folder(tmp_path: Path) -> None:
     first, _ = recorded(tmp_path), recorded(tmp_path)
     for name in ("fleet-001", "1", str(first.path)):
