@@ -39,6 +39,11 @@ def add_presentation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
 
 
+def add_starter(parser: argparse.ArgumentParser) -> None:
+    """Add what a fleet starts its runs with; not for users."""
+    parser.add_argument("--commands-from", type=int, metavar="N", help=argparse.SUPPRESS)
+
+
 def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None:
     """Add the flags of `config.sources.FLAGS` and ``--set``; `agent` False leaves out its own."""
     group = parser.add_argument_group("settings")

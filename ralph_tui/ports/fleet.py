@@ -15,6 +15,8 @@ from ralph_tui.events.base import Fact
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.fleet.plan import Isolation, Loop
 
+StageName = Literal["fetching", "cloning", "copying", "setup", "checking", "starting"]
+"""How far the tree of a loop is."""
 _WITH_BYTES = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
 # -- orders ------------------------------------------------------------------------------------
@@ -30,6 +32,9 @@ class Source(Fact):
     """That machine's name."""
     remote: Line = ""
     """Address of the repository's own remote; empty: there is none that can be used."""
+    user_name: Line = ""
+    user_email: Line = ""
+    """Who commits in it; empty: the host's own git knows, or nobody does."""
 
 
 class Place(Fact):
@@ -156,7 +161,7 @@ class Stage(Fact):
     kind: Literal["stage"] = "stage"
     loop: Line
     attempt: int
-    stage: Literal["fetching", "cloning", "copying", "setup", "checking", "starting"]
+    stage: StageName
 
 
 class Began(Fact):

@@ -161,12 +161,14 @@ def launch(
     stdin: Literal["pipe", "null"] = "null",
     stdout: int | IO[bytes] = NULL,
     stderr: int | IO[bytes] = NULL,
+    inherited: Sequence[int] = (),
 ) -> Child:
     """Start `command` in `cwd` under a keeper of its own; some 30 ms.
 
     `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. `lock_fd` is held by
-    the keeper until the last process is gone. Raises ``ProcessError`` when it cannot be started. A
-    keeper that is lost meanwhile is the end of the command, as it is later; `pid` is the keeper's.
+    the keeper until the last process is gone; the command gets the descriptors `inherited`, under
+    the same numbers. Raises ``ProcessError`` when it cannot be started. A keeper that is lost
+    meanwhile is the end of the command, as it is later; `pid` is the keeper's.
     """
     command_id = uuid.uuid4().hex
     try:
@@ -189,7 +191,7 @@ def launch(
                 stdin=PIPE if stdin == "pipe" else NULL,
                 stdout=stdout,
                 stderr=stderr,
-                pass_fds=tuple(passed.values()),
+                pass_fds=(*passed.values(), *inherited),
                 start_new_session=True,
             )
             own(keeper.pid)

@@ -20,6 +20,8 @@ PLACE_MARK = "RALPH_WORKTREE"
 """See `place_of`: a copied worktree has the same runs, but not their processes."""
 COMMAND_MARK = "RALPH_COMMAND_ID"
 """Unique per launched command: tells what one keeper kept from the rest of a run."""
+FLEET_MARK = "RALPH_FLEET_ID"
+"""Of all that the loops of a fleet have started."""
 GUARD_MARK = "RALPH_GUARD_ID"
 """Of commands without a keeper: tells those of one process of ralph-tui."""
 

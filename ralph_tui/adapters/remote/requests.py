@@ -1,6 +1,8 @@
 """A request as it comes through the socket: whatever it says, it is a command or a sentence."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -40,6 +42,18 @@ def read_fleet_request(line: bytes, by: str) -> Request:
 
 
 def _read(line: bytes, by: str, known: set[str]) -> Request:
+    fields = read_fields(line)
+    unknown = sorted(fields.keys() - known)
+    if unknown:
+        raise ValueError(f"a request has no field {clip(one_line(unknown[0]), 40)!r}")
+    loop = fields.get("loop", "")
+    if not isinstance(loop, str) or len(loop) > LONGEST_ID:
+        raise ValueError(f"a loop is named by at most {LONGEST_ID} characters")
+    return Request(command_of(fields, by), one_line(loop))
+
+
+def read_fields(line: bytes) -> dict[str, Any]:
+    """The fields of a request of this version; ``ValueError`` with one sentence for all else."""
     try:
         fields = from_json(line, allow_inf_nan=False)
     except ValueError:
@@ -51,19 +65,18 @@ def _read(line: bytes, by: str, known: set[str]) -> Request:
             f"this run understands version {VERSION} of the command socket only; "
             "use the ralph-tui that started it"
         )
-    unknown = sorted(fields.keys() - known)
-    if unknown:
-        raise ValueError(f"a request has no field {clip(one_line(unknown[0]), 40)!r}")
+    return fields
+
+
+def command_of(fields: Mapping[str, Any], by: str) -> Command:
+    """The command in a request's fields, given by `by`; raises as `read_request`."""
     try:
         command = _COMMANDS.validate_python(fields.get("command"))
     except ValidationError as error:
         raise ValueError(_sentence(error)) from None
     if len(command.model_dump_json(exclude={"text"})) > REST_LIMIT:
         raise ValueError(f"a command has at most {REST_LIMIT:,} characters beside its text")
-    loop = fields.get("loop", "")
-    if not isinstance(loop, str) or len(loop) > LONGEST_ID:
-        raise ValueError(f"a loop is named by at most {LONGEST_ID} characters")
-    return Request(command.model_copy(update={"by": by}), one_line(loop))
+    return command.model_copy(update={"by": by})
 
 
 def _sentence(error: ValidationError) -> str:

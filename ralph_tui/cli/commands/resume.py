@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
-from ralph_tui.cli.options import add_presentation, add_settings, check_settings, load_settings
+from ralph_tui.cli.options import (
+    add_presentation,
+    add_settings,
+    add_starter,
+    check_settings,
+    load_settings,
+)
 from ralph_tui.config.files import first_theme
 from ralph_tui.sources.found import find_ours
 
@@ -46,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of a damaged journal, keep the events up to this one; the rest is set aside",
     )
     add_presentation(parser)
+    add_starter(parser)
     add_settings(parser)
 
 
@@ -79,7 +86,7 @@ def _prepared(
     # Behind the first frame.
     from ralph_tui.runtime.resumption import checkpoint_words, plan_resume  # noqa: PLC0415
 
-    presentation = Presentation(args.headless, args.json)
+    presentation = Presentation(args.headless, args.json, commands_from=args.commands_from)
     resumption = plan_resume(
         root,
         run,

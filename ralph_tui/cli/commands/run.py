@@ -16,6 +16,7 @@ from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wa
 from ralph_tui.cli.options import (
     add_presentation,
     add_settings,
+    add_starter,
     check_agent_name,
     check_settings,
     load_settings,
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plan", metavar="FILE", help="a checklist (Markdown or prd.json) to read progress from"
     )
     add_presentation(parser)
+    add_starter(parser)
     parser.add_argument(
         "--detach", action="store_true", help="start it in the background, without a screen"
     )
@@ -113,6 +115,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         settings.keys.as_keys(),
         on_hangup=settings.ui.on_hangup,
         detached=args.detached,
+        commands_from=args.commands_from,
     )
     request = RunRequest(
         args.objective,

@@ -29,11 +29,14 @@ def show_run(prepare: Prepare, *, screen: bool, theme: str | None = None) -> int
 
 
 def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
+    from ralph_tui.adapters.remote.starter import hearing, starter_of  # noqa: PLC0415 - see above
     from ralph_tui.cli.fronts.background import run_in_background  # noqa: PLC0415 - see above
     from ralph_tui.cli.fronts.common import exit_code, say_what_is_next, warn  # noqa: PLC0415
     from ralph_tui.cli.fronts.lines import run_as_lines  # noqa: PLC0415
 
-    with create_run(warn) as run:
+    # At once, so that nothing the run starts inherits it.
+    starter = starter_of(presentation.commands_from)
+    with create_run(warn) as run, hearing(run.engine, starter):
         if presentation.detached:
             run_in_background(run)
             return exit_code(run)

@@ -42,6 +42,8 @@ class Presentation:
     """What a closed terminal does: the run goes on without a screen, or stops."""
     detached: bool = False
     """This process was started to work in the background."""
+    commands_from: int | None = None
+    """An inherited socket, through which who started this process commands the run."""
 
     @property
     def mode(self) -> "Mode":

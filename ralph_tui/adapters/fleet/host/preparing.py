@@ -1,0 +1,115 @@
+"""A tree in which a run can begin: made anew for an attempt, or found again where it goes on."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from ralph_tui.adapters.fleet.trees.bases import Bases
+from ralph_tui.adapters.fleet.trees.filling import SETUP_LIMIT_S, put_copied, run_setup
+from ralph_tui.adapters.fleet.trees.making import make_clone, make_worktree
+from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.records.lock import worker
+from ralph_tui.adapters.workspace.verification import ShellGate
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.ports.fleet import Place, StageName
+
+AT_ONCE = 2
+"""Trees that are made at once: more of them wait for the disk only."""
+LOCK_S = 8.0
+"""How long a dying run may hold the worktree that another one is to go on in."""
+LOOK_S = 0.05
+
+
+class Prepared(Protocol):
+    """The loop that a tree is for."""
+
+    place: Place
+    folder: TreeFolder
+
+    def stage(self, stage: StageName) -> None:
+        """Tell how far it is; raises ``RalphError`` where the loop is to end."""
+        ...
+
+    def check(self) -> None:
+        """Raises ``RalphError`` where the loop is to end."""
+        ...
+
+    def cancelled_by(self, cancel: Callable[[], None]) -> AbstractContextManager[None]:
+        """While the block runs, `cancel` ends what it waits for."""
+        ...
+
+
+class Preparer:
+    """Makes the trees of a host's loops."""
+
+    def __init__(self, bases: Bases) -> None:
+        self._bases = bases
+        self._making = threading.Semaphore(AT_ONCE)
+
+    def prepare(self, loop: Prepared, variables: Mapping[str, str]) -> PlaceRecord:
+        """The tree of a loop; `variables` are those of its run.
+
+        Raises ``RalphError``: one sentence about why there is none.
+        """
+        if loop.place.resume:
+            return self._found_again(loop)
+        self._refuse_work(loop.folder)
+        record = self._made(loop)
+        if loop.place.copied:
+            loop.stage("copying")
+            put_copied(loop.folder.tree, loop.place.copied)
+        if loop.place.setup.strip():
+            loop.stage("setup")
+            self._set_up(loop, variables)
+        loop.check()
+        return loop.folder.write(record.model_copy(update={"ready": True}))
+
+    def _made(self, loop: Prepared) -> PlaceRecord:
+        place, folder = loop.place, loop.folder
+        loop.stage("fetching")
+        origin = self._bases.origin_of(place, loop)
+        with self._making:
+            loop.stage("cloning")
+            folder.create()
+            record = folder.write(PlaceRecord(place=place))
+            # Only the user's own repository has worktrees that the user can see.
+            as_worktree = place.isolation == "worktree" and origin.users
+            make = make_worktree if as_worktree else make_clone
+            branch = make(folder.tree, origin, place.source, place.branch)
+        return record.model_copy(update={"branch": branch, "worktree": as_worktree})
+
+    def _set_up(self, loop: Prepared, variables: Mapping[str, str]) -> None:
+        gate = ShellGate(
+            loop.place.setup,
+            cwd=loop.folder.tree,
+            run_id=f"fleet-{loop.place.fleet_id}-setup",
+            timeout_s=SETUP_LIMIT_S,
+            env=variables,
+        )
+        with loop.cancelled_by(gate.cancel):
+            run_setup(gate, loop.folder.log("setup"))
+
+    def _found_again(self, loop: Prepared) -> PlaceRecord:
+        record = loop.folder.read()
+        if record is None or not record.ready or not loop.folder.tree.is_dir():
+            raise WorkspaceError("the tree it ran in is not on this host any more")
+        lock = loop.folder.tree / ".aiwg" / "ralph" / "lock"
+        deadline = time.monotonic() + LOCK_S
+        while (owner := worker(lock)) is not None:
+            loop.check()
+            if time.monotonic() > deadline:
+                raise WorkspaceError(
+                    f"process {owner.pid} still runs in its tree on this host: end it, and resume"
+                )
+            time.sleep(LOOK_S)
+        return record
+
+    def _refuse_work(self, folder: TreeFolder) -> None:
+        """A tree that a run has begun in holds work: no new one takes its place."""
+        record = folder.read()
+        if record is not None and record.run:
+            raise WorkspaceError(
+                f"this attempt ran here before ({folder.tree}): resume or collect it"
+            )

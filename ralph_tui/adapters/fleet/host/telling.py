@@ -1,0 +1,76 @@
+"""What can be told of one attempt of a loop: where its run records, and what it has recorded.
+
+Used by the loop's thread while there is one, and by whoever holds the loop when it is over.
+"""
+
+from ralph_tui.adapters.fleet.host.following import Follower
+from ralph_tui.adapters.fleet.trees.places import TreeFolder
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.ports.fleet import Began, Observe, Place
+
+
+class Telling:
+    """The run of one attempt, as far as it is known."""
+
+    def __init__(self, place: Place, folder: TreeFolder, observe: Observe) -> None:
+        self.follower: Follower | None = None
+        self._place = place
+        self._folder = folder
+        self._observe = observe
+        self._began: Began | None = None
+
+    @property
+    def seq(self) -> int:
+        """The last event of its journal; 0 before the first."""
+        return self.follower.seq if self.follower else 0
+
+    @property
+    def began(self) -> bool:
+        """Whether the run was found."""
+        return self._began is not None
+
+    def begin(self, run: str, run_id: str, ports: tuple[int, int] | None) -> None:
+        """The run was found: it is told, and followed from what the fleet has seen of it."""
+        records = self._folder.attempt_folder(run)
+        if records is None:
+            return
+        loop, attempt = self._place.loop.id, self._place.attempt
+        self._began = Began(
+            loop=loop,
+            attempt=attempt,
+            run_id=run_id,
+            run=run,
+            folder=str(self._folder.tree),
+            ports=ports,
+        )
+        self._observe(self._began)
+        self.follower = Follower(loop, attempt, records, self._observe)
+        self.follower.begin_at(self._place.seen)
+        record = self._folder.read()
+        if record is None:
+            raise WorkspaceError(f"{self._folder.folder} was changed while its loop ran")
+        known = {"run": run, "run_id": run_id, "ports": ports}
+        self._folder.write(record.model_copy(update=known))
+
+    def look(self, *, last: bool = False) -> bool:
+        """Tell what is new; whether anything was."""
+        return self.follower is not None and self.follower.look(last=last)
+
+    def again(self, seen: int) -> None:
+        """Tell it from this event on."""
+        if self._began is not None:
+            self._observe(self._began)
+        if self.follower is not None:
+            self.follower.begin_at(seen)
+            self.follower.look(last=True)
+
+    def recall(self) -> None:
+        """Find the run of a loop that an earlier process has held."""
+        record = self._folder.read()
+        if record is not None and record.run and not self.began:
+            self.begin(record.run, record.run_id, record.ports)
+
+    def close(self) -> None:
+        """Close its files; they are opened again when they are asked for."""
+        if self.follower is not None:
+            self.follower.close()

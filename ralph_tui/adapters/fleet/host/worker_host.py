@@ -1,0 +1,187 @@
+"""The loops of one host, whatever connects it to a fleet: `ralph_tui.ports.fleet.LoopHost`.
+
+Orders return at once: each loop has a thread. One registry knows every loop that is alive or whose
+tree is still here, so an order for a loop that is held is never a second run of it.
+"""
+
+import socket
+import threading
+import time
+from pathlib import Path
+
+from ralph_tui.adapters.fleet.host.held_loop import HeldLoop
+from ralph_tui.adapters.fleet.host.preparing import Preparer
+from ralph_tui.adapters.fleet.trees.bases import Bases
+from ralph_tui.adapters.fleet.trees.places import TreeFolder, found_in
+from ralph_tui.errors import RalphError
+from ralph_tui.ports.fleet import (
+    Adopt,
+    Base,
+    Collect,
+    End,
+    Held,
+    NeedsBase,
+    Observe,
+    Order,
+    Over,
+    Place,
+    Remove,
+    Tell,
+    Told,
+)
+from ralph_tui.text.format import duration
+
+LOOK_S = 0.25
+"""How often leases are looked at while the fleet is not heard."""
+CLOSE_S = 15.0
+"""In which the last loop has ended: it has its own time, then its keeper's."""
+ENDED = "the fleet has ended it"
+CLOSED = "its host was stopped"
+NOT_HELD = "this host does not hold the loop"
+
+
+class WorkerHost:
+    """See `LoopHost`; any thread may call."""
+
+    def __init__(
+        self, name: str, slots: int, base: Path, observe: Observe, *, fleet_id: str = ""
+    ) -> None:
+        """`base` is where trees lie. Of the fleet `fleet_id`, trees of an earlier process count."""
+        self.name = name
+        self.slots = slots
+        self._base = base
+        self._observe = observe
+        self._lock = threading.RLock()
+        self._loops: dict[tuple[str, int], HeldLoop] = {}
+        self._known: set[str] = set()
+        """Fleets whose trees were looked for."""
+        self._lost_at: float | None = None
+        self._closed = threading.Event()
+        self._bases = Bases(base, socket.gethostname(), self._ask_for_base)
+        self._preparer = Preparer(self._bases)
+        if fleet_id:
+            self._find_trees(fleet_id)
+
+    def holds(self) -> tuple[Held, ...]:
+        """Its loops, alive or over and not removed."""
+        with self._lock:
+            return tuple(loop.held() for loop in self._loops.values())
+
+    def obey(self, order: Order) -> None:
+        """Carry an order out; what comes of it is observed."""
+        with self._lock:
+            match order:
+                case Place():
+                    self._place(order)
+                case Adopt():
+                    self._adopt(order)
+                case Tell():
+                    self._tell(order)
+                case End():
+                    for loop in self._of(order.loop):
+                        loop.end(ENDED)
+                case Collect() | Remove() | Base():
+                    pass
+
+    def fleet_lost(self) -> None:
+        """The fleet is not heard any more: leases begin to run out."""
+        with self._lock:
+            if self._lost_at is None and not self._closed.is_set():
+                self._lost_at = time.monotonic()
+                threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
+
+    def fleet_found(self) -> None:
+        """The fleet is there again."""
+        with self._lock:
+            self._lost_at = None
+
+    def close(self) -> None:
+        """Stop all loops in order; returns when nothing of them is alive, or after `CLOSE_S`."""
+        with self._lock:
+            self._closed.set()
+            loops = list(self._loops.values())
+        for loop in loops:
+            loop.end(CLOSED)
+        deadline = time.monotonic() + CLOSE_S
+        for loop in loops:
+            loop.join(max(0.0, deadline - time.monotonic()))
+
+    # -- orders ------------------------------------------------------------------------------
+
+    def _place(self, place: Place) -> None:
+        loop_id, attempt = place.loop.id, place.attempt
+        held = self._loops.get((loop_id, attempt))
+        if held is not None and held.alive:
+            held.take(Adopt(loop=loop_id, attempt=attempt, seen=place.seen))
+            return
+        if self._closed.is_set():
+            self._refuse(place, CLOSED)
+            return
+        self._find_trees(place.fleet_id)
+        try:
+            folder = TreeFolder.of(self._base, place.fleet_id, loop_id, attempt)
+        except RalphError as error:
+            self._refuse(place, str(error))
+            return
+        before = next((loop for loop in self._of(loop_id) if loop.alive), None)
+        if before is not None:
+            before.end("a later attempt takes its place")
+        loop = HeldLoop(place, folder, self._observe, self._preparer, self._free_slot())
+        self._loops[loop.key] = loop
+        loop.start(before)
+
+    def _refuse(self, place: Place, reason: str) -> None:
+        over = Over(loop=place.loop.id, attempt=place.attempt, outcome="failed", reason=reason)
+        self._observe(over.model_copy(update={"never_began": True}))
+
+    def _adopt(self, adopt: Adopt) -> None:
+        held = self._loops.get((adopt.loop, adopt.attempt))
+        if held is not None:
+            held.take(adopt)
+            return
+        known = {"loop": adopt.loop, "attempt": adopt.attempt, "seq": adopt.seen}
+        self._observe(Over.model_validate({**known, "outcome": "interrupted", "reason": NOT_HELD}))
+
+    def _tell(self, tell: Tell) -> None:
+        held = self._of(tell.loop)
+        if held:
+            held[0].take(tell)
+        else:
+            self._observe(Told(id=tell.id, refused=NOT_HELD))
+
+    def _of(self, loop_id: str) -> list[HeldLoop]:
+        """Its attempts, the latest first."""
+        found = [loop for (each, _), loop in self._loops.items() if each == loop_id]
+        return sorted(found, key=lambda loop: loop.place.attempt, reverse=True)
+
+    def _free_slot(self) -> int:
+        taken = {loop.slot for loop in self._loops.values() if loop.alive}
+        return next(slot for slot in range(len(taken) + 1) if slot not in taken)
+
+    def _find_trees(self, fleet_id: str) -> None:
+        """Trees of an earlier process of this host: their loops are over."""
+        if fleet_id in self._known:
+            return
+        self._known.add(fleet_id)
+        for folder in found_in(self._base, fleet_id):
+            record = folder.read()
+            if record is not None and record.ready:
+                loop = HeldLoop(record.place, folder, self._observe, self._preparer)
+                self._loops.setdefault(loop.key, loop)
+
+    def _ask_for_base(self, commit: str) -> None:
+        self._observe(NeedsBase(host=self.name, commit=commit))
+
+    # -- leases ------------------------------------------------------------------------------
+
+    def _watch_leases(self) -> None:
+        while not self._closed.wait(LOOK_S):
+            with self._lock:
+                if self._lost_at is None:
+                    return
+                lost = time.monotonic() - self._lost_at
+                over = [loop for loop in self._loops.values() if loop.place.lease_s <= lost]
+            for loop in over:
+                if loop.alive:
+                    lease = duration(loop.place.lease_s)
+                    loop.end(f"its host has not heard of the fleet for {lease}")

@@ -1,0 +1,88 @@
+"""A host of a fleet as tests see it: orders that it could be given, and what it has observed."""
+
+import socket
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ralph_tui.fleet.plan import Loop
+from ralph_tui.ports.fleet import Observation, Over, Place, Recorded, Source
+from tests.e2e.cli import GATE, ONE_MORE, project
+from tests.waiting import until
+
+O = TypeVar("O", bound=Observation)  # noqa: E741
+FLEET = "fleet-under-test"
+
+
+def committed(root: Path) -> Path:
+    """The repository with the checks of `project`, committed by somebody it knows."""
+    project(root)
+    for words in (
+        ("config", "user.name", "Owner"),
+        ("config", "user.email", "owner@example.com"),
+        ("add", "."),
+        ("commit", "-q", "-m", "checks"),
+    ):
+        git(root, *words)
+    return root
+
+
+def git(root: Path, *words: str) -> str:
+    """What git says; it must not fail."""
+    done = subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def source_in(root: Path) -> Source:
+    """The repository's present, on this machine."""
+    return Source(
+        commit=git(root, "rev-parse", "HEAD"), path=str(root), machine=socket.gethostname()
+    )
+
+
+def place_in(root: Path, loop: str = "1", agent: str = ONE_MORE, **changes: Any) -> Place:
+    """Run a loop of a scripted agent; `changes` are fields of `Place`, or of its `Loop`."""
+    settings = {"agent.name": "command", "agent.command": agent, "limits.max_iterations": "6"}
+    settings |= changes.pop("settings", {})
+    of_loop = {"objective": "Make the checks pass", "command": GATE, "settings": settings}
+    of_loop |= {name: changes.pop(name) for name in list(changes) if name in Loop.model_fields}
+    of_place = {"attempt": 1, "branch": f"ralph/night/{loop}", "source": source_in(root)}
+    return Place.model_validate(
+        {"fleet_id": FLEET, "fleet": "night", **of_place, "ports": 0, **changes}
+        | {"loop": Loop.model_validate({"id": loop, **of_loop})}
+    )
+
+
+class Seen:
+    """Takes observations, from any thread."""
+
+    def __init__(self) -> None:
+        self.all: list[Observation] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, observation: Observation) -> None:
+        with self._lock:
+            self.all.append(observation)
+
+    def of(self, kind: type[O], **fields: Any) -> list[O]:
+        """Those of a type, with these fields."""
+        with self._lock:
+            found = [each for each in self.all if isinstance(each, kind)]
+        return [each for each in found if all(getattr(each, n) == v for n, v in fields.items())]
+
+    def wait(self, kind: type[O], timeout: float = 40, **fields: Any) -> O:
+        """The first of them, when it is there."""
+        return until(lambda: self.of(kind, **fields), timeout)[0]
+
+    def over(self, loop: str = "1", timeout: float = 40) -> Over:
+        """How a loop ended."""
+        return self.wait(Over, timeout, loop=loop)
+
+    def lines(self, loop: str = "1") -> list[str]:
+        """Its journal as it was told; fails where there is a gap."""
+        told: list[str] = []
+        for recorded in self.of(Recorded, loop=loop):
+            assert recorded.seq == len(told) + 1, "there is a gap, or something was told twice"
+            told += recorded.lines
+        return told
