@@ -1,0 +1,177 @@
+"""What hosts tell. It comes from other machines: untrusted until validated, as these types do."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from ralph_tui.events.base import Fact
+from ralph_tui.events.text import Line, Plain
+
+StageName = Literal["fetching", "cloning", "copying", "setup", "checking", "starting"]
+"""How far the tree of a loop is."""
+
+
+_WITH_BYTES = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+
+class Held(Fact):
+    """A loop that a host holds, alive or over and not removed."""
+
+    loop: Line
+    attempt: int
+    alive: bool
+    seq: int = 0
+    """The last event of its journal."""
+
+
+class Joined(Fact):
+    """A host is there, or there again, and says what it holds."""
+
+    kind: Literal["joined"] = "joined"
+    host: Line
+    slots: int = Field(ge=1, le=1000)
+    machine: Line = ""
+    version: Line = ""
+    holds: tuple[Held, ...] = ()
+
+
+class Gone(Fact):
+    """Nothing is heard of a host any more. The dispatcher says it, not the host."""
+
+    kind: Literal["gone"] = "gone"
+    host: Line
+    reason: Line = ""
+
+
+class Refused(Fact):
+    """A host was not let in. The dispatcher says it, not the host, which is told why."""
+
+    kind: Literal["refused"] = "refused"
+    host: Line
+    reason: Line
+
+
+class Stage(Fact):
+    """How far the host is with a new tree."""
+
+    kind: Literal["stage"] = "stage"
+    loop: Line
+    attempt: int
+    stage: StageName
+
+
+class Began(Fact):
+    """The run has recorded its first event."""
+
+    kind: Literal["began"] = "began"
+    loop: Line
+    attempt: int
+    run_id: Line
+    run: Line
+    folder: Line
+    ports: tuple[int, int] | None = None
+
+
+class Recorded(Fact):
+    """Lines of the run's journal, as they stand there, in order and without a gap."""
+
+    kind: Literal["recorded"] = "recorded"
+    loop: Line
+    attempt: int
+    seq: int
+    """Of the first line."""
+    lines: tuple[str, ...] = ()
+    """Checked and sanitized where they are read as events."""
+
+
+class Stands(Fact):
+    """What the run's ``status.json`` says; at most once a second, and when something changed."""
+
+    kind: Literal["stands"] = "stands"
+    loop: Line
+    attempt: int
+    status: dict[str, Any] = {}
+
+
+class Over(Fact):
+    """The run has ended, or could not begin; nothing of it is alive."""
+
+    kind: Literal["over"] = "over"
+    loop: Line
+    attempt: int
+    outcome: Literal["completed", "limit_reached", "aborted", "failed", "interrupted"]
+    reason: Line = ""
+    """One sentence."""
+    never_began: bool = False
+    seq: int = 0
+    """The last event of its journal."""
+
+
+class Told(Fact):
+    """What came of a command."""
+
+    kind: Literal["told"] = "told"
+    id: Line
+    accepted: int | None = None
+    """The number of the first event that it caused."""
+    refused: Line = ""
+    """One sentence; empty: it was accepted."""
+
+
+class Collected(Fact):
+    """The work of a loop as a bundle: its branch, and the snapshots of its run."""
+
+    model_config = _WITH_BYTES
+    kind: Literal["collected"] = "collected"
+    loop: Line
+    attempt: int
+    branch: Line
+    commit: Line
+    bundle: bytes = b""
+    """Of git, without what the base has; empty: nothing was changed."""
+    changed_lines: int = 0
+
+
+class NotCollected(Fact):
+    """Why its work could not be sent; it stays where it is."""
+
+    kind: Literal["not_collected"] = "not_collected"
+    loop: Line
+    attempt: int
+    reason: Line
+
+
+class NeedsBase(Fact):
+    """A host can get the commit neither from a path nor from the remote."""
+
+    kind: Literal["needs_base"] = "needs_base"
+    host: Line
+    commit: Line
+
+
+class Noted(Fact):
+    """A warning of a host, such as that the gate measures another tree."""
+
+    kind: Literal["noted"] = "noted"
+    host: Line = ""
+    loop: Line = ""
+    text: Plain
+    level: Literal["log", "warn"] = "warn"
+
+
+Observation = Annotated[
+    Joined
+    | Gone
+    | Refused
+    | Stage
+    | Began
+    | Recorded
+    | Stands
+    | Over
+    | Told
+    | Collected
+    | NotCollected
+    | NeedsBase
+    | Noted,
+    Field(discriminator="kind"),
+]
