@@ -65,11 +65,6 @@ class RunState:
         """All of them, in the order in which they take an event in."""
         return tuple(value for value in vars(self).values() if isinstance(value, Fold))
 
-    @property
-    def cost_known(self) -> bool:
-        """Whether what was told of the cost says anything of the work of all who worked."""
-        return self.run.cost_known and (self.run.cost_usd > 0 or not self.roster.untold)
-
     def apply(self, event: Event) -> None:
         """Take one event in; events come in the order of their `seq`."""
         self.seq = event.seq

@@ -53,6 +53,11 @@ def worked_words(worked: dict[str, Worked]) -> list[str]:
     ]
 
 
+def untold_words(roster: RosterFold) -> str:
+    """``without that of codex``: whose cost no sum has; empty where all have told theirs."""
+    return f"without that of {' and '.join(roster.untold)}" if roster.untold else ""
+
+
 def _iterations(numbers: Sequence[int]) -> str:
     spans: list[tuple[int, int]] = []
     for number in sorted(set(numbers)):

@@ -265,6 +265,7 @@ class RunFold(Spending, Fold):
 
     def _session_started(self, event: SessionStarted) -> None:
         self.session_running = True
+        self.open_session()
         self.takes_guidance = event.takes_guidance
         self.phase = "waiting"
 

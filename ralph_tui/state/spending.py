@@ -1,4 +1,8 @@
-"""What a run costs: sums over its sessions, the running one included, and over model help."""
+"""What a run costs: sums over its sessions, the running one included, and over model help.
+
+Rule: what somebody who worked has not told makes the sum a lower bound, and a sum of nothing
+unknown.
+"""
 
 from ralph_tui.events import (
     IterationFinished,
@@ -9,25 +13,47 @@ from ralph_tui.events import (
     UsageReported,
 )
 
+_NEVER_BEGAN = frozenset({"limited", "auth", "missing", "unknown_model", "unresumable"})
+"""Outcomes of sessions that cost nothing where they did nothing."""
+
+
+def lacks_cost(event: SessionFinished) -> bool:
+    """Whether the session has cost something, and does not say how much."""
+    never_began = event.outcome in _NEVER_BEGAN and not (event.tokens or event.tool_calls)
+    return event.cost_usd is None and not never_began
+
 
 class Spending:
     """Money and tokens."""
 
     def __init__(self) -> None:
-        self.cost_known = False
-        """Whether the agent tells what it costs."""
-        self.cost_estimated = False
         self.iteration_tool_calls = 0
         self.iteration_tool_errors = 0
-        self._untold = False
-        """Of another tool's run: what an iteration has cost cannot be read any more."""
+        self._told = False
+        """Whether anybody has told what it costs."""
+        self._lacking = self._iteration_lacking = False
+        """What some of it has cost is not told: in the run, in this iteration."""
+        self._estimated_before = self._session_estimated = False
         self._cost_before = 0.0
         self._tokens_before = 0
         self._cost_at_start = 0.0
         self._tokens_at_start = 0
+        self._session_runs = self._session_told = False
         self._session_cost = 0.0
         self._session_tokens = 0
         self._session_calls = self._session_errors = 0
+
+    @property
+    def cost_known(self) -> bool:
+        """Whether what was told of the cost says anything of all that was done."""
+        lacking = self._lacking or (self._session_runs and not self._session_told)
+        return self._told and (self.cost_usd > 0 or not lacking)
+
+    @property
+    def cost_estimated(self) -> bool:
+        """Whether the sum is an estimate, or a lower bound."""
+        estimated = self._lacking or self._estimated_before or self._session_estimated
+        return estimated and self.cost_known
 
     @property
     def cost_usd(self) -> float:
@@ -38,6 +64,11 @@ class Spending:
     def tokens(self) -> int:
         """Tokens so far, the running session included."""
         return self._tokens_before + self._session_tokens
+
+    @property
+    def iteration_cost_known(self) -> bool:
+        """As `cost_known`, of this iteration."""
+        return self.cost_known and (self.iteration_cost_usd > 0 or not self._iteration_lacking)
 
     @property
     def iteration_cost_usd(self) -> float:
@@ -52,14 +83,18 @@ class Spending:
     def begin_iteration(self) -> None:
         """From here on the next iteration's share is counted."""
         self._cost_at_start, self._tokens_at_start = self.cost_usd, self.tokens
+        self._iteration_lacking = False
         self.iteration_tool_calls = self.iteration_tool_errors = 0
+
+    def open_session(self) -> None:
+        """A session begins, which has told nothing yet."""
+        self._session_runs, self._session_told = True, False
 
     def report(self, event: UsageReported) -> None:
         """Take in what the running session has used so far."""
         self._session_tokens = max(self._session_tokens, event.tokens)
         if event.cost_usd is not None:
-            self._session_cost, self.cost_known = event.cost_usd, True
-            self.cost_estimated = event.cost_estimated
+            self._tell(event.cost_usd, estimated=event.cost_estimated)
 
     def count(self, event: ToolStarted | ToolFinished) -> None:
         """Take in a tool call of the running session, or how it ended."""
@@ -71,33 +106,43 @@ class Spending:
     def settle(self, event: SessionFinished) -> None:
         """The session's own last word counts."""
         if event.cost_usd is not None:
-            self._session_cost, self.cost_known = event.cost_usd, True
-        elif self.cost_known and not self._session_cost:
-            # The session has cost something unknown: the sum is a lower bound.
-            self.cost_estimated = True
+            self._tell(event.cost_usd, estimated=False)
+        elif lacks_cost(event) and not self._session_cost:
+            self._lack()
         self._session_tokens = max(event.tokens, self._session_tokens)
         self._session_calls, self._session_errors = event.tool_calls, event.tool_errors
+        self._session_runs = False
         self.close_session()
 
     def bound(self, event: IterationFinished) -> None:
         """An iteration of another tool's run is over: without all costs the sum is a lower bound,
         whichever of them is missing."""
-        self._untold = self._untold or not event.cost_usd
-        self.cost_estimated = self.cost_estimated or (self._untold and self.cost_known)
+        self._lacking = self._lacking or not event.cost_usd
 
     def pay(self, event: ModelAnswered) -> None:
         """Take in what a question outside of sessions has cost."""
         if event.cost_usd is not None:
-            self.cost_known = True
+            self._told = True
             self._cost_before += event.cost_usd
-        elif self.cost_known:
-            self.cost_estimated = True
+        else:
+            self._lack()
         self._tokens_before += event.tokens
 
     def close_session(self) -> None:
         """What the session has cost as far as was told stays."""
+        if self._session_runs and not self._session_told:
+            self._lack()
         self.iteration_tool_calls += self._session_calls
         self.iteration_tool_errors += self._session_errors
         self._session_calls = self._session_errors = 0
         self._cost_before, self._tokens_before = self.cost_usd, self.tokens
         self._session_cost, self._session_tokens = 0.0, 0
+        self._estimated_before = self._estimated_before or self._session_estimated
+        self._session_runs = self._session_estimated = False
+
+    def _tell(self, cost_usd: float, *, estimated: bool) -> None:
+        self._session_cost, self._session_estimated = cost_usd, estimated
+        self._told = self._session_told = True
+
+    def _lack(self) -> None:
+        self._lacking = self._iteration_lacking = True

@@ -16,12 +16,14 @@ from ralph_tui.events import (
     ReadingTaken,
     RunStarted,
     SessionFinished,
+    SessionStarted,
     SnapshotTaken,
     ToolStarted,
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import Trigger
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.spending import lacks_cost
 from ralph_tui.text.format import step
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
@@ -81,8 +83,15 @@ class IterationSpan:
     """Of its sessions."""
     ends: list[SessionFinished] = field(default_factory=list)
     """How they ended."""
+    agents: list[str] = field(default_factory=list)
+    """Who worked, each once, in the order of their sessions."""
     tools: list[ActionKind] = field(default_factory=list)
     """What the agent did, in its order and without repeats; the first `MOST_TOOLS` kinds."""
+
+    @property
+    def cost_estimated(self) -> bool:
+        """Whether what it has cost is a lower bound: not all of its sessions have told."""
+        return any(map(lacks_cost, self.ends))
 
     def use(self, kind: ActionKind) -> None:
         """One more action; a round that is walked again is told once."""
@@ -149,6 +158,11 @@ class TimelineFold(Fold):
         before = self.began_with(span)
         return None if before is None or span.completion is None else step(before, span.completion)
 
+    def agent_before(self, span: IterationSpan) -> str:
+        """Who worked last before an iteration; of the first one who began it. Empty: nobody did."""
+        earlier = [s.agents[-1] for s in self.spans if s.agents and s.start_seq < span.start_seq]
+        return earlier[-1] if earlier else "".join(span.agents[:1])
+
     def gained_since(self, iteration: int) -> float:
         """Points that all iterations after this one brought together."""
         return sum(self.gain(span) or 0.0 for span in self.spans if span.number > iteration)
@@ -169,6 +183,7 @@ class TimelineFold(Fold):
             on(WorktreeRestored, self._worktree_restored),
             on(IterationFinished, self._iteration_finished),
             on(AgentReported, self._agent_reported),
+            on(SessionStarted, self._session_started),
             on(SessionFinished, self._session_finished),
             on(ToolStarted, self._tool_started),
         )
@@ -257,6 +272,13 @@ class TimelineFold(Fold):
         if self.spans:
             self.spans[-1].reports.append(event)
         return False
+
+    def _session_started(self, event: SessionStarted) -> bool:
+        agents = self.spans[-1].agents if self.spans else [event.agent]
+        if event.agent in agents:
+            return False
+        agents.append(event.agent)
+        return True
 
     def _session_finished(self, event: SessionFinished) -> bool:
         if self.spans:

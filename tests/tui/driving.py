@@ -24,6 +24,7 @@ from ralph_tui.tui.modals.modal import Modal
 from tests.world.asking import ASKING
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
+from tests.world.takeovers import TAKEOVERS
 from tests.world.taught import TAUGHT
 from tests.world.windows import WINDOWS
 
@@ -150,4 +151,4 @@ def drive(
 @cache
 def story(name: str) -> list[Event]:
     """The events of a named story."""
-    return (STORIES | DECISIONS | TAUGHT | WINDOWS | ASKING)[name]()
+    return (STORIES | DECISIONS | TAUGHT | WINDOWS | ASKING | TAKEOVERS)[name]()

@@ -67,6 +67,24 @@ def test_it_says_from_where_to_where_and_what_to_do() -> None:
     drive(driver, look)
 
 
+@pytest.mark.parametrize(
+    ("name", "said", "unsaid"),
+    [
+        ("taken_over", "~$0.52 without that of codex (api)", ""),
+        ("never_told", "2 iterations in 1m 12s", "$"),
+    ],
+)
+def test_a_cost_that_not_all_have_told_is_none_of_all(name: str, said: str, unsaid: str) -> None:
+    async def look(driver: Driver) -> None:
+        pane = driver.cockpit.body.end
+        await driver.until(lambda: pane.display)
+        seen = "\n".join("".join(text for text, _ in row) for row in pane.build(76, 12))
+        assert said in seen
+        assert not unsaid or unsaid not in seen, seen
+
+    drive(live(story(name)), look)
+
+
 def test_a_run_that_reached_its_goal_is_not_resumed() -> None:
     async def look(driver: Driver) -> None:
         seen = "\n".join(driver.text())

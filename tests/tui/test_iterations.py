@@ -50,6 +50,16 @@ def test_an_iteration_is_its_number_its_gain_and_its_marks() -> None:
     assert "6 +26 ★   7 ○ ◈ ◈" in " ".join(built("running", 100, 20)[:1])
 
 
+def test_who_worked_is_told_where_agents_changed() -> None:
+    rows = built("taken_over", 76, 12)
+    assert rows[0] == "start 0 %   1 +20   2 +20 codex   3 +10   4 +50 ★ claude"
+    assert " · $0.26 · 140k tok · claude" in "\n".join(rows)
+    state = RunState().apply_all(story("taken_over"))
+    notes = ["".join(text for text, _ in note_of(span, state)) for span in state.timeline.spans]
+    assert notes == ["", "claude", "claude, then codex", "codex", "claude"]
+    assert "claude" not in "\n".join(built("stuck", 100, 20)), "one agent is named by the header"
+
+
 def test_what_an_iteration_gained_is_told_against_the_files_that_it_began_with() -> None:
     """After a restore of iteration 1 at 70 %, 72 % is 2 more, not 22 more than the 50 before."""
     events = story("rolled_back")

@@ -211,7 +211,7 @@ class Recorder:
         latest = changes[-1].path
         self.add(files_changed(iteration, changes, live=live, latest=latest), after)
 
-    def open(self, k: int, *, tells_context: bool = True) -> None:
+    def open(self, k: int, *, tells_context: bool = True, agent: str = "claude") -> None:
         """Steps 3 to 10: the prompt is written, a session starts."""
         self.add(IterationStarted(iteration=k, max_iterations=self.world.state.run.max_iterations))
         self.step(k, 3)
@@ -235,7 +235,7 @@ class Recorder:
             SessionStarted(
                 iteration=k,
                 session_id=f"session-{k}",
-                agent="claude",
+                agent=agent,
                 takes_guidance=True,
                 tells_context=tells_context,
                 transcript=f"results/iter-{k:03}/transcript.jsonl",
@@ -291,9 +291,9 @@ class Recorder:
             )
         )
 
-    def close(self, k: int, points: float) -> None:
+    def close(self, k: int, points: float, cost_usd: float | None = 0.26) -> None:
         """Steps 10 to 17: the session ends, and what it came to is measured and recorded."""
-        self.end_session(k, points)
+        self.end_session(k, points, cost_usd)
         self.gate(k, points)
         self.tell(self.iteration.strategist.after(k))
         self.step(k, 12)
@@ -301,7 +301,7 @@ class Recorder:
         self.step(k, 17)
         self.add(self.iteration.recorder.record(k))
 
-    def end_session(self, k: int, points: float) -> None:
+    def end_session(self, k: int, points: float, cost_usd: float | None = 0.26) -> None:
         """The agent reports and ends its turn; step 11 begins."""
         self.add(
             AgentReported(
@@ -317,7 +317,7 @@ class Recorder:
                 outcome="success",
                 exit_code=0,
                 duration_s=190,
-                cost_usd=0.26,
+                cost_usd=cost_usd,
                 tokens=140_000,
                 turns=9,
                 tool_calls=7,

@@ -155,6 +155,7 @@ class Telling:
     def _iteration_finished(self, told: ToldIteration) -> IterationFinished:
         run = self._state.run
         heard = told.printed is not None
+        known = heard and run.iteration_cost_known
         lasted = told.duration_s
         if lasted is None and told.started is not None and told.ended is not None:
             lasted = (told.ended - told.started).total_seconds()
@@ -163,7 +164,7 @@ class Telling:
             status=told.status,
             completion=run.completion or 0.0,
             duration_s=lasted or 0.0,
-            cost_usd=run.iteration_cost_usd if heard and run.cost_known else told.cost_usd,
+            cost_usd=run.iteration_cost_usd if known else told.cost_usd,
             tokens=run.iteration_tokens if heard else told.tokens,
             tool_calls=run.iteration_tool_calls if heard else told.tool_calls,
             tool_errors=run.iteration_tool_errors if heard else told.tool_errors,

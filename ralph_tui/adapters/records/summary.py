@@ -70,7 +70,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "interventions": len(_acted(state)),
         "strategy": _strategy(state),
         "tokens": run.tokens,
-        "cost_usd": run.cost_usd if state.cost_known else None,
+        "cost_usd": run.cost_usd if run.cost_known else None,
         "cost_estimated": run.cost_estimated,
         "model_help": _model_help(state),
         "context_percent": state.context.percent,

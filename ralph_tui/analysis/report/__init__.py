@@ -14,7 +14,7 @@ from ralph_tui.analysis.verdict.holds import ENDLESS
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.state.roster_wording import worked_words
+from ralph_tui.state.roster_wording import untold_words, worked_words
 from ralph_tui.text.format import count, duration, ending_reason, help_words, money, percent
 from ralph_tui.text.terms import OUTCOMES, permission_words
 
@@ -157,11 +157,11 @@ def _how(started: RunStarted) -> str:
 def _cost(told: Material) -> str:
     """With who pays it, where the agent has told: a subscription's dollars are on no bill."""
     run = told.state.run
-    if not told.state.cost_known:
+    if not run.cost_known:
         return ""
     paid = f" ({escaped(run.billing)})" if run.billing else ""
-    others = " and ".join(map(escaped, told.state.roster.untold))
-    without = f", without that of {others}, which is not told" if others else ""
+    untold = untold_words(told.state.roster)
+    without = f", {escaped(untold)}, which is not told" if untold else ""
     return told.cost(run.cost_usd, estimated=run.cost_estimated) + paid + without
 
 

@@ -24,7 +24,7 @@ from ralph_tui.events import (
     WorkCommitted,
 )
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.state import RunState
+from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import money
 
 
@@ -122,6 +122,10 @@ class Material:
     def ended_at(self) -> str:
         """UTC; of the last event while there is no end."""
         return moment(self.state.run.ended_at or self.state.at)
+
+    def is_estimated(self, span: IterationSpan) -> bool:
+        """Whether what an iteration has cost is an estimate, or a lower bound."""
+        return span.number in self.estimated or span.cost_estimated
 
     def cost(self, usd: float | None, *, known: bool = True, estimated: bool = False) -> str:
         """Dollars, with a ``~`` for an estimate."""

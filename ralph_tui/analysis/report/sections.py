@@ -51,7 +51,7 @@ def _iterations(told: Material) -> str:
     rows = [_row(told, span, waits=waits) for span in told.state.timeline.spans if span.number]
     if not rows:
         return ""
-    note = "\n\n≈: an estimate." if told.estimated else ""
+    note = "\n\n≈: an estimate." if any("≈" in cell for row in rows for cell in row) else ""
     return table(head, rows) + note
 
 
@@ -68,7 +68,7 @@ def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]
     return (
         *first,
         *times,
-        told.cost(done.cost_usd, estimated=span.number in told.estimated),
+        told.cost(done.cost_usd, estimated=told.is_estimated(span)),
         f"{done.tokens:,}" if done.tokens else "—",
         f"{done.tool_calls}{errors}" if told.tells_tools else "—",
         _files_cell(span),

@@ -42,7 +42,7 @@ class IterationRecorder:
             completion=run.completion or 0.0,
             gate_ok=read and gate is not None and gate.ok,
             duration_s=self._scheduler.seconds_since(run.iteration_started_at),
-            cost_usd=run.iteration_cost_usd if run.cost_known else None,
+            cost_usd=run.iteration_cost_usd if run.iteration_cost_known else None,
             tokens=run.iteration_tokens,
             tool_calls=run.iteration_tool_calls,
             tool_errors=run.iteration_tool_errors,

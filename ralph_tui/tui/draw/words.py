@@ -74,7 +74,7 @@ def bar(part: float, width: int) -> str:
 def cost(state: "RunState") -> str:
     """Dollars of the run so far."""
     run = state.run
-    return money(run.cost_usd, known=state.cost_known, estimated=run.cost_estimated)
+    return money(run.cost_usd, known=run.cost_known, estimated=run.cost_estimated)
 
 
 def elapsed(state: "RunState", now: datetime) -> float:

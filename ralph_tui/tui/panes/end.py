@@ -18,6 +18,7 @@ from ralph_tui.analysis.touched import to_check, touched_by
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import Intervention
+from ralph_tui.state.roster_wording import untold_words
 from ralph_tui.text.format import count, duration, percent, points_gained
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, flat_name, wrap
@@ -142,9 +143,11 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
     if run.completion is not None and run.best > run.completion:
         where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
         best = f"best {percent(run.best, run.completion)} {where}"
-    spent = cost(state) if run.cost_known else ""
-    if run.billing:
-        spent = f"{spent} ({flat(run.billing)})" if spent else flat(run.billing)
+    spent = flat(run.billing or "") or ("cost not told" if state.roster.worked else "")
+    if run.cost_known:
+        without = untold_words(state.roster)
+        paid = f"({flat(run.billing)})" if run.billing else ""
+        spent = " ".join(filter(None, (cost(state), flat(without), paid)))
     open_one, trees = state.timeline.current, whole_change(state)
     cut = ""
     if lost and open_one is not None and open_one.number and open_now(open_one, state):

@@ -7,46 +7,42 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ralph_tui.analysis.context import use_of
-from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
-from ralph_tui.state import CheckpointPoint, ContextUse, IterationSpan, RunState
+from ralph_tui.events import GateFinished
+from ralph_tui.state import ContextUse, IterationSpan, RunState
 from ralph_tui.state.wording import gate_words
 from ralph_tui.text.format import (
     clock,
     count,
     duration,
     filled,
-    memory_size,
+    money,
     percent,
-    place,
     points,
     points_gained,
     step,
 )
 from ralph_tui.text.terms import (
     BEST,
-    CRITICAL,
     FAILED,
     FORGOT,
-    LEVEL_TONES,
-    LEVELS,
     PASSED,
-    ROLLED_BACK,
     ROLLOVER,
-    SEVERITIES,
-    alarm_words,
-    subject_words,
 )
 from ralph_tui.tui.draw.cutting import middle, name_of_test
-from ralph_tui.tui.draw.spans import Line, cells, flat, flat_name, wrap
+from ralph_tui.tui.draw.spans import Line, cells, flat, flat_name
 from ralph_tui.tui.draw.words import lines_changed, tokens
 from ralph_tui.tui.panes.files import STYLES
-from ralph_tui.tui.panes.iteration_cells import CUT_OFF, cut_off_words, kept_words, open_now
+from ralph_tui.tui.panes.iteration_cells import (
+    CUT_OFF,
+    agents_words,
+    cut_off_words,
+    open_now,
+)
+from ralph_tui.tui.panes.point_facts import made, of_point
 from ralph_tui.tui.panes.timeline_points import TimelinePoint, gate_before, to_restore
 
 LEAST_NAME = 16
 """Cells below which the name of a test is left out."""
-MOST_ALARMS = 2
-"""That are told of one iteration."""
 
 
 def facts(
@@ -76,8 +72,8 @@ def facts(
             *happened,
             *_files(span, width),
         ]
-        rows += [*_tests(span.gate, gate_before(span, state), width), *_made(span, state, width)]
-    return [*rows, *_point(point, state, width), *_saved(point, state, way_back), *calm]
+        rows += [*_tests(span.gate, gate_before(span, state), width), *made(span, state, width)]
+    return [*rows, *of_point(point, state, width), *_saved(point, state, way_back), *calm]
 
 
 def between(
@@ -154,10 +150,11 @@ def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) ->
     head.append((f" · {duration(seconds)}", "dim"))
     if span.finished is not None:
         cost = span.finished.cost_usd
-        money = "" if cost is None else f" · ${cost:.2f}"
+        spent = "" if cost is None else f" · {money(cost, estimated=span.cost_estimated)}"
         used = f" · {tokens(span.finished.tokens)} tok" if span.finished.tokens else ""
-        head.append((f"{money}{used}", "dim"))
-    return head
+        head.append((f"{spent}{used}", "dim"))
+    agents = agents_words(span, state)
+    return [*head, *([(" · ", "dim"), (agents, "text")] if agents else [])]
 
 
 def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
@@ -242,36 +239,6 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
     return [row]
 
 
-def _made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
-    """What was asked about it, or the alarms that rose where nothing was."""
-    if span.interventions:
-        return [row for made in span.interventions for row in _intervention(made, state, width)]
-    rows: list[Line] = []
-    for alarm in span.alarms[:MOST_ALARMS]:
-        mark = LEVELS[SEVERITIES[alarm.severity]].glyph
-        style = LEVEL_TONES[SEVERITIES[alarm.severity]]
-        what = f"{mark} {alarm_words(alarm.alarm)} "
-        rows.append([(what, f"{style} strong"), ("rose here", "dim")])
-    return rows
-
-
-def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
-    """What is known of a checkpoint or a restore itself."""
-    if point.rollback is not None:
-        return _rollback(point.rollback, state, width)
-    checkpoint = point.checkpoint
-    if checkpoint is None:
-        return []
-    where = f"checkpoint {checkpoint.number} {kept_words(checkpoint)}"
-    rows: list[Line] = [[(where, "accent"), (f"  {clock(checkpoint.at, seconds=True)}", "dim")]]
-    if held := of_session(checkpoint):
-        rows.append([(held, "dim")])
-    for text, style in ((checkpoint.note, "text"), (checkpoint.error, "warn")):
-        if text:
-            rows += [[(piece, style)] for piece in wrap(text, width, 3)]
-    return rows
-
-
 def _saved(point: TimelinePoint, state: RunState, way_back: str) -> list[Line]:
     """Which snapshot has its files, and the way back to them."""
     taken = to_restore(point, state)
@@ -281,40 +248,3 @@ def _saved(point: TimelinePoint, state: RunState, way_back: str) -> list[Line]:
     if point.rollback is not None:
         row = [(f"as it was before: snapshot {taken.number}", "text")]
     return [[*row, (f" · {way_back.replace('{}', str(taken.number))}", "dim")] if way_back else row]
-
-
-def of_session(checkpoint: CheckpointPoint) -> str:
-    """``41m into the session · agent at most 312 MB``, as far as it is known."""
-    parts = []
-    if checkpoint.session_id and checkpoint.trigger != "start":
-        parts.append(f"{duration(checkpoint.duration_s)} into the session")
-    if checkpoint.memory_bytes:
-        parts.append(f"agent at most {memory_size(checkpoint.memory_bytes)}")
-    return " · ".join(parts)
-
-
-def _intervention(made: InterventionMade, state: RunState, width: int) -> list[Line]:
-    known = state.oversight.interventions
-    told = next((other for other in known if other.seq == made.seq), None)
-    head: Line = [
-        (f"{CRITICAL.glyph} {made.level}", "bad strong"),
-        (f" {subject_words(flat(made.about))}", "text"),
-    ]
-    if told is not None and told.decision:
-        head += [("  ", ""), (flat(told.decision, 60), "owner")]
-    if told is not None and told.effect is not None:
-        gained, after = told.effect.points, told.effect.after
-        head.append((f", after {after}: ", "dim"))
-        head.append((points_gained(gained), "good" if gained >= 1 else "warn"))
-    return [head, *([(row, "dim")] for row in wrap(made.reason, width, 3))]
-
-
-def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]:
-    taken = state.timeline.snapshots.get(back.snapshot)
-    where = f"snapshot {back.snapshot}" + (f", {place(taken.iteration)}" if taken else "")
-    head: Line = [(f"{ROLLED_BACK.glyph} restored", "owner strong"), (f" {where}", "text")]
-    head.append((f"  {count(back.files, 'file')}, by {flat(back.by, 40)}", "dim"))
-    if not back.kept:
-        return [head]
-    words = f"{count(back.left_alone, 'file')} left alone"
-    return [head, *([(row, "dim")] for row in wrap(words, width, 2))]

@@ -11,11 +11,13 @@ from itertools import groupby
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
 from ralph_tui.text.format import percent, place, signed
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, PHASES, ROLLED_BACK, ROLLOVER
-from ralph_tui.tui.draw.spans import Line, cells, flat
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 GAP = 3
 """Cells between two iterations."""
+MOST_AGENT = 12
+"""Cells of an agent's name."""
 MOST_CHECKPOINTS = 3
 """Of one iteration that stand one by one; more are a glyph and a number."""
 CUT = "… "
@@ -90,6 +92,19 @@ def marks_of(span: IterationSpan, state: RunState) -> Line:
     return marks
 
 
+def new_agent(span: IterationSpan, state: RunState) -> str:
+    """Who works from this iteration on, where it was another one before; else nothing."""
+    last = "".join(span.agents[-1:])
+    changed = last and last != state.timeline.agent_before(span)
+    return clip(flat(last, MOST_AGENT), MOST_AGENT) if changed else ""
+
+
+def agents_words(span: IterationSpan, state: RunState) -> str:
+    """``claude, then codex``: who worked in it, where several work in the run; else nothing."""
+    several = len(state.roster.worked) > 1
+    return ", then ".join(flat(name, 40) for name in span.agents) if several else ""
+
+
 def glyph_of(point: TimelinePoint) -> tuple[str, str]:
     """Of a point in an iteration."""
     if point.checkpoint is None:
@@ -129,7 +144,8 @@ def _group(
     head, *inside = indices
     span = points[head].span
     first: Line = [(f"{span.number or 'start'} ", "dim"), came_to(span, state)]
-    for mark in marks_of(span, state):
+    agent = new_agent(span, state)
+    for mark in (*marks_of(span, state), *([(agent, "text")] if agent else [])):
         first += [(" ", ""), mark]
     parts: list[tuple[Sequence[int], Line]] = [([head], style.drawn(head, first))]
     kept = [index for index in inside if points[index].checkpoint is not None]

@@ -11,7 +11,14 @@ from ralph_tui.text.format import clock, duration, money, percent, place
 from ralph_tui.text.terms import alarm_words, subject_words
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import lines_changed
-from ralph_tui.tui.panes.iteration_cells import came_to, glyph_of, kept_words, marks_of, open_now
+from ralph_tui.tui.panes.iteration_cells import (
+    agents_words,
+    came_to,
+    glyph_of,
+    kept_words,
+    marks_of,
+    open_now,
+)
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 LEAST_NOTE = 16
@@ -63,7 +70,7 @@ def _files(span: IterationSpan, _: RunState) -> Line:
 
 def _cost(span: IterationSpan, _: RunState) -> Line:
     cost = span.finished.cost_usd if span.finished is not None else None
-    return [] if cost is None else [(money(cost), "dim")]
+    return [] if cost is None else [(money(cost, estimated=span.cost_estimated), "dim")]
 
 
 def _time(span: IterationSpan, _: RunState) -> Line:
@@ -83,7 +90,16 @@ COLUMNS = (
 
 
 def note_of(span: IterationSpan, state: RunState) -> Line:
-    """What else is to be known of an iteration: what was asked about, or which alarms rose."""
+    """What else is to be known of an iteration: who worked, where that is not always the same
+    agent, and what was asked about, or which alarms rose.
+    """
+    agents, said = agents_words(span, state), _said_of(span, state)
+    if not agents:
+        return said
+    return [(agents, "text"), *([("; ", "dim"), *said] if said else [])]
+
+
+def _said_of(span: IterationSpan, state: RunState) -> Line:
     if span.interventions:
         made = span.interventions[-1]
         known = state.oversight.interventions

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was_left, while_away
-from ralph_tui.events import IterationFinished, RunStarted
+from ralph_tui.events import IterationFinished, RunStarted, SessionStarted
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen, seen_of
 from ralph_tui.text.format import clock, day_and_clock, duration
 from tests.unit.state.test_log import demo, made, reading, stuck
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
+from tests.world.takeovers import never_told, taken_over
 
 
 def told(state: RunState, **later: float) -> list[str]:
@@ -181,3 +182,18 @@ def test_a_run_was_left_before_its_end_or_as_it_began_in_the_background() -> Non
     assert not was_left(state.run.started, replace(seen, over=True))
     assert not was_left(state.run.started, replace(seen, lost=True))
     assert not was_left(state.run.started, replace(seen, run="another run"))
+
+
+def test_of_a_cost_that_not_all_have_told_it_is_said_whose_it_lacks() -> None:
+    events = taken_over()
+    state = RunState().apply_all(events)
+    (course,) = [row for row in told(state) if "iterations," in row]
+    assert course.endswith("0 % to 100 %, ~$0.52 without that of codex")
+    (course,) = [row for row in told(RunState().apply_all(never_told())) if "iterations," in row]
+    assert "$" not in course
+    then = next(at for at, event in enumerate(events) if isinstance(event, IterationFinished)) + 1
+    later = max(at for at, one in enumerate(events) if isinstance(one, SessionStarted)) - 20
+    seen = seen_of(RunState().apply_all(events[:then]), events[then].at, lost=False)
+    rows = while_away(RunState().apply_all(events[:later]), events[later].at, seen)
+    (course,) = [line.text for line in rows if line.text.startswith("since you looked")]
+    assert "$" not in course, "what only Codex has done since has an unknown cost"

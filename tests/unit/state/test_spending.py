@@ -1,0 +1,103 @@
+"""What a run has cost, where not all who worked have told it: a lower bound, and never nothing."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.events import (
+    Event,
+    ModelAnswered,
+    RunResumed,
+    SessionFinished,
+    SessionStarted,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.state import RunState
+from tests.world.recorder import Recorder
+from tests.world.takeovers import never_told, taken_over
+
+Step = Callable[[], list[Event]]
+
+
+def begins() -> list[Event]:
+    return [SessionStarted(iteration=1, session_id="s", agent="any")]
+
+
+def tells(cost: float) -> Step:
+    return lambda: [*begins(), SessionFinished(iteration=1, outcome="success", cost_usd=cost)]
+
+
+def works() -> list[Event]:
+    """A session that tells nothing of its cost."""
+    used = ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="pytest")
+    return [*begins(), used, SessionFinished(iteration=1, outcome="success", tool_calls=1)]
+
+
+def never_begins() -> list[Event]:
+    return [*begins(), SessionFinished(iteration=1, outcome="limited", limit="usage_limit")]
+
+
+def is_killed() -> list[Event]:
+    """What it had used by then was an estimate."""
+    used = UsageReported(iteration=1, tokens=9, cost_usd=0.25, cost_estimated=True)
+    return [*begins(), used, SessionFinished(iteration=1, outcome="stopped")]
+
+
+def is_cut_off() -> list[Event]:
+    return [*begins(), RunResumed(found="it was killed")]
+
+
+def asks() -> list[Event]:
+    return [ModelAnswered(iteration=1, question_id="m", purpose="judge", tokens=5)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "cost", "estimated"),
+    [
+        ([], None, False),
+        ([tells(0.5)], 0.5, False),
+        ([tells(0.0)], 0.0, False),
+        ([works], None, False),
+        ([works, tells(0.5)], 0.5, True),
+        ([tells(0.5), works, tells(0.5)], 1.0, True),
+        ([tells(0.0), works], None, False),
+        ([tells(0.0), never_begins], 0.0, False),
+        ([tells(0.5), never_begins], 0.5, False),
+        ([is_killed, tells(0.5)], 0.75, True),
+        ([tells(0.5), is_cut_off], 0.5, True),
+        ([tells(0.0), is_cut_off], None, False),
+        ([tells(0.5), begins], 0.5, False),
+        ([tells(0.0), begins], None, False),
+        ([tells(0.5), asks], 0.5, True),
+    ],
+)
+def test_a_sum_lacks_what_was_not_told(
+    steps: list[Step], cost: float | None, *, estimated: bool
+) -> None:
+    run = Recorder()
+    for step in steps:
+        for event in step():
+            run.add(event)
+    state = RunState().apply_all(run.events)
+    told = summarize(state)
+    assert (told["cost_usd"], told["cost_estimated"]) == (cost, estimated)
+
+
+def test_an_iteration_costs_what_those_who_worked_in_it_have_told() -> None:
+    state = RunState().apply_all(taken_over())
+    spans = state.timeline.spans[1:]
+    done = [span.finished.cost_usd for span in spans if span.finished is not None]
+    assert done == [0.26, None, None, 0.26]
+    assert state.run.finished is not None
+    assert state.run.finished.cost_usd == 0.52
+    assert [span.agents for span in spans] == [
+        ["claude"], ["claude", "codex"], ["codex"], ["claude"],
+    ]  # fmt: skip
+
+
+def test_nothing_that_was_told_is_no_cost_of_nothing() -> None:
+    state = RunState().apply_all(never_told())
+    assert state.run.finished is not None
+    assert state.run.finished.cost_usd is None
