@@ -1,0 +1,229 @@
+"""A host's connection to its fleet: made, kept, and made again for as long as the host runs.
+
+All of it happens on one event loop, but for what the host's loops observe, in threads of their own.
+"""
+
+import asyncio
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from distributed.comm.core import connect
+from distributed.security import Security
+
+from ralph_tui import __version__
+from ralph_tui.adapters.fleet.dispatch import wire
+from ralph_tui.adapters.fleet.dispatch.engine import CONNECT_S, FleetWorker
+from ralph_tui.errors import UsageError
+from ralph_tui.ports.fleet import LoopHost, Observation
+from ralph_tui.text.sanitize import one_line
+
+AGAIN_S = 0.5
+"""Between two tries to reach the fleet."""
+GOODBYE_S = 8.0
+"""How long a connection may take to close: together with a scheduler's it may never end."""
+
+
+@dataclass(frozen=True)
+class Berth:
+    """As what a host joins."""
+
+    name: str
+    """Of the host, within the fleet."""
+    slots: int
+    """Loops at once."""
+    scratch: Path
+    """A folder for what Dask writes; removed again with each connection."""
+
+
+class HostLink:
+    """Connects a host's loops to the fleet at an address."""
+
+    def __init__(
+        self,
+        address: str,
+        berth: Berth,
+        security: Security | None = None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`say` takes sentences about the connection, each when it changes."""
+        self._address = address
+        self._berth = berth
+        self._security = security or Security()
+        self._say = say
+        self._said = ""
+        self._instance = uuid4().hex
+        self._outbox = wire.Outbox(self._wake)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop = asyncio.Event()
+        self._stop_asked = threading.Event()
+        self._reason = ""
+        self._welcome = asyncio.Event()
+        self._worker: FleetWorker | None = None
+        """While the fleet takes what is observed."""
+        self._been_there = False
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def observe(self, what: Observation) -> None:
+        """Send it to the fleet; while there is none it is lost. From any thread."""
+        self._outbox.put(what)
+
+    def stop(self, reason: str = "it was stopped") -> None:
+        """Let `run` return, once what was observed until now is sent. From any thread."""
+        self._reason = self._reason or reason
+        self._stop_asked.set()
+        with suppress(RuntimeError):  # its loop has ended
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._stop.set)
+
+    async def run(self, host: LoopHost) -> str:
+        """Keep `host` connected until it is stopped; why the fleet has let it go, or nothing.
+
+        Raises ``UsageError`` where the fleet does not know the host's files at its first try.
+        """
+        self._loop = asyncio.get_running_loop()
+        dismissed = ""
+        while not self._stop_asked.is_set() and not dismissed:
+            if await self._reached():
+                dismissed = await self._connected(host)
+            await self._pause(AGAIN_S)
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=GOODBYE_S)
+        return dismissed
+
+    async def _reached(self) -> bool:
+        """Whether the fleet can be connected to: Dask itself would only say that it cannot."""
+        arguments = self._security.get_connection_args("worker")
+        try:
+            comm = await connect(self._address, timeout=CONNECT_S, **arguments)
+        except (OSError, TimeoutError) as error:
+            cause = error.__cause__ or error
+            if _is_unknown(error) and not self._been_there:
+                raise UsageError(
+                    f"the fleet at {self._address} was set up with other files: copy the folder "
+                    "that 'fleet run --listen' made, and name it with --tls"
+                ) from error
+            self._tell(
+                f"cannot reach the fleet at {self._address}, trying again: "
+                f"{one_line(str(cause)) or type(cause).__name__}"
+            )
+            return False
+        await comm.close()
+        return True
+
+    async def _connected(self, host: LoopHost) -> str:
+        """One connection, from hello to its end; why it was ended for good, or nothing."""
+        name = f"{self._berth.name}-{uuid4().hex[:12]}"
+        worker = FleetWorker(self._address, name, self._berth.scratch, self._security)
+        dismissed: list[str] = []
+
+        def ordered(lines: list[str]) -> None:
+            for line in lines:
+                try:
+                    order = wire.order(line)
+                except ValueError as error:
+                    self._tell(f"an order was not understood: {wire.problem(error)}")
+                else:
+                    host.obey(order)
+
+        def welcome() -> None:
+            self._been_there = True
+            self._tell(f"connected to the fleet at {self._address}")
+            host.fleet_found()
+            self._outbox.take()  # what was observed meanwhile the fleet asks for
+            self._worker = worker
+
+        def refuse(reason: str) -> None:
+            dismissed.append(one_line(reason) or "the fleet has let this host go")
+            worker.cut.set()
+
+        worker.stream_handlers |= {
+            wire.ORDERED: ordered,
+            wire.WELCOME: welcome,
+            wire.DISMISSED: refuse,
+        }
+        try:
+            await worker
+            hello = {
+                "op": wire.HELLO,
+                "host": self._berth.name,
+                "instance": self._instance,
+                "version": __version__,
+                "slots": self._berth.slots,
+                "machine": socket.gethostname(),
+                "holds": wire.encode_held(host.holds()),
+            }
+            worker.batched_send(hello)
+            await _first_of(worker.cut, self._stop)
+            self._flush()
+            if self._stop.is_set():
+                worker.batched_send({"op": wire.LEAVING, "reason": self._reason})
+        except (OSError, TimeoutError, RuntimeError, ValueError) as error:
+            self._tell(f"the fleet at {self._address} did not let it join: {_cause(error)}")
+        finally:
+            if self._worker is not None:
+                self._worker = None
+                host.fleet_lost()
+                if not dismissed and not self._stop.is_set():
+                    self._tell(f"the connection to the fleet at {self._address} has ended")
+            closing = asyncio.create_task(_close(worker))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+        return "".join(dismissed[:1])
+
+    def _wake(self, delay_s: float) -> None:
+        with suppress(RuntimeError):  # its loop has ended
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._flush_in, delay_s)
+
+    def _flush_in(self, delay_s: float) -> None:
+        if delay_s and self._loop is not None:
+            self._loop.call_later(delay_s, self._flush)
+        else:
+            self._flush()
+
+    def _flush(self) -> None:
+        lines = self._outbox.take()
+        if lines and self._worker is not None:
+            self._worker.batched_send({"op": wire.OBSERVED, "lines": lines})
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)
+
+    def _tell(self, sentence: str) -> None:
+        if sentence != self._said:
+            self._said = sentence
+            self._say(sentence)
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    waits = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def _close(worker: FleetWorker) -> None:
+    with suppress(TimeoutError, OSError, RuntimeError):
+        await asyncio.wait_for(worker.close(executor_wait=False), GOODBYE_S)
+
+
+def _cause(error: BaseException) -> str:
+    cause = error.__cause__ or error
+    return one_line(str(cause)) or type(cause).__name__
+
+
+def _is_unknown(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLError) or "CERTIFICATE" in str(error).upper():
+            return True
+        error = error.__cause__
+    return False

@@ -1,0 +1,73 @@
+"""The files by which a fleet and its hosts know each other.
+
+There is one key for all of them: whoever has the folder takes part, as a host or as a fleet, and
+can run programs as any of their users.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from distributed.security import Security
+
+from ralph_tui.errors import UsageError, why
+from ralph_tui.plain_files import make_folder, put_new
+
+CERTIFICATE, KEY = "fleet-cert.pem", "fleet-key.pem"
+
+
+def make_files(folder: Path) -> None:
+    """Put a new key and its certificate into `folder`, for nobody but this user.
+
+    Files that are there stay; raises ``UsageError`` where they cannot be made.
+    """
+    if _there(folder):
+        return
+    made = Security.temporary()
+    try:
+        make_folder(folder)
+        put_new(folder / KEY, made.tls_scheduler_key.encode(), mode=0o600)
+        put_new(folder / CERTIFICATE, made.tls_scheduler_cert.encode(), mode=0o600)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the fleet's key into {folder}: {why(error, 'name another folder')}"
+        ) from error
+
+
+def security(folder: Path) -> Security:
+    """Both sides show the certificate, and believe nobody without it.
+
+    Raises ``UsageError`` where the files are missing, or others can read the key.
+    """
+    if not _there(folder):
+        raise UsageError(
+            f"{folder} has no {KEY} and {CERTIFICATE}: copy the folder that 'fleet run --listen' "
+            "made on the fleet's machine"
+        )
+    key = folder / KEY
+    try:
+        mode = key.stat().st_mode
+        readable = os.access(key, os.R_OK)
+    except OSError as error:
+        raise UsageError(f"cannot read {key}: {why(error, 'make it readable')}") from error
+    if not readable:
+        raise UsageError(f"cannot read {key}: make it readable for its owner")
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise UsageError(
+            f"{key} can be read by others, who could run programs as you: chmod 600 {key}"
+        )
+    certificate, key_file = str(folder / CERTIFICATE), str(key)
+    return Security(
+        require_encryption=True,
+        tls_ca_file=certificate,
+        tls_client_cert=certificate,
+        tls_client_key=key_file,
+        tls_scheduler_cert=certificate,
+        tls_scheduler_key=key_file,
+        tls_worker_cert=certificate,
+        tls_worker_key=key_file,
+    )
+
+
+def _there(folder: Path) -> bool:
+    return (folder / KEY).is_file() and (folder / CERTIFICATE).is_file()
