@@ -1,5 +1,7 @@
 """Failed calls as Codex tells them: those that it tries again, and the last."""
 
+from datetime import datetime
+
 from tests.doubles.answering import REFUSALS
 from tests.doubles.scenario import Answer, Json, Script
 
@@ -15,7 +17,7 @@ def of(answer: Answer, tries: int, script: Script) -> Json:
     """The notification about a fault that came after so many tries."""
     fault = answer.fault
     if answer.resets_in_s:
-        text = f"You’ve hit your usage limit. Resets {script.resets_at(answer)}."
+        text = f"You’ve hit your usage limit. Try again at {_moment(script.resets_at(answer))}."
         return _told(text, "usageLimitExceeded")
     if fault in _AT_ONCE and not answer.retry_after:
         if fault == "429":
@@ -32,6 +34,13 @@ def of(answer: Answer, tries: int, script: Script) -> Json:
     if fault == "500":
         return _told("We’re currently experiencing high demand.", "internalServerError")
     return _told(words, {"httpConnectionFailed": {"httpStatusCode": status}})
+
+
+def _moment(seconds: int) -> str:
+    """``Nov 22nd, 2026 12:26 AM``, as its user's clock says it."""
+    at = datetime.fromtimestamp(seconds).astimezone()
+    end = "th" if 10 < at.day < 20 else {1: "st", 2: "nd", 3: "rd"}.get(at.day % 10, "th")
+    return f"{at:%b} {at.day}{end}, {at:%Y} {at:%I:%M %p}"
 
 
 def _told(message: str, info: object, details: str | None = None) -> Json:

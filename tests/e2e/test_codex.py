@@ -415,7 +415,7 @@ def hostile(stub: Lab, habit: str, *answers: Answer, mode: Any = "skip") -> tupl
 def test_it_dies_in_the_handshake(stub: Lab) -> None:
     heard, session = hostile(stub, "dies in the handshake")
     finished = heard.finished()
-    assert (finished.outcome, finished.exit_code) == ("error", 3)
+    assert (finished.outcome, finished.exit_code) == ("not_started", 3)
     assert finished.reason == (
         "Codex ended with code 3 before it began: ERROR cannot open the database of sessions; run "
         "`codex` by hand to see why."

@@ -81,6 +81,9 @@ def test_its_owner_is_asked_by_key_and_by_command(
             assert not (git_repo / "b").exists()
             words = [*CLI, "decide", "once"]
             other = Terminal(["env", *named, *words], git_repo, width=80, height=24)
+            other.shows("touch b", "[y/N]")
+            other.type("y")
+            other.press("Enter")
             assert other.exit_code() == 0, other.screen
             until((git_repo / "b").exists)
             terminal.shows("completed")

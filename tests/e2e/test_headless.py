@@ -241,9 +241,13 @@ def test_a_folder_that_is_no_repository_is_said(tmp_path: Path) -> None:
 
 def test_an_agent_command_that_does_not_exist_fails_at_once(git_repo: Path) -> None:
     done = here("run", "x", "-c", "false", *agent("no-such-agent"), cwd=git_repo)
-    assert done.returncode == 1
-    assert "no-such-agent" in done.stdout
-    assert "iteration 2 of" not in done.stdout
+    assert done.returncode == 2
+    assert not done.stdout
+    assert "begins with 'no-such-agent', which is not on PATH: install it" in done.stderr
+    late = here("run", "x", "-c", "false", *agent("cd . && no-such-agent"), cwd=git_repo)
+    assert late.returncode == 1
+    assert "no-such-agent" in late.stdout
+    assert "iteration 2 of" not in late.stdout
 
 
 def test_an_unwritable_folder_is_said(git_repo: Path) -> None:

@@ -7,7 +7,7 @@ that is known to tell of a failed call: a test that prints "connection refused" 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from ralph_tui.adapters.agents.session_end import LONGEST_REASON, Limit, SessionEnd
 from ralph_tui.events.agent import SessionOutcome
@@ -130,6 +130,10 @@ _IN = re.compile(
 _PART = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) ?([a-z]+)", re.I)
 _UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_EPOCH = re.compile(
+    r"(?P<before>\b(?:resets?|try again|until)(?: at)?:? |\breached\|)(?P<at>[12]\d{9})\b",
+    re.I,
+)
 _FARTHEST = timedelta(days=40)
 
 
@@ -189,10 +193,19 @@ def sentence(
     said = _SENTENCES.get(outcome, _SENTENCES["error"]) if limit is None else _LIMITED[limit]
     if outcome == "interrupted":
         return f"{said}."
-    words = clip(one_line(details[:2000]), LONGEST_REASON).strip()
+    words = clip(one_line(with_local_times(details[:2000])), LONGEST_REASON).strip()
     if outcome in remedies:
         return f"{said}{f' ({words})' if words else ''}: {remedies[outcome]}."
     return f"{said}: {words}" if words else f"{said}."
+
+
+def with_local_times(words: str) -> str:
+    """A service's words about a limit, whose end some tell in seconds since 1970, for people."""
+    return _EPOCH.sub(lambda told: f"{told['before']}{_local(int(told['at']))}", words)
+
+
+def _local(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M}"
 
 
 def reset_in_words(text: str, now: datetime) -> datetime | None:

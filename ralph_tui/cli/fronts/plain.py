@@ -243,7 +243,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(AlarmRaised, lambda e: f"{_alarm_level(e)} {alarm_word(e.alarm)}: {e.reason}"),
         on(AlarmCleared, _alarm_cleared),
         on(AgentSpoke, agent_spoke),
-        on(AgentNoted, lambda e: f"agent   {e.text}" if e.level == "error" else None),
+        on(AgentNoted, lambda e: f"agent   {e.text}" if e.level != "log" else None),
         on(AgentReported, agent_reported),
         on(PromiseMade, lambda e: f"agent   {SAYS_DONE}"),
         on(ToolStarted, lambda e: f"agent   ▸ {e.tool} {e.summary}"),

@@ -10,6 +10,7 @@ from ralph_tui.cli.fronts.plain import (
     text_of,
 )
 from ralph_tui.events import (
+    AgentNoted,
     AgentReported,
     AgentSpoke,
     AlarmCleared,
@@ -55,6 +56,8 @@ class PlainLines:
         """Alarms of this iteration that are no longer: that their episode is over is no news."""
         self._ended = ""
         """Why the last session has ended; what is waited for then says it no second time."""
+        self._noted: set[str] = set()
+        """What was noted of the agent in this iteration, each kind once: a call is tried often."""
         self._said = ""
         """The agent's last words: a report that repeats them has no second line."""
         self._asked: dict[str, QuestionAsked] = {}
@@ -81,6 +84,7 @@ class PlainLines:
             case IterationStarted():
                 self._iteration, self._of = event.iteration, event.max_iterations
                 self._reasons, self._cleared, self._said = set(), set(), ""
+                self._noted = set()
             case LimitsChanged():
                 self._of = event.max_iterations
             case ReadingTaken():
@@ -96,6 +100,11 @@ class PlainLines:
 
     def _text(self, event: Event) -> str | None:
         match event:
+            case AgentNoted() if event.level == "warn":
+                kind = event.text.partition(": ")[0]
+                told = kind in self._noted
+                self._noted.add(kind)
+                return None if told else text_of(event)
             case AgentReported():
                 return agent_reported(event, self._said)
             case RunFinished():

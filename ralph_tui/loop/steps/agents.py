@@ -10,7 +10,7 @@ from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.ports import Agent
 from ralph_tui.state.roster import Refusal
 
-_TWICE = "the agent did not start, twice in a row; run it by hand to see why: "
+_TWICE = "the agent did not start, twice in a row: "
 
 
 class Agents:

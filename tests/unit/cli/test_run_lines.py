@@ -8,6 +8,7 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.events import (
+    AgentNoted,
     AgentReported,
     AgentSpoke,
     AlarmCleared,
@@ -225,3 +226,18 @@ def test_a_command_that_counts_nothing_is_called_what_it_is(
 ) -> None:
     given = {"iteration": 2, "completion": 100, "source": "tests", **fields}
     assert lines_of(ReadingTaken.model_validate(given)) == [says]
+
+
+def test_what_is_waited_for_is_said_once_in_an_iteration() -> None:
+    tries = [
+        AgentNoted(iteration=1, level="warn", text=f"The service is not there: try {n}")
+        for n in (1, 2, 3)
+    ]
+    plan = AgentNoted(iteration=1, text="Plan: 1 of 2 done")
+    began = [IterationStarted(iteration=k, max_iterations=9) for k in (1, 2)]
+    said = lines_of(began[0], *tries, plan, began[1], tries[2])
+    told = [line for line in said if "agent" in line]
+    assert [line.partition("agent   ")[2] for line in told] == [
+        "The service is not there: try 1",
+        "The service is not there: try 3",
+    ]

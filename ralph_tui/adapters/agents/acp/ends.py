@@ -99,7 +99,8 @@ def of_exit(exit_code: int | None, last_words: str, *, began: bool) -> SessionEn
     if exit_code is None or exit_code > 128:
         signal = "" if exit_code is None else f" by signal {exit_code - 128}"
         return SessionEnd("crashed", f"The agent was ended{signal} {when}{said}.")
-    return SessionEnd("crashed", f"The agent exited with code {exit_code} {when}{said}.")
+    see = "" if began else "; run it by hand to see why"
+    return SessionEnd("crashed", f"The agent exited with code {exit_code} {when}{said}{see}.")
 
 
 def local_now() -> datetime:

@@ -17,6 +17,7 @@ from ralph_tui.adapters.agents.acp.updates import UpdateReader
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.agents.rpc.messages import Failure, Notification, Request
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
+from ralph_tui.adapters.agents.rpc.silence import Silence
 from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
 from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.adapters.processes.child import Child
@@ -28,12 +29,9 @@ from ralph_tui.events import (
     SessionDescribed,
 )
 from ralph_tui.ports import AgentAnswer, Emit, Turn
-from ralph_tui.text.format import duration
 
 LINGER_S = 3.0
 """Seconds that an agent which has nothing left to do may take to end by itself."""
-QUIET_S = 60.0
-"""Seconds without a word of the agent's service after which that is said."""
 
 
 class AcpSession(RpcSession):
@@ -63,7 +61,7 @@ class AcpSession(RpcSession):
         self._turns = 0
         self._ended_as: SessionEnd | None = None
         """How it ended by its own account."""
-        self._silence_told = False
+        self._silence = Silence(plan.silence_s)
         self._gave_up = False
         self._refused_status = 0
         """The last status of the service that its error output names."""
@@ -222,14 +220,16 @@ class AcpSession(RpcSession):
 
     def _look(self) -> None:
         self._reader.look(self.offset, time.monotonic())
-        self._silence_told = False
+        self._silence.heard()
 
     def _on_notification(self, notification: Notification) -> Iterable[Event] | None:
         self._look()
         params = notification.params
         match notification.method:
             case "session/update":
-                return self._reader.take(as_map(params.get("update")))
+                told = self._reader.take(as_map(params.get("update")))
+                self._silence.heard(answered=self._reader.answered)
+                return told
             case "$/cancel_request":
                 return self._withdrawn("the agent took it back", of=params.get("requestId"))
             case "_auth/status_update":
@@ -244,6 +244,7 @@ class AcpSession(RpcSession):
 
     def _on_request(self, request: Request) -> Iterable[Event] | None:
         self._look()
+        self._silence.heard(answered=True)
         return self._questions.take(request)
 
     def _withdrawn(self, reason: str, *, of: object = None) -> list[Event]:
@@ -262,7 +263,7 @@ class AcpSession(RpcSession):
             return super()._idle_after_s()
         if self._questions.open or self._reader.tools.running or not self._prompts:
             return None
-        return max(0.1, self._plan.silence_s - QUIET_S) if self._silence_told else QUIET_S
+        return self._silence.next_s()
 
     def _on_idle(self) -> Iterable[Event]:
         if self._ended_as is not None:
@@ -270,9 +271,8 @@ class AcpSession(RpcSession):
             return ()
         if not self.began or self._end_requested:
             return super()._on_idle()
-        if not self._silence_told:
-            self._silence_told = True
-            return [self._note(f"The agent's service has not answered for {duration(QUIET_S)}")]
+        if said := self._silence.passes():
+            return [self._note(said)]
         self._gave_up = True
         self._end(SessionEnd("limited", limit="outage"))
         return ()

@@ -42,6 +42,8 @@ class UpdateReader:
         self.usage = Usage(iteration, before_usd)
         self.live = False
         """Whether the first prompt was sent."""
+        self.answered = False
+        """Whether anything came since that a model has made."""
         self.last_text = ""
         """The last whole text of this turn."""
         self.acts = 0
@@ -68,6 +70,7 @@ class UpdateReader:
     def take(self, update: Json) -> list[Event]:
         """The events of one update."""
         kind = as_text(update.get("sessionUpdate"))
+        self.answered = self.answered or (self.live and kind not in _SILENT)
         reader = self._READERS.get(kind)
         if reader is not None:
             return list(reader(self, update))

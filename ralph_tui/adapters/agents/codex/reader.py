@@ -14,7 +14,7 @@ from ralph_tui.adapters.agents.codex.items import tool_of
 from ralph_tui.adapters.agents.codex.limits import Windows
 from ralph_tui.adapters.agents.codex.tool_items import ToolItems
 from ralph_tui.adapters.agents.codex.usage import Ledger, Usage
-from ralph_tui.adapters.agents.failures import FailedCall
+from ralph_tui.adapters.agents.failures import FailedCall, with_local_times
 from ralph_tui.adapters.agents.json_fields import as_map, as_text, content_text
 from ralph_tui.adapters.agents.receipts import Receipts
 from ralph_tui.adapters.agents.session_end import SessionEnd
@@ -119,6 +119,10 @@ class CodexReader:
         )
         if self.thread and self._billing:
             yield from self._describe(billing=self._billing)
+        if not kind and result.get("requiresOpenaiAuth") is True:
+            yield self._note(
+                f"Codex says that nobody is signed in: {limits.REMEDIES['auth']}", "warn"
+            )
 
     def turn_began(self, turn: object) -> None:
         """The main thread works on something; that may be told when it is over already."""
@@ -173,7 +177,7 @@ class CodexReader:
                 self.retrying = call
             yield self._note(limits.retried(error, call), "warn")
         elif words := as_text(error.get("message")).strip():
-            yield self._note(words, "error")
+            yield self._note(with_local_times(words), "error")
 
     def _item_started(self, params: Json) -> Iterator[Event]:
         self.retrying = None

@@ -18,6 +18,7 @@ from ralph_tui.adapters.agents.json_fields import as_map
 from ralph_tui.adapters.agents.permits import Permits
 from ralph_tui.adapters.agents.rpc.messages import Failure, Id, Notification, Request
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
+from ralph_tui.adapters.agents.rpc.silence import Silence
 from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import AgentAskedNoMore, Event
@@ -54,7 +55,7 @@ class CodexSession(RpcSession):
         """Guidance that no turn has taken yet: it is steered into the next, or begins it."""
         self._over: SessionEnd | None = None
         """Nothing is left to do."""
-        self._unresumable = False
+        self._silence = Silence()
         self.call("initialize", plan.introduction(), self._initialized, self._refused)
 
     # -- the port --------------------------------------------------------------------------------
@@ -189,6 +190,7 @@ class CodexSession(RpcSession):
         told = self._reader.take(notification.method, notification.params)
         if told is None:
             return None
+        self._silence.heard(answered=bool(self.began and told))
         hopeless = self._reader.retrying
         if hopeless and hopeless.outcome in HOPELESS and not self._end_requested:
             self._end(self._reader.windows.end(hopeless, _now()))
@@ -244,7 +246,7 @@ class CodexSession(RpcSession):
             return super()._idle_after_s()
         if self._reader.end is not None and not self._reader.turn:
             return RECEIPT_S
-        return RETRY_S if self._reader.retrying is not None else None
+        return RETRY_S if self._reader.retrying is not None else self._silence.next_s()
 
     def _on_idle(self) -> Iterable[Event]:
         reader = self._reader
@@ -256,6 +258,8 @@ class CodexSession(RpcSession):
             self._finish_with(reader.end)
         elif reader.retrying is not None:
             self._end(reader.windows.end(reader.retrying, _now()))
+        elif said := self._silence.passes():
+            return [self._note(said)]
         return ()
 
     # -- the end ---------------------------------------------------------------------------------

@@ -34,6 +34,8 @@ from ralph_tui.ports import Emit, Turn
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0
 """Seconds after its start at which an agent that has not begun is given up."""
+NOT_READY_S = 10.0
+"""Seconds of silence after which it is said that an agent which has not begun is waited for."""
 MOST_NOISE = 200
 """Lines that are no message after which an agent that has not begun is given up."""
 MOST_ANSWERED = 50
@@ -86,6 +88,7 @@ class RpcSession(ProcessSession):
         self._given: dict[Id, tuple[Request, bytes]] = {}
         """The last that were, with their answers."""
         self._complaints: set[str] = set()
+        self._lateness_told = False
         self._noise = 0
         """Lines that were no message."""
         self._handshake = threading.Timer(HANDSHAKE_S, self._give_handshake_up)
@@ -168,6 +171,14 @@ class RpcSession(ProcessSession):
 
     # -- an agent that does not begin ------------------------------------------------------------
 
+    def _idle_after_s(self) -> float | None:
+        quiet = self.began or self._end_requested or self._lateness_told
+        return None if quiet else NOT_READY_S
+
+    def _on_idle(self) -> Iterable[Event]:
+        self._lateness_told = True
+        return [self._note("The agent is not ready yet; it is waited for")]
+
     def _take_noise(self, shown: str) -> Iterable[Event]:
         self._noise += 1
         if not self.began and self._noise > MOST_NOISE:
@@ -176,8 +187,8 @@ class RpcSession(ProcessSession):
 
     def _give_handshake_up(self) -> None:
         if not self.began:
-            late = f"The agent was not ready within {HANDSHAKE_S:g} s of its start."
-            self._end(SessionEnd("error", late), at_once=True)
+            late = f"The agent was not ready within {HANDSHAKE_S:g} s of its start"
+            self._end(SessionEnd("error", f"{late}; run it by hand to see why."), at_once=True)
 
     def _is_none(self, why: str) -> None:
         """The program is no agent that we can drive."""

@@ -1,5 +1,6 @@
 """One classification of failures: fields, words, and when a limit ends."""
 
+import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -13,6 +14,8 @@ from ralph_tui.adapters.agents.failures import (
     failed_call,
     in_words,
     reset_in_words,
+    sentence,
+    with_local_times,
 )
 
 NOW = datetime(2026, 11, 21, 22, 43, 31, tzinfo=timezone(timedelta(hours=1)))
@@ -152,3 +155,19 @@ def test_what_to_do_is_said_where_that_is_known() -> None:
     end = ended_by(FailedCall("auth", said="no key"), {"auth": "run `agent login`"})
     assert end.reason == "The agent is not allowed to use its service (no key): run `agent login`."
     assert ended_by(FailedCall("limited", "outage"), {}).reason == "The agent's service is down."
+
+
+def test_the_end_of_a_limit_in_seconds_is_told_as_a_local_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        told = sentence("limited", "You hit your limit. Resets 1795396356.", {}, "usage_limit")
+        assert told.endswith(": You hit your limit. Resets 2026-11-23 10:12.")
+        old = with_local_times("Claude AI usage limit reached|1795396356")
+        assert old == "Claude AI usage limit reached|2026-11-23 10:12"
+        assert with_local_times("request 1795396356 of 12") == "request 1795396356 of 12"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

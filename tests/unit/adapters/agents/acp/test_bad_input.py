@@ -22,7 +22,9 @@ from tests.waiting import until
 def test_an_agent_that_dies_in_the_handshake_says_its_last_words(bench: Bench) -> None:
     finished = bench.run("any", dies="no config")
     assert finished.outcome == "not_started"
-    assert finished.reason == "The agent exited with code 3 before it was ready: no config."
+    assert finished.reason == (
+        "The agent exited with code 3 before it was ready: no config; run it by hand to see why."
+    )
 
 
 def test_noise_before_and_between_messages_is_said_once(bench: Bench) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.agents.acp import session as sessions
+from ralph_tui.adapters.agents.rpc import silence
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,
@@ -128,7 +128,7 @@ def test_a_turn_that_went_in_circles_is_told(bench: Bench) -> None:
 def test_a_silent_service_is_waited_for_and_then_counts_as_down(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "QUIET_S", 0.3)
+    monkeypatch.setattr(silence, "QUIET_S", 0.3)
     finished = bench.run(
         "opencode",
         [{"say": "a"}, {"wait": 60}],
@@ -145,7 +145,7 @@ def test_a_silent_service_is_waited_for_and_then_counts_as_down(
 def test_error_output_names_what_a_silent_service_refuses(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "QUIET_S", 0.2)
+    monkeypatch.setattr(silence, "QUIET_S", 0.2)
     finished = bench.run(
         "gemini",
         [{"say": "a"}, {"complain": "Attempt 3 failed with status 429. Retrying"}, {"wait": 60}],
@@ -159,7 +159,7 @@ def test_error_output_names_what_a_silent_service_refuses(
 def test_a_question_or_a_tool_is_no_silence_of_the_service(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "QUIET_S", 0.1)
+    monkeypatch.setattr(silence, "QUIET_S", 0.1)
     session = bench.start(
         "opencode",
         [bash("sleep 1"), bash("touch x", ask=True), {"say": "on"}],
@@ -171,3 +171,29 @@ def test_a_question_or_a_tool_is_no_silence_of_the_service(
     session.answer(question.request_id, AgentAnswer("once"))
     assert bench.heard.finished().outcome == "success"
     assert not bench.heard.of(AgentNoted)
+
+
+def test_a_service_that_does_not_answer_at_all_is_said_soon(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(silence, "FIRST_S", 0.2)
+    monkeypatch.setattr(silence, "QUIET_S", 0.5)
+    bench.run("opencode", [{"wait": 60}], turn=bench.turn("skip"), settings={"silence_s": 1})
+    assert [note.text for note in bench.heard.of(AgentNoted)] == [
+        "No answer from the agent's service yet; it is waited for",
+        "The agent's service has not answered for 0s",
+    ]
+
+
+def test_one_that_was_heard_once_is_not_said_to_be_unheard(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(silence, "FIRST_S", 0.2)
+    finished = bench.run(
+        "opencode",
+        [{"say": "a"}, {"wait": 60}],
+        turn=bench.turn("skip"),
+        settings={"silence_s": 0.8},
+    )
+    assert finished.limit == "outage"
+    assert "yet" not in "".join(note.text for note in bench.heard.of(AgentNoted))

@@ -370,3 +370,13 @@ def test_any_answer_to_our_requests_harms_nothing(answer: object) -> None:
     list(reader.began(as_map(answer), "1"))
     list(reader.account(as_map(answer)))
     reader.turn_began(as_map(answer).get("turn"))
+
+
+def test_that_nobody_is_signed_in_is_said_at_once() -> None:
+    reader = CodexReader(1, Path("/project"))
+    (noted,) = reader.account({"account": None, "requiresOpenaiAuth": True})
+    assert isinstance(noted, AgentNoted)
+    assert noted.level == "warn"
+    assert noted.text.startswith("Codex says that nobody is signed in: run `codex login`")
+    assert not list(reader.account({"account": None, "requiresOpenaiAuth": False}))
+    assert not list(reader.account({"account": {"type": "apiKey"}, "requiresOpenaiAuth": True}))

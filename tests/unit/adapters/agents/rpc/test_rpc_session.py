@@ -187,7 +187,7 @@ def test_what_never_begins_is_given_up(
     session.ask("initialize")
     finished = heard.finished()
     assert finished.outcome == "not_started"
-    assert finished.reason.startswith("The agent was not ready within 0.2 s of its start.")
+    assert finished.reason.startswith("The agent was not ready within 0.2 s of its start;")
     assert not alive(session.pid)
 
 
@@ -224,3 +224,16 @@ for error in ("text", {"message": 3}, [], {"code": 1e999, "message": "m", "data"
         session.ask(name)
     heard.finished()
     assert words(heard) == ["a failed: text", "b failed: ", "c failed: ", "d failed: m"]
+
+
+def test_one_that_takes_its_time_to_begin_is_waited_for_aloud(
+    tmp_path: Path, turn: Turn, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpc_session, "NOT_READY_S", 0.1)
+    session = talk("hear()", turn, heard, tmp_path)
+    noted = heard.wait_for(lambda event: isinstance(event, AgentNoted))
+    assert isinstance(noted, AgentNoted)
+    assert noted.text == "The agent is not ready yet; it is waited for"
+    session.notify("go")
+    heard.finished()
+    assert len(heard.of(AgentNoted)) == 1
