@@ -36,6 +36,8 @@ class HeldLoop:
         self.place = place
         self.folder = folder
         self.slot = slot
+        self.busy = threading.Lock()
+        """Held while its tree is collected or removed."""
         self._observe = observe
         self._preparer = preparer
         self._telling = Telling(place, folder, observe)

@@ -7,13 +7,16 @@ tree is still here, so an order for a loop that is held is never a second run of
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from ralph_tui.adapters.fleet.host.held_loop import HeldLoop
 from ralph_tui.adapters.fleet.host.preparing import Preparer
 from ralph_tui.adapters.fleet.trees.bases import Bases
+from ralph_tui.adapters.fleet.trees.collecting import collect
+from ralph_tui.adapters.fleet.trees.making import remove_worktree
 from ralph_tui.adapters.fleet.trees.places import TreeFolder, found_in
-from ralph_tui.errors import RalphError
+from ralph_tui.errors import RalphError, WorkspaceError
 from ralph_tui.ports.fleet import (
     Adopt,
     Base,
@@ -21,6 +24,8 @@ from ralph_tui.ports.fleet import (
     End,
     Held,
     NeedsBase,
+    NotCollected,
+    Noted,
     Observe,
     Order,
     Over,
@@ -40,6 +45,9 @@ CLOSED = "its host was stopped"
 NOT_HELD = "this host does not hold the loop"
 
 
+Work = Collect | Remove
+
+
 class WorkerHost:
     """See `LoopHost`; any thread may call."""
 
@@ -55,6 +63,7 @@ class WorkerHost:
         self._loops: dict[tuple[str, int], HeldLoop] = {}
         self._known: set[str] = set()
         """Fleets whose trees were looked for."""
+        self._working: set[threading.Thread] = set()
         self._lost_at: float | None = None
         self._closed = threading.Event()
         self._bases = Bases(base, socket.gethostname(), self._ask_for_base)
@@ -80,8 +89,12 @@ class WorkerHost:
                 case End():
                     for loop in self._of(order.loop):
                         loop.end(ENDED)
-                case Collect() | Remove() | Base():
-                    pass
+                case Collect():
+                    self._aside(self._collect, order)
+                case Remove():
+                    self._aside(self._remove, order)
+                case Base():
+                    self._bases.take(order)
 
     def fleet_lost(self) -> None:
         """The fleet is not heard any more: leases begin to run out."""
@@ -105,6 +118,8 @@ class WorkerHost:
         deadline = time.monotonic() + CLOSE_S
         for loop in loops:
             loop.join(max(0.0, deadline - time.monotonic()))
+        for thread in list(self._working):
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     # -- orders ------------------------------------------------------------------------------
 
@@ -148,6 +163,52 @@ class WorkerHost:
             held[0].take(tell)
         else:
             self._observe(Told(id=tell.id, refused=NOT_HELD))
+
+    def _aside(self, work: Callable[[Work], None], order: Work) -> None:
+        """In a thread of its own: git takes its time."""
+        name = f"{order.kind}-{order.loop}-{order.attempt}"
+        thread = threading.Thread(target=work, args=(order,), name=name, daemon=True)
+        self._working = {*filter(threading.Thread.is_alive, self._working), thread}
+        thread.start()
+
+    def _collect(self, order: Work) -> None:
+        known = {"loop": order.loop, "attempt": order.attempt}
+        held = self._held(order)
+        try:
+            if held is None:
+                raise WorkspaceError(NOT_HELD)
+            if held.alive:
+                raise WorkspaceError("its run goes on: it is collected when that is over")
+            record = held.folder.read()
+            if record is None or not record.ready:
+                raise WorkspaceError("it has no tree: its run never began")
+            with held.busy:
+                self._observe(collect(held.folder, record))
+        except RalphError as error:
+            self._observe(NotCollected(**known, reason=str(error)))
+
+    def _remove(self, order: Work) -> None:
+        held = self._held(order)
+        if held is None:
+            return
+        held.end(ENDED)
+        held.join()
+        try:
+            with held.busy:
+                record = held.folder.read()
+                if record is not None and record.worktree:
+                    remove_worktree(held.folder.tree, Path(record.place.source.path))
+                held.folder.remove()
+        except RalphError as error:
+            self._observe(Noted(host=self.name, loop=order.loop, text=str(error)))
+            return
+        with self._lock:
+            if self._loops.get(held.key) is held:
+                del self._loops[held.key]
+
+    def _held(self, order: Work) -> HeldLoop | None:
+        with self._lock:
+            return self._loops.get((order.loop, order.attempt))
 
     def _of(self, loop_id: str) -> list[HeldLoop]:
         """Its attempts, the latest first."""

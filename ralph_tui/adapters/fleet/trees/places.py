@@ -60,13 +60,7 @@ class TreeFolder:
     @classmethod
     def of(cls, base: Path, fleet_id: str, loop: str, attempt: int) -> "TreeFolder":
         """Raises ``WorkspaceError`` for a name that is no part of a path."""
-        for name in (fleet_id, loop):
-            if not _NAME.fullmatch(name):
-                raise WorkspaceError(
-                    f"{one_line(name)!r} is no name of a fleet or loop: letters, digits, dots, "
-                    "dashes and underscores"
-                )
-        return cls(base / fleet_id / f"{loop}-{attempt}", loop, attempt)
+        return cls(fleet_folder(base, fleet_id) / f"{_checked(loop)}-{attempt}", loop, attempt)
 
     @property
     def tree(self) -> Path:
@@ -117,6 +111,20 @@ class TreeFolder:
             raise _refused(self.folder, error) from error
 
 
+def fleet_folder(base: Path, fleet_id: str) -> Path:
+    """What this host keeps of a fleet; raises ``WorkspaceError`` for what is no part of a path."""
+    return base / _checked(fleet_id)
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise WorkspaceError(
+            f"{one_line(name)!r} is no name of a fleet or a loop: it has letters, digits, dots, "
+            "dashes and underscores"
+        )
+    return name
+
+
 def found_in(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
     """The folders of a fleet's loops on this host."""
     if not _NAME.fullmatch(fleet_id):
@@ -140,7 +148,7 @@ def size_of(folder: Path) -> int:
 
 
 def _without_secrets(place: Place) -> Place:
-    return place.model_copy(update={"copied": {}})
+    return place.model_copy(update={"copied": dict.fromkeys(place.copied, "")})
 
 
 def _again(call: Any, path: str, _: Any) -> None:

@@ -1,0 +1,153 @@
+"""The work of an ended loop, as a bundle: its branch with what was left uncommitted, its snapshots.
+
+An agent has worked in the tree: its git is seen through `Repository` alone, and only where it is
+still the tree's own. Files that the fleet copied in, and records, are no work.
+"""
+
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+
+from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.adapters.workspace.hidden_refs import hidden_refs
+from ralph_tui.adapters.workspace.private_repository import OWN_FOLDERS
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.work_commits import RECORDS
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.ports.fleet import Collected
+from ralph_tui.text.sanitize import one_line, shorten
+
+MOST_BUNDLE = 1 << 29
+"""Bytes of a bundle that is sent."""
+MOST_SUBJECT = 72
+_INDEX = "ralph-tui-collected"
+_STATE_FILES = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
+_LITERAL_OFF = {"GIT_LITERAL_PATHSPECS": "0"}
+
+
+def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
+    """Commit what is left in a tree that nobody works in, and bundle what the base does not have.
+
+    Raises ``WorkspaceError``; then the tree is as it was.
+    """
+    repository = _own_repository(folder, record)
+    base = record.place.source.commit
+    commit = _with_the_rest(repository, record)
+    known = {"loop": folder.loop, "attempt": folder.attempt}
+    branch = record.branch or record.place.branch
+    if commit == base:
+        return Collected(**known, branch=branch, commit=commit)
+    return Collected(
+        **known,
+        branch=branch,
+        commit=commit,
+        bundle=_bundle(repository, base, record.run_id),
+        changed_lines=sum(changed_between(repository, base, commit).values()),
+    )
+
+
+def changed_between(repository: Repository, base: str, commit: str) -> dict[str, int]:
+    """By path, the lines that were added and removed; 0 of a file that is no text."""
+    told = repository.git("diff-tree", "-r", "-z", "--no-renames", "--numstat", base, commit)
+    changed = {}
+    for entry in told.out.decode("utf-8", "surrogateescape").split("\0"):
+        added, _, rest = entry.partition("\t")
+        removed, _, path = rest.partition("\t")
+        if path:
+            changed[path] = sum(int(n) for n in (added, removed) if n.isdecimal())
+    return changed
+
+
+def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
+    tree = folder.tree.resolve()
+    if not (tree / ".git").exists():
+        raise WorkspaceError(f"{one_line(str(tree))} has no git repository any more")
+    repository = open_repository(tree)
+    own = repository.git_dir == repository.common_dir == tree / ".git"
+    if record.worktree:
+        users = open_repository(Path(record.place.source.path))
+        own = (
+            repository.common_dir == users.common_dir
+            and repository.git_dir.parent == users.common_dir / "worktrees"
+        )
+    if repository.root != tree or not own:
+        raise WorkspaceError(
+            f"the git repository of {one_line(str(tree))} is not the one it was made with: "
+            "take its work home by hand"
+        )
+    return repository
+
+
+def _with_the_rest(repository: Repository, record: PlaceRecord) -> str:
+    """The commit of the work; what was not committed becomes one, in HEAD and index as well."""
+    head = repository.head()
+    if head is None:
+        raise WorkspaceError(f"{one_line(str(repository.root))} has no commit any more")
+    index = repository.git_dir / _INDEX
+    own = {"GIT_INDEX_FILE": str(index)}
+    try:
+        repository.git("read-tree", head, environment=own)
+        work = (".", *_excluded(record))
+        repository.git("add", "--all", "--", *work, environment=own | _LITERAL_OFF)
+        tree = repository.git("write-tree", environment=own).line
+        if tree == repository.git("rev-parse", f"{head}^{{tree}}").line:
+            return head
+        who = _identity(repository, record)
+        made = repository.git(
+            *("commit-tree", tree, "-p", head), stdin=_message(record).encode(), environment=who
+        )
+        repository.git("update-ref", "HEAD", made.line, head)
+        (repository.git_dir / "index.lock").unlink(missing_ok=True)  # its git is gone
+        index.replace(repository.git_dir / "index")
+    finally:
+        index.unlink(missing_ok=True)
+    return made.line
+
+
+def _excluded(record: PlaceRecord) -> Iterable[str]:
+    names = (RECORDS, *OWN_FOLDERS, *record.place.copied)
+    for name in dict.fromkeys(name.rstrip("/") for name in names):
+        yield f":(exclude,literal){name}"
+    for name in _STATE_FILES:
+        yield f":(exclude,glob)**/{name}"
+
+
+def _message(record: PlaceRecord) -> str:
+    place = record.place
+    first = next(iter(place.loop.objective.strip().splitlines()), "") or "Work of a loop"
+    subject = shorten(one_line(first), MOST_SUBJECT)
+    return f"{subject}\n\nralph-tui fleet {place.fleet}, loop {place.loop.id}\n"
+
+
+def _identity(repository: Repository, record: PlaceRecord) -> dict[str, str]:
+    """Whoever its owner is to git; else what the fleet was told; else ralph-tui."""
+    source = record.place.source
+    name = _configured(repository, "user.name") or source.user_name or "ralph-tui"
+    email = _configured(repository, "user.email") or source.user_email
+    email = email or f"ralph-tui@{socket.gethostname()}"
+    return {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", name), ("EMAIL", email))
+    }
+
+
+def _configured(repository: Repository, key: str) -> str:
+    """To read a configuration runs nothing."""
+    given = run_git(repository.root, "config", "--get", key, accept=None, calls=repository.calls)
+    return one_line(given.line) if given.status == 0 else ""
+
+
+def _bundle(repository: Repository, base: str, run_id: str) -> bytes:
+    snapshots = [ref.name for ref in hidden_refs(repository) if run_id and ref.run_id == run_id]
+    # In a repository without the base (an agent can do that) all of it is sent.
+    known = repository.git("cat-file", "-e", base, accept=None).status == 0
+    refs = [*([f"^{base}"] if known else []), "HEAD", *snapshots]
+    bundle = repository.git("bundle", "create", "--quiet", "-", *refs).out
+    if len(bundle) > MOST_BUNDLE:
+        raise WorkspaceError(
+            f"the work is larger than {MOST_BUNDLE >> 20} MB: take it home by hand, from "
+            f"{one_line(str(repository.root))}"
+        )
+    return bundle

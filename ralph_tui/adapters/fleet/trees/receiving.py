@@ -1,0 +1,105 @@
+"""A loop's work, taken into the user's repository as a new branch.
+
+Rule: nothing that is there changes. No branch is moved or overwritten, and HEAD, index and files
+are not touched; a name that is taken gets a number. What a bundle says of itself is not believed:
+only the commit that was told is made a branch, only snapshots of the loop's own run become refs.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import uuid4
+
+from ralph_tui.adapters.fleet.trees.collecting import changed_between
+from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.errors import WorkspaceError, why, workspace_error
+from ralph_tui.plain_files import write_whole
+from ralph_tui.ports.fleet import Collected
+from ralph_tui.text.sanitize import one_line
+
+BELOW = "ralph/"
+"""Where branches of fleets are."""
+_TRIES = 100
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+@dataclass(frozen=True)
+class Received:
+    """A loop's work in the user's repository."""
+
+    branch: str
+    """Empty: nothing was changed, and no branch was made."""
+    commit: str
+    files: int = 0
+    """Changed since the base."""
+    changed_lines: int = 0
+    """Added and removed since the base."""
+
+
+def receive(repository: Repository, collected: Collected, base: str, run_id: str) -> Received:
+    """Take it in; raises ``WorkspaceError``: then no branch was made."""
+    commit = collected.commit
+    if not _ID.fullmatch(commit) or not collected.branch.startswith(BELOW):
+        raise WorkspaceError("what the host sent names no commit, or no branch of a fleet")
+    if not collected.bundle:
+        if commit != base:
+            raise WorkspaceError("the host sent no bundle with its commit")
+        return Received("", commit)
+    refs = _unbundled(repository, collected.bundle)
+    if refs.get("HEAD") != commit:
+        raise WorkspaceError(f"the bundle of loop {collected.loop} holds another commit")
+    kind = repository.git("cat-file", "-t", commit, accept=None)
+    if kind.status != 0 or kind.line != "commit":
+        raise WorkspaceError(f"the bundle of loop {collected.loop} does not hold its commit")
+    changed = changed_between(repository, base, commit)
+    branch = _made_branch(repository, collected.branch, commit)
+    _keep_snapshots(repository, refs, run_id)
+    return Received(branch, commit, len(changed), sum(changed.values()))
+
+
+def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
+    """Its refs, when all its objects are in the repository."""
+    file = repository.own_folder() / f"{uuid4().hex}.bundle"
+    try:
+        write_whole(file, bundle, durable=False)
+        told = repository.git("bundle", "unbundle", str(file))
+    except OSError as error:
+        raise workspace_error(
+            f"the bundle cannot be kept in {one_line(str(repository.folder))}: {why(error, '')}",
+            error,
+        ) from error
+    finally:
+        file.unlink(missing_ok=True)
+    lines = (line.partition(" ") for line in told.lines)
+    return {name: commit for commit, _, name in lines if _ID.fullmatch(commit)}
+
+
+def _made_branch(repository: Repository, wanted: str, commit: str) -> str:
+    if repository.git("check-ref-format", "--branch", wanted, accept=None).status:
+        raise WorkspaceError(f"{one_line(wanted)!r} is no name of a branch")
+    for number in range(1, _TRIES):
+        branch = wanted if number == 1 else f"{wanted}-{number}"
+        ref = f"refs/heads/{branch}"
+        # Made where it is not there: git compares and writes at once.
+        made = repository.git("update-ref", ref, commit, "0" * len(commit), accept=None)
+        if made.status == 0:
+            return branch
+        there = repository.git("rev-parse", "--verify", "--quiet", ref, accept=None)
+        if there.line == commit:
+            return branch
+        if there.status:
+            raise repository.error_of(made, ("update-ref",))
+    raise WorkspaceError(f"there are {_TRIES} branches like {wanted} already: delete some")
+
+
+def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -> None:
+    ours = re.compile(rf"refs/ralph/{re.escape(run_id)}/\d{{1,9}}")
+    wanted = [(name, commit) for name, commit in refs.items() if run_id and ours.fullmatch(name)]
+    there = set(_names(repository, f"refs/ralph/{run_id}/")) if wanted else set()
+    lines = [f"create {name}\0{commit}\0" for name, commit in wanted if name not in there]
+    if lines:
+        repository.git("update-ref", "--no-deref", "-z", "--stdin", stdin="".join(lines).encode())
+
+
+def _names(repository: Repository, below: str) -> Iterable[str]:
+    return repository.git("for-each-ref", "--format=%(refname)", below).lines

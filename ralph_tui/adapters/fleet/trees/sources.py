@@ -1,0 +1,61 @@
+"""What the loops of a fleet begin with: a commit of the user's repository, and how hosts get it."""
+
+import os
+import re
+import socket
+from pathlib import Path
+
+from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.errors import UsageError
+from ralph_tui.ports.fleet import Source
+from ralph_tui.text.sanitize import one_line
+
+_LOGIN = re.compile(r"^(https?://|ssh://[^/@:]*(?=:))[^/@]*(?:@|(?=@))")
+_SCP_LIKE = re.compile(r"[\w.-]+@?[\w.-]*:(?!//)")
+
+
+def source_of(repository: Repository, base: str) -> Source:
+    """The commit that `base` (a branch, a tag, a commit) names now; ``UsageError``."""
+    named = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
+    found = repository.git(*named, accept=None)
+    if found.status:
+        raise UsageError(
+            f"{one_line(base)} is no commit of {one_line(str(repository.root))}: name a branch "
+            "or a commit as base"
+        )
+    return Source(
+        commit=found.line,
+        path=str(repository.root),
+        machine=socket.gethostname(),
+        remote=_address(repository.root, _configured(repository, "remote.origin.url")),
+        user_name=_configured(repository, "user.name"),
+        user_email=_configured(repository, "user.email"),
+    )
+
+
+def base_bundle(repository: Repository, commit: str) -> bytes:
+    """Everything that the commit stands on, as a bundle; no ref is made for it."""
+    pack = repository.git(
+        *("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"),
+        stdin=f"{commit}\n".encode(),
+    )
+    version = (
+        b"# v2 git bundle\n" if len(commit) == 40 else b"# v3 git bundle\n@object-format=sha256\n"
+    )
+    return version + f"{commit} refs/heads/base\n\n".encode() + pack.out
+
+
+def _configured(repository: Repository, key: str) -> str:
+    """To read a configuration runs nothing."""
+    given = run_git(repository.root, "config", "--get", key, accept=None, calls=repository.calls)
+    return one_line(given.line) if given.status == 0 else ""
+
+
+def _address(root: Path, remote: str) -> str:
+    """Without what logs in, which goes to no other machine; a path as it is seen from anywhere."""
+    if "://" in remote:
+        return _LOGIN.sub(r"\1", remote)
+    if not remote or "::" in remote or _SCP_LIKE.match(remote):
+        return "" if "::" in remote else remote
+    return os.path.normpath(root / Path(remote).expanduser())

@@ -1,0 +1,258 @@
+"""What a loop has done comes home as a branch, and nothing else of the user's changes."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.fleet.trees.collecting import collect
+from ralph_tui.adapters.fleet.trees.conflicts import find_conflicts
+from ralph_tui.adapters.fleet.trees.filling import put_copied, read_copied
+from ralph_tui.adapters.fleet.trees.making import Origin, make_clone, make_worktree
+from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.fleet.trees.receiving import receive
+from ralph_tui.adapters.fleet.trees.sources import base_bundle, source_of
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.ports.fleet import Collected
+from tests.hosted import FLEET, committed, git, place_in
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    return committed(git_repo)
+
+
+@pytest.fixture
+def users(root: Path) -> Repository:
+    return open_repository(root)
+
+
+def made(
+    root: Path, base: Path, loop: str = "1", **changes: object
+) -> tuple[TreeFolder, PlaceRecord]:
+    """A tree in which a run could begin."""
+    place = place_in(root, loop, **changes)
+    folder = TreeFolder.of(base, FLEET, loop, 1)
+    folder.create()
+    make = make_worktree if place.isolation == "worktree" else make_clone
+    branch = make(folder.tree, Origin(root, users=True), place.source, place.branch)
+    put_copied(folder.tree, place.copied)
+    worktree = place.isolation == "worktree"
+    record = PlaceRecord(place=place, branch=branch, worktree=worktree, ready=True)
+    return folder, folder.write(record)
+
+
+def everything(root: Path) -> tuple[str, str, str, str, bytes]:
+    """What of the user's must not change: HEAD, status, stash and the index."""
+    index = (root / ".git" / "index").read_bytes()
+    words = (("rev-parse", "HEAD"), ("branch", "--show-current"), ("status", "--porcelain"))
+    return (*(git(root, *each) for each in words), git(root, "stash", "list"), index)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("isolation", ["clone", "worktree"])
+def test_commits_and_what_is_left_come_home(
+    root: Path, users: Repository, tmp_path: Path, isolation: str
+) -> None:
+    folder, record = made(root, tmp_path / "fleets", isolation=isolation)
+    (folder.tree / "one.txt").write_text("1\n2\n")
+    git(folder.tree, "add", ".")
+    git(folder.tree, "commit", "-q", "-m", "by the agent")
+    (folder.tree / "two.txt").write_text("3\n")
+    (folder.tree / "README.md").unlink()
+    before = everything(root)
+    collected = collect(folder, record)
+    received = receive(users, collected, record.place.source.commit, "")
+    assert (received.branch, received.files, received.changed_lines) == ("ralph/night/1", 3, 4)
+    assert collected.changed_lines == 4
+    assert everything(root) == before
+    shown = git(root, "log", "--format=%an <%ae>%n%B", "-1", received.branch)
+    assert shown == (
+        "Owner <owner@example.com>\nMake the checks pass\n\nralph-tui fleet night, loop 1"
+    )
+    files = git(root, "ls-tree", "--name-only", received.branch).split()
+    assert files == ["checks.sh", "one.txt", "two.txt"]
+    assert git(folder.tree, "status", "--porcelain") == ""
+    assert collect(folder, record).commit == collected.commit
+
+
+def test_records_and_copied_files_are_no_work(
+    root: Path, users: Repository, tmp_path: Path
+) -> None:
+    secret = base64.b64encode(b"KEY=1\n").decode()
+    folder, record = made(root, tmp_path / "fleets", copied={".env": secret, "conf/a.ini": secret})
+    assert (folder.tree / ".env").read_bytes() == b"KEY=1\n"
+    for name in (".aiwg/ralph/x", ".aiwg/notes.md", "deep/ralph-state.json", ".claude/handoffs/h"):
+        (folder.tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder.tree / name).write_text("not work")
+    nothing = collect(folder, record)
+    assert (nothing.bundle, nothing.commit) == (b"", record.place.source.commit)
+    assert receive(users, nothing, nothing.commit, "").branch == ""
+    assert "KEY=1" not in (folder.folder / "place.json").read_text()
+    assert secret not in (folder.folder / "place.json").read_text()
+    (folder.tree / "work").write_text("work")
+    received = receive(users, collect(folder, record), record.place.source.commit, "")
+    changed = git(root, "diff", "--name-only", "HEAD", received.branch)
+    assert changed == "work"
+
+
+def test_a_branch_that_is_there_is_never_overwritten(
+    root: Path, users: Repository, tmp_path: Path
+) -> None:
+    folder, record = made(root, tmp_path / "fleets")
+    (folder.tree / "work").write_text("work")
+    collected = collect(folder, record)
+    base = record.place.source.commit
+    git(root, "branch", "ralph/night/1")
+    assert receive(users, collected, base, "").branch == "ralph/night/1-2"
+    assert receive(users, collected, base, "").branch == "ralph/night/1-2"
+    assert git(root, "rev-parse", "ralph/night/1") == base
+
+
+def test_a_host_is_not_believed(root: Path, users: Repository, tmp_path: Path) -> None:
+    folder, record = made(root, tmp_path / "fleets")
+    (folder.tree / "work").write_text("work")
+    honest = collect(folder, record)
+    base = record.place.source.commit
+    refs = git(root, "for-each-ref")
+    for changes in (
+        {"commit": base},
+        {"commit": "--upload-pack=x"},
+        {"branch": "main"},
+        {"branch": "ralph/../x"},
+        {"bundle": honest.bundle[:-30]},
+        {"bundle": b"# v2 git bundle\n\n"},
+        {"bundle": b""},
+    ):
+        with pytest.raises(WorkspaceError):
+            receive(users, honest.model_copy(update=changes), base, "")
+    assert git(root, "for-each-ref") == refs
+    assert Collected.model_validate_json(honest.model_dump_json()) == honest
+
+
+def test_a_tree_whose_git_became_the_users_is_left_alone(
+    root: Path, users: Repository, tmp_path: Path
+) -> None:
+    import shutil
+
+    folder, record = made(root, tmp_path / "fleets")
+    shutil.rmtree(folder.tree / ".git")
+    (folder.tree / ".git").symlink_to(root / ".git")
+    (folder.tree / "work").write_text("work")
+    before = everything(root)
+    with pytest.raises(WorkspaceError, match="not the one it was made with"):
+        collect(folder, record)
+    assert everything(root) == before
+
+
+def test_what_a_tree_configures_is_not_run(root: Path, users: Repository, tmp_path: Path) -> None:
+    folder, record = made(root, tmp_path / "fleets")
+    run = f"touch {tmp_path}/ran; cat"
+    for name in ("filter.x.clean", "filter.x.smudge", "core.fsmonitor", "diff.x.textconv"):
+        git(folder.tree, "config", name, run)
+    (folder.tree / ".gitattributes").write_text("* filter=x diff=x\n")
+    hook = folder.tree / ".git" / "hooks" / "reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook.chmod(0o755)
+    received = receive(users, collect(folder, record), record.place.source.commit, "")
+    assert received.files == 1
+    assert not (tmp_path / "ran").exists()
+
+
+def test_conflicts_are_told_and_nothing_is_written(
+    root: Path, users: Repository, tmp_path: Path
+) -> None:
+    base = git(root, "rev-parse", "HEAD")
+    branches = {}
+    for loop, text in (("1", "one"), ("2", "two")):
+        folder, record = made(root, tmp_path / "fleets", loop)
+        (folder.tree / "checks.sh").write_text(text)
+        branches[loop] = receive(users, collect(folder, record), base, "").commit
+    objects = sorted((root / ".git" / "objects").rglob("*"))
+    found = find_conflicts(users, branches["1"], {"ralph/night/2": branches["2"], "main": base})
+    assert (found.others, found.unknown) == ({"ralph/night/2": ("checks.sh",)}, "")
+    missing = find_conflicts(users, branches["1"], {"gone": "0" * 40})
+    assert not missing.others
+    assert "git merge-tree" in missing.unknown
+    assert sorted((root / ".git" / "objects").rglob("*")) == objects
+
+
+def test_an_older_git_says_that_it_cannot_tell_conflicts(
+    root: Path, users: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+
+    old = tmp_path / "bin" / "git"
+    old.parent.mkdir()
+    # As one of those versions answers: it has no such option.
+    old.write_text(
+        '#!/bin/sh\ncase " $* " in *" version "*) echo git version 2.34.1;; '
+        '*" merge-tree "*) echo usage >&2; exit 129;; esac\n'
+    )
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{old.parent}:{os.environ['PATH']}")
+    commit = "1" * 40
+    told = find_conflicts(users, commit, {"other": commit})
+    assert (
+        told.unknown
+        == "git version 2.34.1 cannot tell conflicts beforehand: git 2.38 or newer does"
+    )
+
+
+def test_a_worktree_takes_another_name_where_the_branch_is_there(
+    root: Path, tmp_path: Path
+) -> None:
+    git(root, "branch", "ralph/night/1")
+    folder, record = made(root, tmp_path / "fleets", isolation="worktree")
+    assert record.branch == "ralph/night/1-2"
+    assert git(folder.tree, "branch", "--show-current") == "ralph/night/1-2"
+    assert (folder.tree / "checks.sh").exists()
+
+
+def test_what_loops_begin_with(root: Path, users: Repository, tmp_path: Path) -> None:
+    git(root, "remote", "add", "origin", "https://me:secret@example.com/x.git")
+    source = source_of(users, "main")
+    assert source.commit == git(root, "rev-parse", "HEAD")
+    assert source.remote == "https://example.com/x.git"
+    assert (source.user_name, source.user_email) == ("Owner", "owner@example.com")
+    with pytest.raises(UsageError, match="nowhere is no commit"):
+        source_of(users, "nowhere")
+    git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
+    folder = TreeFolder.of(tmp_path / "fleets", FLEET, "9", 1)
+    folder.create()
+    make_clone(folder.tree, Origin(root, users=True), source, "ralph/night/9")
+    assert git(folder.tree, "remote", "get-url", "origin") == source.remote
+    assert git(folder.tree, "rev-parse", "origin/main") == source.commit
+    bundle = base_bundle(users, source.commit)
+    (tmp_path / "base.bundle").write_bytes(bundle)
+    git(tmp_path, "clone", "-q", "-b", "base", "base.bundle", "from-bundle")
+    assert git(tmp_path / "from-bundle", "rev-parse", "HEAD") == source.commit
+
+
+@pytest.mark.parametrize("remote", ["ssh://git@host/x", "git@host:x.git", "/srv/x.git", ""])
+def test_an_address_without_a_secret_stays(users: Repository, remote: str) -> None:
+    if remote:
+        git(users.root, "remote", "add", "origin", remote)
+    assert source_of(users, "HEAD").remote == remote
+
+
+def test_copied_files_are_read_with_their_folders(root: Path) -> None:
+    (root / "conf").mkdir()
+    (root / "conf" / "a").write_bytes(b"\0\xff")
+    (root / ".env").write_text("x")
+    read = read_copied(root, (".env", "conf"))
+    assert {name: base64.b64decode(text) for name, text in read.items()} == {
+        ".env": b"x",
+        "conf/a": b"\0\xff",
+    }
+    for name in ("../x", "missing"):
+        with pytest.raises(UsageError, match="copy"):
+            read_copied(root, (name,))
+
+
+def test_nothing_is_copied_out_of_a_tree(tmp_path: Path) -> None:
+    for name in ("../x", "/etc/x", ".git/config", "a/../../x"):
+        with pytest.raises(WorkspaceError, match="no file of a tree"):
+            put_copied(tmp_path, {name: ""})
