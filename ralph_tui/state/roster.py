@@ -115,6 +115,11 @@ class RosterFold(Fold):
         self.away.pop(event.agent, None)
         if event.cause != "back":
             self.away[event.before] = event
+        if event.cause == "outage" and event.before not in self.refusals:
+            # No session has told of it: the agent was silent.
+            self.refusals[event.before] = Refusal(
+                event.cause, event.reason, event.at, event.at, resets_at=event.until
+            )
 
     def _session_started(self, event: SessionStarted) -> bool:
         self._session = event.agent

@@ -13,7 +13,9 @@ from ralph_tui.events import (
     UsageReported,
 )
 
-_NEVER_BEGAN = frozenset({"limited", "auth", "missing", "unknown_model", "unresumable"})
+_NEVER_BEGAN = frozenset(
+    {"limited", "auth", "missing", "not_started", "unknown_model", "unresumable"}
+)
 """Outcomes of sessions that cost nothing where they did nothing."""
 
 

@@ -207,6 +207,7 @@ DECIDED = {
     "extend": "extended",
     "abort": "aborted",
     "retry": "interrupted",
+    "hand_over": "handed over",
     "stop": "session ended",
     "yes": "accepted",
     "no": "not accepted",

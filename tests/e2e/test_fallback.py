@@ -11,6 +11,7 @@ import pytest
 
 from ralph_tui.loop.steps import service_limits
 from ralph_tui.loop.steps.sessions import TAKEN_OVER
+from tests.doubles import acp
 from tests.doubles.codex_launch import CODEX_STUB
 from tests.doubles.launch import LOGIN, STUB
 from tests.e2e.cli import Done, events_of, here, processes_of, start
@@ -117,6 +118,24 @@ def test_a_limit_hands_over_to_codex_and_claude_comes_back(
     assert "- Worked: claude in iterations 1-2 (2 sessions, \\$" in report
     assert "; codex in iteration 1 (1 session, cost not told, " in report
     assert "codex works meanwhile" in here("replay", "--headless", cwd=git_repo).stdout
+
+
+def test_a_silent_service_hands_over(git_repo: Path, agents: Agents) -> None:
+    """An ACP program whose service never answers, and says nothing of why."""
+    script = agents.folder / "silent.json"
+    script.write_text(json.dumps({"plays": "opencode", "prompts": [[{"wait": 60}]]}))
+    silent = shlex.join([sys.executable, "-S", acp.__file__, str(script)])
+    agents.codex([bash("touch b.txt"), DONE])
+    line = order("--agent", "acp", "--agent-command", silent, "--set", "agent.silence_s=10")
+    done = here(*line, cwd=git_repo, **agents.environ)
+    events = events_of(done.stdout)
+    assert done.returncode == 0, (events[-1], done.stderr)
+    assert who(events) == [(1, "acp"), (1, "codex")]
+    (changed,) = [e for e in events if e["kind"] == "agent_changed"]
+    assert (changed["before"], changed["agent"], changed["cause"]) == ("acp", "codex", "outage")
+    assert changed["reason"].startswith("The agent's service has not answered for 10s")
+    ended = [e["outcome"] for e in events if e["kind"] == "session_finished"]
+    assert ended == ["limited", "success"]
 
 
 def test_killed_while_codex_stands_in_it_goes_on_with_codex(

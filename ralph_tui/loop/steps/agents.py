@@ -1,16 +1,19 @@
 """Step 10: who works, as `roster` decides; hands over to another agent, and back."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ralph_tui.events import AgentChanged, Noticed, SessionFinished
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.roster import Waits, Works, begins, free_at, goes_on
+from ralph_tui.loop.steps.roster import Waits, Works, begins, free_at, goes_on, stands_in
 from ralph_tui.loop.steps.service_limits import wait_for_service
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.ports import Agent
 from ralph_tui.state.roster import Refusal
 
 _TWICE = "the agent did not start, twice in a row: "
+
+SILENT_S = 1800.0
+"""For so long an agent that was silent is not tried again: to find out takes as long as before."""
 
 
 class Agents:
@@ -78,6 +81,28 @@ class Agents:
         else:
             yield self._handed_over(k, current, step.agent)
         return True
+
+    @property
+    def stand_in(self) -> str:
+        """Who could take over from the one that works; empty: nobody."""
+        return stands_in(self._order, self._roster.refusals, self._roster.working, self._now())
+
+    def silent(self, k: int, finished: SessionFinished) -> Steps[bool]:
+        """The one that works was silent again: its service counts as down, another one goes on.
+
+        Whether another one does.
+        """
+        other = self.stand_in
+        if other:
+            yield AgentChanged(
+                iteration=k,
+                before=self._roster.working,
+                agent=other,
+                cause="outage",
+                reason=finished.reason,
+                until=self._now() + timedelta(seconds=SILENT_S),
+            )
+        return bool(other)
 
     def _wait(self, k: int, step: Waits) -> Steps[None]:
         refusals = self._roster.refusals

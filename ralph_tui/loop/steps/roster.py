@@ -60,8 +60,14 @@ def goes_on(
     own = free_at(refusal)
     if own is not None and own - refusal.since <= timedelta(seconds=patience_s):
         return Waits(current, own)
-    free = [name for name in order if name != current and _is_free(refusals.get(name), now)]
-    return Works(free[0]) if free else _earliest(order, refusals)
+    other = stands_in(order, refusals, current, now)
+    return Works(other) if other else _earliest(order, refusals)
+
+
+def stands_in(order: Sequence[str], refusals: Refusals, current: str, now: datetime) -> str:
+    """Who can work now in the place of `current`; empty: nobody."""
+    free = (name for name in order if name != current and _is_free(refusals.get(name), now))
+    return next(free, "")
 
 
 def _is_free(refusal: Refusal | None, now: datetime) -> bool:

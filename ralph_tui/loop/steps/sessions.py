@@ -85,7 +85,7 @@ class Sessions:
 
         Raises `Ended` when the agent cannot work at all, ``AgentError`` when it cannot be started.
         """
-        watchdog = Watchdog(k, self._run, self._desk)
+        watchdog = Watchdog(k, self._run, self._desk, lambda: self._agents.stand_in)
         prompt, instructed = told.prompt.text, self._state.intelligence.standing_instruction
         resume: str | None = None
         go_on = taken_over = ""
@@ -108,8 +108,7 @@ class Sessions:
             finished = yield from self._session(turn, watchdog)
             unsent = None
             resumes = self._agents.working.resumes
-            refused = finished.outcome in REFUSED
-            if refused and (yield from self._agents.refused(k, finished)):
+            if (yield from self._handed_over(k, finished, watchdog)):
                 resume, taken_over = None, f"\n\n{TAKEN_OVER}"
             elif finished.outcome == "limited":
                 if finished.tokens and resumes:  # without an answer nothing was begun
@@ -137,6 +136,14 @@ class Sessions:
                     yield from self._rollovers.leave_behind(k, wanted)
                 yield from self._budget.tell_overshoot(k)
                 return finished
+
+    def _handed_over(self, k: int, finished: SessionFinished, watchdog: Watchdog) -> Steps[bool]:
+        """Whether another agent goes on with the iteration."""
+        if finished.outcome in REFUSED:
+            return (yield from self._agents.refused(k, finished))
+        if finished.outcome == "silent" and watchdog.hands_over:
+            return (yield from self._agents.silent(k, finished))
+        return False
 
     def _wanted(self, turn: Turn, finished: SessionFinished) -> Steps[Wanted | None]:
         """Why another session is to take its work over; None where none is.

@@ -1,6 +1,6 @@
 """The watchdog: an agent that is silent for long is asked about, never killed without a word."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ralph_tui.events import Event, QuestionAnswered, QuestionAsked
 from ralph_tui.events.waiting import Option
@@ -15,11 +15,25 @@ STOP = Option(key="s", answer="stop", verb="end the session and measure; this it
 ABORT = Option(key="x", answer="abort", verb="abort the run; the files stay as they are")
 
 
-class Watchdog:
-    """Watches the sessions of one iteration. Its default retries once, then ends the session."""
+HAND_OVER = Option(
+    key="o", answer="hand_over", verb="end the session; {} goes on with this iteration"
+)
 
-    def __init__(self, k: int, run: Run, desk: QuestionDesk) -> None:
+
+class Watchdog:
+    """Watches the sessions of one iteration.
+
+    Its default retries once; then another agent takes over, or the session is ended.
+    """
+
+    def __init__(
+        self, k: int, run: Run, desk: QuestionDesk, stand_in: Callable[[], str] = lambda: ""
+    ) -> None:
+        """`stand_in`: who could take over from the agent; empty: nobody."""
+        self.hands_over = False
+        """Whether the session was ended so that another agent goes on."""
         self._k = k
+        self._stand_in = stand_in
         self._scheduler = run.scheduler
         self._state = run.state
         self._limits = run.rules.watchdog
@@ -31,7 +45,9 @@ class Watchdog:
         self._quiet_since = 0.0
 
     def begin(self) -> None:
-        """A session starts: that is a sign of life."""
+        """A session starts: that is a sign of life. Another agent is retried as the first was."""
+        if self.hands_over:
+            self.hands_over = self._retried = False
         self._quiet_since = self._now()
 
     def watch(self) -> Iterator[Event]:
@@ -68,21 +84,24 @@ class Watchdog:
         self._quiet_since = self._now()
         if given.answer == ABORT.answer:
             self._scheduler.end("aborted", "aborted, because the agent was silent")
-        elif session is not None and given.answer == RETRY.answer:
-            self._retried = True
+        elif session is not None and given.answer in (RETRY.answer, HAND_OVER.answer):
+            self._retried, self.hands_over = True, given.answer == HAND_OVER.answer
             session.stop("silent")
         elif session is not None and given.answer == STOP.answer:
             session.stop("interrupted")
 
     def _question(self, quiet: float) -> QuestionAsked:
-        again = STOP if self._retried else RETRY
+        again = [STOP] if self._retried else [RETRY]
+        if self._retried and (other := self._stand_in()):
+            verb = HAND_OVER.verb.format(other)
+            again.insert(0, HAND_OVER.model_copy(update={"verb": verb}))
         return QuestionAsked(
             iteration=self._k,
             question_id="",
             topic="silence",
             text=f"Nothing was heard of the agent for {_span(quiet)}, and no file has changed.",
-            options=[WAIT, again, ABORT],
-            default=again.answer,
+            options=[WAIT, *again, ABORT],
+            default=again[0].answer,
         )
 
     def _now(self) -> float:

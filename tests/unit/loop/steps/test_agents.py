@@ -10,12 +10,14 @@ from ralph_tui.events import (
     AgentSpoke,
     IterationFinished,
     Noticed,
+    QuestionAsked,
     RunResumed,
     SessionFinished,
     SessionStarted,
     WaitEnded,
     WaitStarted,
 )
+from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.loop.steps.sessions import TAKEN_OVER
 from ralph_tui.state.roster_wording import changed_words, stands_in, worked_words
 from tests.world import FakeSession, World
@@ -60,6 +62,41 @@ def who(world: World) -> list[tuple[int, str]]:
 
 def changes(world: World) -> list[tuple[int, str, str, str]]:
     return [(e.iteration, e.before, e.agent, e.cause) for e in world.all(AgentChanged)]
+
+
+def hang(session: FakeSession) -> None:
+    """An act: never a word."""
+
+
+def test_who_is_silent_again_hands_over_and_is_tried_again_after_a_while() -> None:
+    rules = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300))
+    world = World([2, 4, 6, 8, 10], fallbacks=FALLBACKS, rules=rules)
+    world.agent.acts.extend([hang, hang])
+    second = world.fallbacks[0]
+    second.acts.extend([taking(world, 60), taking(world, 1800)])
+    world.run()
+    assert [e.default for e in world.all(QuestionAsked)] == ["retry", "hand_over"]
+    assert "second goes on with this iteration" in str(world.all(QuestionAsked)[1].options)
+    assert who(world) == [
+        (1, "fake"), (1, "fake"), (1, "second"), (2, "second"), (3, "fake"), (4, "fake"),
+    ]  # fmt: skip
+    assert changes(world) == [(1, "fake", "second", "outage"), (3, "second", "fake", "back")]
+    assert not world.all(WaitStarted)
+    first, _ = second.prompts
+    assert first == f"{world.agent.prompts[0]}\n\n{TAKEN_OVER}", "it is told the work, not to go on"
+    assert [event.status for event in world.all(IterationFinished)][:1] != ["interrupted"]
+
+
+def test_where_all_are_silent_the_iteration_is_measured() -> None:
+    rules = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300))
+    world = World([2, 10], fallbacks=["second"], rules=rules)
+    world.agent.acts.extend([hang, hang])
+    world.fallbacks[0].acts.extend([hang, hang])
+    world.run()
+    asked = [e.default for e in world.all(QuestionAsked)]
+    assert asked == ["retry", "hand_over", "retry", "stop"], "each is retried once"
+    assert who(world)[:4] == [(1, "fake"), (1, "fake"), (1, "second"), (1, "second")]
+    assert world.end.outcome == "completed"
 
 
 def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None:
