@@ -20,7 +20,7 @@ from ralph_tui import __version__
 from ralph_tui.adapters.fleet.dispatch import wire
 from ralph_tui.adapters.fleet.dispatch.engine import CONNECT_S, FleetWorker
 from ralph_tui.errors import UsageError
-from ralph_tui.ports.fleet import LoopHost, Observation
+from ralph_tui.ports.fleet import LoopHost, Observation, Order, Place
 from ralph_tui.text.sanitize import one_line
 
 AGAIN_S = 0.5
@@ -38,7 +38,9 @@ class Berth:
     slots: int
     """Loops at once."""
     scratch: Path
-    """A folder for what Dask writes; removed again with each connection."""
+    """A folder for what Dask writes."""
+    lease_s: float | None = None
+    """The longest that loops of this host go on without the fleet; None: as the fleet says."""
 
 
 class HostLink:
@@ -129,7 +131,7 @@ class HostLink:
                 except ValueError as error:
                     self._tell(f"an order was not understood: {wire.problem(error)}")
                 else:
-                    host.obey(order)
+                    host.obey(self._within_lease(order))
 
         def welcome() -> None:
             self._been_there = True
@@ -175,6 +177,12 @@ class HostLink:
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
         return "".join(dismissed[:1])
+
+    def _within_lease(self, order: Order) -> Order:
+        most = self._berth.lease_s
+        if isinstance(order, Place) and most is not None and most < order.lease_s:
+            return order.model_copy(update={"lease_s": most})
+        return order
 
     def _wake(self, delay_s: float) -> None:
         with suppress(RuntimeError):  # its loop has ended

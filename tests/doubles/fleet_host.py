@@ -1,0 +1,34 @@
+"""``python -m tests.doubles.fleet_host ADDRESS NAME SCRATCH [TLS]``: a played host as a process."""
+
+import asyncio
+import sys
+import threading
+from pathlib import Path
+
+from ralph_tui.adapters.fleet.dispatch import tls
+from ralph_tui.adapters.fleet.dispatch.engine import configured
+from ralph_tui.adapters.fleet.dispatch.link import Berth, HostLink
+from ralph_tui.cli.fronts import signals
+from tests.doubles.loop_host import PlayedHost
+
+
+def main(address: str, name: str, scratch: str, keys: str = "") -> None:
+    """Until a signal ends it."""
+    security = tls.security(Path(keys)) if keys else None
+    link = HostLink(address, Berth(name, 10, Path(scratch)), security, print)
+    host = PlayedHost(link.observe)
+
+    def end() -> None:
+        host.close()
+        link.stop("it was asked to")
+
+    with (
+        configured(Path(scratch) / "log.txt"),
+        signals.forwarded(lambda _: threading.Thread(target=end).start()),
+    ):
+        dismissed = asyncio.run(link.run(host))
+    sys.exit(f"let go: {dismissed}" if dismissed else 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,151 @@
+"""Hosts and fleets as processes of their own, and a way between them that can be cut."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests.paths import ROOT
+from tests.processes import Child
+from tests.waiting import until
+
+
+class Program(Child[str]):
+    """A process whose output is a list of lines; the end of the block ends it."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(
+            [sys.executable, *words],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.lines: list[str] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.stdout is not None
+        with suppress(ValueError):  # it is closed with the block
+            self.lines += iter(self._next_line, "")
+
+    def _next_line(self) -> str:
+        assert self.stdout is not None
+        return self.stdout.readline()
+
+    def wait_for(self, words: str, timeout: float = 15) -> str:
+        """The first line with these words."""
+
+        def found() -> str:
+            if self.poll() is not None:
+                self._reader.join()
+            lines = [line for line in self.lines if words in line]
+            assert lines or self.poll() is None, "".join(self.lines)
+            return lines[0] if lines else ""
+
+        return until(found, timeout)
+
+    def tell(self, text: str) -> None:
+        """Write a line to its stdin."""
+        assert self.stdin is not None
+        self.stdin.write(f"{text}\n")
+        self.stdin.flush()
+
+    def freeze(self) -> None:
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
+
+@contextmanager
+def program(*words: str) -> Iterator[Program]:
+    """Ended with the block, whatever it does."""
+    with Program(*words) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+def host(address: str, name: str, scratch: Path, keys: Path | None = None) -> list[str]:
+    """The words that start a played host."""
+    scratch.mkdir(exist_ok=True)
+    more = [str(keys)] if keys else []
+    return ["-m", "tests.doubles.fleet_host", address, name, str(scratch), *more]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+class Way:
+    """Forwards TCP to a port, until it is cut; it can be mended."""
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self._open: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self._passable = True
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """End what is open, and let nothing new through."""
+        with self._lock:
+            self._passable = False
+            for end in self._open:
+                _shut(end)
+            self._open.clear()
+
+    def mend(self) -> None:
+        with self._lock:
+            self._passable = True
+
+    def close(self) -> None:
+        self.cut()
+        _shut(self._server)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                here, _ = self._server.accept()
+                with self._lock:
+                    if not self._passable:
+                        here.close()
+                        continue
+                    there = socket.create_connection(("127.0.0.1", self._target))
+                    self._open += [here, there]
+                for source, sink in ((here, there), (there, here)):
+                    threading.Thread(target=_forward, args=(source, sink), daemon=True).start()
+
+
+def _forward(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+    for end in (source, sink):
+        _shut(end)
+
+
+def _shut(end: socket.socket) -> None:
+    with suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
+
+
+def took(what: Callable[[], object], clock: Callable[[], float]) -> float:
+    """Seconds."""
+    began = clock()
+    what()
+    return clock() - began

@@ -1,0 +1,231 @@
+"""What dies or is cut between a fleet and its hosts: real processes, on loopback."""
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.fleet.dispatch import wire
+from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
+from ralph_tui.ports.fleet import Adopt, Gone, Joined, Refused, Tell
+from tests.processes import state_of
+from tests.unit.adapters.fleet.dispatch.orders import Heard, listening, place
+from tests.unit.adapters.fleet.dispatch.processes import (
+    Way,
+    free_port,
+    host,
+    program,
+    took,
+)
+from tests.waiting import until
+
+
+class Fleet:
+    """A dispatcher in this process, to which hosts on loopback join."""
+
+    def __init__(self, folder: Path, silent_s: float = 15.0) -> None:
+        self.heard = Heard()
+        self.folder = folder
+        address = Address.parse("tls://127.0.0.1:0")
+        self.dispatcher = DaskDispatcher(
+            folder / "log.txt", listen=address, keys=self.keys, silent_s=silent_s
+        )
+        self.dispatcher.start(self.heard.append)
+
+    @property
+    def keys(self) -> Path:
+        return self.folder / "keys"
+
+    @property
+    def port(self) -> int:
+        return Address.parse(self.dispatcher.address).port
+
+    def host(self, name: str = "far", port: int = 0) -> list[str]:
+        address = f"tls://127.0.0.1:{port or self.port}"
+        return host(address, name, self.folder / name, self.keys)
+
+    def close(self) -> None:
+        self.dispatcher.stop()
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    with closing(Fleet(tmp_path)) as fleet:
+        yield fleet
+
+
+def test_a_host_that_is_killed_is_gone_within_a_second(fleet: Fleet) -> None:
+    """The best of three: another program may have the processor just then."""
+    after = []
+    for number in range(1, 4):
+        with program(*fleet.host()) as far:
+            joined = fleet.heard.wait("joined", number)
+            assert isinstance(joined, Joined)
+            assert (joined.host, joined.slots) == ("far", 10)
+            far.kill()
+            gone = partial(fleet.heard.wait, "gone", number)
+            after.append(took(gone, time.monotonic))
+        assert fleet.heard[-1] == Gone(host="far", reason="its connection has ended")
+        if after[-1] <= 1.0:
+            break
+    assert min(after) <= 1.0
+
+
+def test_a_host_listens_on_no_port(fleet: Fleet) -> None:
+    with program(*fleet.host()) as far:
+        fleet.heard.wait("joined")
+        assert listening(far.pid) == []
+
+
+def test_a_host_that_is_asked_to_end_stops_its_loops_in_order_and_says_why(fleet: Fleet) -> None:
+    with program(*fleet.host()) as far:
+        fleet.heard.wait("joined")
+        fleet.dispatcher.send("far", place("1"))
+        fleet.heard.wait("began")
+        far.send_signal(signal.SIGTERM)
+        assert far.wait(15) == 0
+    assert [what.kind for what in fleet.heard] == ["joined", "began", "over", "gone"]
+    assert fleet.heard[-1] == Gone(host="far", reason="it was asked to")
+
+
+def test_after_a_cut_a_host_comes_back_by_itself_and_nothing_is_missing(fleet: Fleet) -> None:
+    with closing(Way(fleet.port)) as way, program(*fleet.host(port=way.port)):
+        fleet.heard.wait("joined")
+        fleet.dispatcher.send("far", place("1", per_second=100))
+        fleet.heard.until_seq("1", 10)
+        way.cut()
+        fleet.heard.wait("gone")
+        seen = max(fleet.heard.seqs("1"))
+        way.mend()
+        joined = fleet.heard.wait("joined", 2)
+        assert isinstance(joined, Joined)
+        assert [(held.loop, held.alive) for held in joined.holds] == [("1", True)]
+        fleet.dispatcher.send("far", Adopt(loop="1", attempt=1, seen=seen))
+        fleet.heard.until_seq("1", joined.holds[0].seq + 20)
+        told = [seq for seq in fleet.heard.seqs("1") if seq > seen]
+        adopted = told[told.index(seen + 1) :]
+        assert adopted == list(range(seen + 1, seen + 1 + len(adopted)))
+
+
+def test_a_frozen_host_is_let_go_and_comes_back_when_it_thaws(tmp_path: Path) -> None:
+    with closing(Fleet(tmp_path, silent_s=1.0)) as fleet, program(*fleet.host()) as far:
+        fleet.heard.wait("joined")
+        far.freeze()
+        until(lambda: state_of(far.pid) == "T")
+        fleet.heard.wait("gone", timeout=20)
+        far.thaw()
+        fleet.heard.wait("joined", 2)
+
+
+def test_a_fleet_that_is_killed_finds_its_loops_again_and_every_line(tmp_path: Path) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    fleet = ["-m", "tests.doubles.fleet_process", address, str(tmp_path)]
+    with program(*host(address, "far", tmp_path / "far")) as far:
+        with program(*fleet) as first:
+            first.wait_for('"joined"')
+            first.tell(f"far {wire.encode(place('1', per_second=100))}")
+            first.wait_for('"began"')
+            until(lambda: _mirrored(tmp_path) > 10)
+            first.kill()
+        before = _mirrored(tmp_path)
+        far.wait_for("the connection to the fleet")
+        with program(*fleet) as second:
+            assert '"alive":true' in second.wait_for('"joined"')
+            until(lambda: _mirrored(tmp_path) > before + 100)
+            far.send_signal(signal.SIGTERM)
+            assert '"interrupted"' in second.wait_for('"over"')
+            second.wait_for('"gone"')
+        assert far.wait(15) == 0
+        numbers = [json.loads(line)["seq"] for line in _mirror(tmp_path).splitlines()]
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_everything_asked_to_end_at_once_ends(tmp_path: Path) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with ExitStack() as held:
+        fleet = held.enter_context(
+            program("-m", "tests.doubles.fleet_process", address, str(tmp_path))
+        )
+        hosts = [
+            held.enter_context(program(*host(address, name, tmp_path / name)))
+            for name in ("one", "two", "three")
+        ]
+        for name in ("one", "two", "three"):
+            fleet.wait_for(f'"host":"{name}"')
+            fleet.tell(f"{name} {wire.encode(place(name, per_second=100))}")
+        until(lambda: sum('"began"' in line for line in fleet.lines) == 3)
+        for each in (fleet, *hosts):
+            each.send_signal(signal.SIGTERM)
+        assert [each.wait(15) for each in hosts] == [0, 0, 0]
+        fleet.wait(15)
+
+
+def test_a_stranger_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
+    other = Fleet(_made(tmp_path / "other"))
+    other.close()
+    address = fleet.dispatcher.address
+    plain = address.replace("tls", "tcp")
+    with (
+        program(*host(address, "liar", tmp_path / "liar", other.keys)) as liar,
+        program(*host(plain, "naked", tmp_path / "naked")) as naked,
+        program(*fleet.host()),
+    ):
+        liar.wait_for("was set up with other files")
+        naked.wait_for("cannot reach the fleet")
+        fleet.heard.wait("joined")
+    assert {what.host for what in fleet.heard if isinstance(what, Joined)} == {"far"}
+
+
+def test_a_name_that_is_there_already_is_refused_and_the_first_stays(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    with program(*fleet.host()):
+        fleet.heard.wait("joined")
+        again = host(fleet.dispatcher.address, "far", tmp_path / "again", fleet.keys)
+        with program(*again) as second:
+            second.wait_for("let go: a host named far is there already")
+            assert second.wait(15) == 1
+        refused = fleet.heard.wait("refused")
+        assert isinstance(refused, Refused)
+        assert refused.host == "far"
+        fleet.dispatcher.send("far", Tell(id="a", loop="1", command={}))
+        fleet.heard.wait("told")
+    assert not [what for what in fleet.heard[:3] if isinstance(what, Gone)]
+
+
+def test_a_host_that_may_not_take_part_is_told_why(fleet: Fleet) -> None:
+    with program(*fleet.host()) as far:
+        fleet.heard.wait("joined")
+        fleet.dispatcher.dismiss("far", "it has no git")
+        far.wait_for("let go: it has no git")
+        assert far.wait(15) == 1
+    assert [what.kind for what in fleet.heard] == ["joined"]
+
+
+def test_another_version_is_refused(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ralph_tui.adapters.fleet.dispatch.dispatcher.__version__", "99.9")
+    with program(*fleet.host()) as far:
+        far.wait_for("the fleet has 99.9")
+    refused = fleet.heard.wait("refused")
+    assert isinstance(refused, Refused)
+    assert "ralph-tui" in refused.reason
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _mirror(folder: Path) -> str:
+    path = folder / "1.jsonl"
+    return path.read_text() if path.exists() else ""
+
+
+def _mirrored(folder: Path) -> int:
+    return _mirror(folder).count("\n")
