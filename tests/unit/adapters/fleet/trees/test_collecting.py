@@ -29,9 +29,7 @@ def users(root: Path) -> Repository:
     return open_repository(root)
 
 
-def made(
-    root: Path, base: Path, loop: str = "1", **changes: object
-) -> tuple[TreeFolder, PlaceRecord]:
+def made(root: Path, base: Path, loop: str = "1", **changes: Any) -> tuple[TreeFolder, PlaceRecord]:
     """A tree in which a run could begin."""
     place = place_in(root, loop, **changes)
     folder = TreeFolder.of(base, FLEET, loop, 1)
