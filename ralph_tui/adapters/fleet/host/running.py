@@ -27,27 +27,33 @@ class Inbox:
 
     def __init__(self) -> None:
         self.orders: Orders = deque()
-        self._ours, self._theirs = socket.socketpair()
-        self._theirs.setblocking(False)
+        self._sockets: tuple[socket.socket, ...] = ()
+
+    def open(self) -> None:
+        """From now on somebody may wait for it."""
+        self._sockets = socket.socketpair()
+        for each in self._sockets:
+            each.setblocking(False)
 
     def nudge(self) -> None:
         """Wake the thread."""
-        with suppress(OSError):  # it has much to look at already, or is gone
-            self._ours.send(b".", socket.MSG_DONTWAIT)
+        for ours in self._sockets[:1]:
+            with suppress(OSError):  # it has much to look at already, or is gone
+                ours.send(b".")
 
     def fileno(self) -> int:
         """To be polled."""
-        return self._theirs.fileno()
+        return self._sockets[1].fileno()
 
     def drain(self) -> None:
         """Forget that it was woken."""
         with suppress(OSError):
-            self._theirs.recv(4096)
+            self._sockets[1].recv(4096)
 
     def close(self) -> None:
         """Give its sockets back."""
-        self._ours.close()
-        self._theirs.close()
+        for each in self._sockets:
+            each.close()
 
 
 class Running:

@@ -1,13 +1,40 @@
 """A host's loops, with real runs of a scripted agent."""
 
+import json
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
-from ralph_tui.ports.fleet import Adopt, Began, End, Stage, Stands
+from ralph_tui.adapters.fleet.trees.receiving import receive
+from ralph_tui.adapters.fleet.trees.sources import base_bundle
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.ports.fleet import (
+    Adopt,
+    Base,
+    Began,
+    Collect,
+    Collected,
+    End,
+    NeedsBase,
+    NotCollected,
+    Over,
+    Recorded,
+    Remove,
+    Stage,
+    Stands,
+    Tell,
+    Told,
+)
+from tests.e2e.cli import GATE, ONE_MORE
 from tests.hosted import FLEET, Seen, committed, git, place_in
+from tests.processes import Child, state_of
 from tests.waiting import until
 
 
@@ -80,8 +107,296 @@ def test_one_that_is_over_is_told_again_from_any_event(
     seen.all.clear()
     host.obey(Adopt(loop="1", attempt=1, seen=5))
     assert seen.over() == first
-    from ralph_tui.ports.fleet import Recorded
-
     again = seen.of(Recorded)
     assert again[0].seq == 6
     assert [line for recorded in again for line in recorded.lines] == lines[5:]
+
+
+def test_its_work_is_collected_with_its_snapshots_and_its_tree_removed(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    host.obey(place_in(root))
+    host.obey(Collect(loop="1", attempt=1))
+    assert "its run goes on" in seen.wait(NotCollected).reason
+    seen.over()
+    (began,) = seen.of(Began)
+    host.obey(Collect(loop="1", attempt=1))
+    collected = seen.wait(Collected)
+    base = git(root, "rev-parse", "HEAD")
+    received = receive(open_repository(root), collected, base, began.run_id)
+    names = git(root, "ls-tree", "--name-only", received.branch).split()
+    assert [name for name in names if name.startswith("done")] == [
+        f"done-{number}.txt" for number in range(4)
+    ]
+    taken = [json.loads(line)["ref"] for line in seen.lines() if '"snapshot_taken"' in line]
+    there = git(root, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()
+    assert taken
+    assert sorted(taken) == sorted(there)
+    host.obey(Remove(loop="1", attempt=1))
+    until(lambda: not host.holds())
+    assert not (tmp_path / "fleets" / FLEET / "1-1").exists()
+
+
+def test_a_run_is_told_commands_and_believes_who_gave_them(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    host.obey(place_in(root, agent="cat >/dev/null; touch begun; sleep 100"))
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "begun").exists())
+    commands: dict[str, dict[str, object]] = {
+        "p": {"name": "pause", "by": "the terminal pts/7"},
+        "g": {"name": "guide", "text": "Look at it again", "by": "the terminal pts/7"},
+        "s": {"name": "permissions", "mode": "skip", "by": "the terminal pts/7"},
+        "x": {"name": "sing"},
+    }
+    began = time.monotonic()
+    for request, command in commands.items():
+        host.obey(Tell(id=request, loop="1", command=command))
+    told = {request: seen.wait(Told, id=request) for request in commands}
+    assert time.monotonic() - began < 5
+    assert told["x"].refused == "there is no such command"
+    assert told["p"].accepted
+    assert told["g"].accepted
+    # An empowering one reaches the run; what it says of it is the run's own.
+    assert "terminal" not in told["s"].refused
+    until(lambda: any('"pause_requested"' in line for line in seen.lines()))
+    asked = next(line for line in seen.lines() if '"pause_requested"' in line)
+    assert json.loads(asked)["by"] == "the terminal pts/7"
+    host.obey(Tell(id="a", loop="1", command={"name": "abort", "by": "the fleet"}))
+    assert seen.wait(Told, id="a").accepted
+    assert seen.over().outcome == "aborted"
+    host.obey(Tell(id="late", loop="1", command={"name": "pause"}))
+    assert seen.wait(Told, id="late").refused == "the loop is not running"
+    host.obey(Tell(id="who", loop="7", command={"name": "pause"}))
+    assert "does not hold" in seen.wait(Told, id="who").refused
+
+
+def test_neither_agent_nor_completion_command_inherits_the_hosts_socket(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    """What they have open is theirs: the three streams, and what they opened themselves."""
+    look = "for f in /proc/self/fd/*; do readlink $f; done | grep -c socket: > {}; "
+    host.obey(
+        place_in(
+            root,
+            agent=f"cat >/dev/null; {look.format('agent-sockets')}{ONE_MORE}",
+            command=f"{look.format('gate-sockets')}{GATE}",
+        )
+    )
+    assert seen.over().outcome == "completed"
+    tree = Path(seen.of(Began)[0].folder)
+    assert (tree / "agent-sockets").read_text().strip() == "0"
+    assert (tree / "gate-sockets").read_text().strip() == "0"
+
+
+def test_a_host_that_is_not_heard_of_again_stops_its_loops_when_their_lease_is_over(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    waits = "cat >/dev/null; sleep 100"
+    host.obey(place_in(root, "1", waits, lease_s=1.0))
+    host.obey(place_in(root, "2", waits, lease_s=300.0))
+    seen.wait(Began, loop="1")
+    seen.wait(Began, loop="2")
+    host.fleet_lost()
+    host.fleet_found()
+    host.fleet_lost()
+    over = seen.over("1")
+    assert over.outcome == "interrupted"
+    assert over.reason == "its host has not heard of the fleet for 1s"
+    assert '"kind":"run_finished"' in seen.lines("1")[-1]
+    assert not seen.of(Over, loop="2")
+    host.fleet_found()
+    held = {each.loop: (each.alive, each.seq) for each in host.holds()}
+    assert held["1"] == (False, over.seq)
+    assert held["2"][0]
+    seen.all.clear()
+    host.obey(Adopt(loop="2", attempt=1, seen=3))
+    until(lambda: seen.of(Recorded, loop="2"))
+    assert seen.of(Recorded, loop="2")[0].seq == 4
+    host.obey(End(loop="2"))
+    seen.over("2")
+    told = seen.of(Recorded, loop="2")
+    assert [each.seq for each in told] == [
+        4 + sum(len(before.lines) for before in told[:number]) for number in range(len(told))
+    ]
+
+
+def test_an_order_for_a_loop_that_is_held_is_no_second_run(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    place = place_in(root, agent="cat >/dev/null; echo x >> sessions; sleep 100")
+    host.obey(place)
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "sessions").exists())
+    host.obey(place)
+    host.obey(place)
+    until(lambda: len(seen.of(Began)) == 3)
+    assert (tree / "sessions").read_text() == "x\n"
+    # A later attempt begins when the one before is over.
+    host.obey(place.model_copy(update={"attempt": 2}))
+    assert "later attempt" in seen.over().reason
+    seen.wait(Began, attempt=2)
+    alive = [each for each in host.holds() if each.alive]
+    assert [(each.loop, each.attempt) for each in alive] == [("1", 2)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"setup": "echo all is well; echo no network here >&2; exit 3"}, "no network here"),
+        ({"settings": {"agent.name": "codex"}}, "codex"),
+        ({"settings": {"limits.max_iterations": "many"}}, "max-iterations"),
+        ({"copied": {"../x": ""}}, "no file of a tree"),
+        ({"id": "../up"}, "no name of a fleet or a loop"),
+        ({"resume": True}, "not on this host any more"),
+    ],
+)
+def test_what_cannot_begin_says_why_and_the_others_go_on(
+    host: WorkerHost, seen: Seen, root: Path, changes: dict[str, Any], reason: str
+) -> None:
+    loop = changes.pop("id", "1")
+    place = place_in(root, loop, **changes)
+    host.obey(place)
+    host.obey(place_in(root, "other"))
+    over = seen.over(loop)
+    assert over.never_began
+    assert over.outcome == "failed"
+    assert reason in over.reason
+    assert "\n" not in over.reason
+    assert not seen.of(Began, loop=loop)
+    assert seen.over("other").outcome == "completed"
+
+
+def test_it_is_ended_during_its_set_up(host: WorkerHost, seen: Seen, root: Path) -> None:
+    host.obey(place_in(root, setup="sleep 100"))
+    seen.wait(Stage, stage="setup")
+    host.obey(End(loop="1"))
+    over = seen.over(timeout=10)
+    assert (over.outcome, over.never_began) == ("interrupted", True)
+    assert over.reason == "the fleet has ended it"
+
+
+def test_the_set_up_command_and_the_run_know_where_they_are(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    say = 'echo "$RALPH_FLEET $RALPH_FLEET_LOOP $RALPH_FLEET_SLOT $PORT_BASE $PORT_COUNT" > '
+    host.obey(place_in(root, setup=f"{say} of-setup", agent=f"{say} of-agent; {ONE_MORE}", ports=7))
+    seen.over()
+    (began,) = seen.of(Began)
+    assert began.ports is not None
+    tree = Path(began.folder)
+    words = (tree / "of-setup").read_text().split()
+    assert words == ["night", "1", "0", str(began.ports[0]), "7"]
+    assert (tree / "of-agent").read_text().split() == words
+
+
+def test_a_loop_goes_on_in_its_tree_in_another_process_of_the_host(
+    seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    first = WorkerHost("here", 1, tmp_path / "fleets", seen)
+    waits_once = f"[ -e waited ] || {{ touch waited; sleep 100; }}; {ONE_MORE}"
+    place = place_in(root, agent=waits_once)
+    first.obey(place)
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "waited").exists())
+    first.close()
+    assert seen.over().reason == "its host was stopped"
+    seq = len(seen.lines())
+    second = WorkerHost("here", 1, tmp_path / "fleets", seen, fleet_id=FLEET)
+    try:
+        assert [(held.loop, held.alive) for held in second.holds()] == [("1", False)]
+        second.obey(place.model_copy(update={"resume": True, "seen": seq}))
+        until(lambda: len(seen.of(Over)) == 2)
+        assert seen.of(Over)[-1].outcome == "completed"
+        assert len(seen.of(Began)) == 2
+        assert seen.of(Began)[0].run == seen.of(Began)[1].run
+        assert [json.loads(line)["kind"] for line in seen.lines()].count("run_resumed") == 1
+    finally:
+        second.close()
+
+
+KILLED = """\
+import json, sys, threading
+from pathlib import Path
+from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
+from ralph_tui.ports.fleet import Began, Place
+def observe(observation):
+    if isinstance(observation, Began):
+        print(observation.folder, flush=True)
+host = WorkerHost("killed", 1, Path(sys.argv[1]), observe)
+host.obey(Place.model_validate_json(sys.stdin.readline()))
+threading.Event().wait()
+"""
+STUBBORN = """\
+cat >/dev/null
+setsid sh -c 'trap "" INT TERM HUP; touch stubborn; while :; do sleep 0.1; done' &
+wait
+"""
+
+
+def test_nothing_outlives_a_host_that_is_killed(seen: Seen, root: Path, tmp_path: Path) -> None:
+    place = place_in(root, agent=STUBBORN)
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "fleets")]
+    with Child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
+        assert killed.stdin is not None
+        assert killed.stdout is not None
+        killed.stdin.write(place.model_dump_json() + "\n")
+        killed.stdin.flush()
+        tree = Path(killed.stdout.readline().strip())
+        until(lambda: (tree / "stubborn").exists())
+        assert below(tree)
+        killed.kill()
+        killed.wait()
+    until(lambda: not below(tree), 6)
+    # Its host comes back: the loop was interrupted, and goes on in the same tree.
+    host = WorkerHost("killed", 1, tmp_path / "fleets", seen, fleet_id=FLEET)
+    try:
+        host.obey(Adopt(loop="1", attempt=1, seen=0))
+        assert seen.over().outcome == "interrupted"
+        assert '"kind":"run_finished"' in seen.lines()[-1]
+    finally:
+        host.close()
+
+
+def below(folder: Path) -> list[int]:
+    """Living processes that work in a folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with suppress(OSError):
+                here = (entry / "cwd").readlink()
+                if here.is_relative_to(folder) and state_of(int(entry.name)) != "Z":
+                    found.append(int(entry.name))
+    return found
+
+
+def test_a_host_elsewhere_gets_the_commit_from_the_fleet(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    place = place_in(root)
+    away = place.source.model_copy(update={"machine": "another", "path": "/nowhere"})
+    host.obey(place.model_copy(update={"source": away, "isolation": "worktree"}))
+    needs = seen.wait(NeedsBase)
+    host.obey(Base(commit=needs.commit, bundle=base_bundle(open_repository(root), needs.commit)))
+    assert seen.over().outcome == "completed"
+    host.obey(Collect(loop="1", attempt=1))
+    collected = seen.wait(Collected)
+    assert receive(open_repository(root), collected, needs.commit, "").files == 4
+    # The next one finds it here.
+    second = place_in(root, "2").model_copy(update={"source": away})
+    host.obey(second)
+    assert seen.over("2").outcome == "completed"
+    assert len(seen.of(NeedsBase)) == 1
+
+
+def test_a_host_elsewhere_gets_the_commit_from_the_remote(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(root), "remote.git")
+    remote = {"machine": "another", "path": "/nowhere", "remote": str(tmp_path / "remote.git")}
+    place = place_in(root)
+    host.obey(place.model_copy(update={"source": place.source.model_copy(update=remote)}))
+    assert seen.over().outcome == "completed"
+    assert not seen.of(NeedsBase)
+    tree = Path(seen.of(Began)[0].folder)
+    assert git(tree, "remote", "get-url", "origin") == remote["remote"]
