@@ -2,7 +2,6 @@
 
 import base64
 from pathlib import Path
-from typing import Any
 
 import pytest
 
