@@ -73,8 +73,10 @@ class LoopState:
     changed_lines: int | None = None
     collecting: bool = False
     """Its host was asked for its work and has not answered."""
+    collected: bool = False
+    """Its work is the branch `branch` of the repository."""
     commit: str = ""
-    """Of the collected branch; empty: it is not collected."""
+    """Of that branch."""
     files: int = 0
     not_collected: str = ""
     """Why its work could not be collected."""
@@ -177,6 +179,7 @@ def _lost(loop: LoopState, event: told.LoopLost) -> None:
 def _adopted(loop: LoopState, event: told.LoopAdopted) -> None:
     loop.status = "running" if loop.began_at else "placing"
     loop.host = event.host
+    loop.resuming, loop.stop_asked = False, ""  # what it was told may have been lost with its host
     loop.lost_at = loop.lost_until = None
 
 
@@ -186,6 +189,12 @@ def _retried(loop: LoopState, event: told.LoopRetried) -> None:
 
 def _stop_asked(loop: LoopState, event: told.LoopStopAsked) -> None:
     loop.stop_asked = "now" if event.now else "after_iteration"
+
+
+def _commanded(loop: LoopState, event: told.CommandGiven) -> None:
+    """Whoever stops a single loop does not want it to go on by itself."""
+    if event.name == "stop" and not event.refused:
+        loop.stop_asked = loop.stop_asked or "after_iteration"
 
 
 def _ended(loop: LoopState, event: told.LoopEnded) -> None:
@@ -208,7 +217,7 @@ def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
     loop.never_began = False
     loop.lost_at = loop.lost_until = loop.ended_at = None
     loop.commit = loop.not_collected = loop.stage = ""
-    loop.collecting = loop.verifying = False
+    loop.collected = loop.collecting = loop.verifying = False
     loop.verified, loop.changed_lines = None, None
     _quiet(loop)
 
@@ -222,7 +231,7 @@ def _collection_asked(loop: LoopState, _: told.CollectionAsked) -> None:
 
 
 def _collected(loop: LoopState, event: told.ResultCollected) -> None:
-    loop.collecting, loop.not_collected = False, ""
+    loop.collected, loop.collecting, loop.not_collected = True, False, ""
     loop.branch, loop.commit, loop.files = event.branch, event.commit, event.files
     if event.changed_lines is not None:
         loop.changed_lines = event.changed_lines
@@ -255,6 +264,7 @@ _HANDLERS: dict[type[FleetEvent], Callable[[LoopState, Any], None]] = {
     told.LoopAdopted: _adopted,
     told.LoopRetried: _retried,
     told.LoopStopAsked: _stop_asked,
+    told.CommandGiven: _commanded,
     told.LoopEnded: _ended,
     told.LoopRequeued: _requeued,
     told.LoopSkipped: _skipped,

@@ -117,12 +117,12 @@ def _fleet_started(state: FleetState, event: told.FleetStarted) -> None:
     state.loops = {spec.id: LoopState(spec) for spec in event.plan.loops}
 
 
-def _fleet_resumed(state: FleetState, _: told.FleetResumed) -> None:
+def _fleet_resumed(state: FleetState, event: told.FleetResumed) -> None:
     """Hosts join the new process anew; who resumes a fleet wants what was stopped to go on."""
     state.finished = state.stopping = None
     state.trials.clear()
     for host in state.hosts.values():
-        host.here = False
+        host.here, host.since = False, event.at  # it was heard of until now, for all that is known
     for loop in state.loops.values():
         loop.fleet_resumed()
 

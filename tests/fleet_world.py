@@ -1,0 +1,212 @@
+"""A fleet played: its decisions are carried out, and hosts, loops and git answer as they are told.
+
+What is really alive on a host is counted here, apart from the fold, so that no loop runs twice
+unnoticed.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from ralph_tui.events.run import Outcome
+from ralph_tui.fleet import decisions as to
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.state import FleetState, LoopState
+from tests.fleet_events import START, started
+
+
+@dataclass
+class Alive:
+    """A loop's run on a host."""
+
+    host: str
+    attempt: int
+    until: datetime | None = None
+    """When the host stops it, because it has lost the fleet; None: it has not."""
+
+
+@dataclass
+class PlayedFleet:
+    """`settle` carries out what is decided, and says whether all rules were kept."""
+
+    plan: Plan
+    now: datetime = START
+    state: FleetState = field(default_factory=FleetState)
+    events: list[FleetEvent] = field(default_factory=list)
+    made: list[to.Decision] = field(default_factory=list)
+    """All that was decided."""
+    alive: dict[str, list[Alive]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin."""
+        self.record(started(self.plan))
+
+    def record(self, event: FleetEvent) -> None:
+        """As the engine does."""
+        number = len(self.events) + 1
+        stamped = event.model_copy(update={"seq": number, "at": self.now})
+        self.events.append(stamped)
+        self.state.apply(stamped)
+
+    def wait(self, seconds: float) -> None:
+        """Time passes; a host that has lost the fleet stops its loops when their lease ends."""
+        self.now += timedelta(seconds=seconds)
+        for runs in self.alive.values():
+            runs[:] = [run for run in runs if run.until is None or run.until > self.now]
+
+    def settle(self) -> list[to.Decision]:
+        """Decide until nothing is decided any more; gives back what was."""
+        made: list[to.Decision] = []
+        while decisions := to.decide(self.state, self.now):
+            for decision in decisions:
+                self._carry_out(decision)
+            made += decisions
+            assert len(made) < 1000, f"decided again and again: {made[-5:]}"
+        self.made += made
+        return made
+
+    # -- what hosts say ------------------------------------------------------------------------
+
+    def join(self, host: str, slots: int = 2, machine: str = "") -> None:
+        """It says what it holds, and loops that it should have and has not are gone."""
+        self.record(told.HostJoined(host=host, slots=slots, machine=machine or host))
+        for name, loop in self.state.loops.items():
+            held = [run for run in self.alive.get(name, ()) if run.host == host]
+            if loop.placed and any(run.attempt == loop.attempt for run in held):
+                held[0].until = None
+                self.record(told.LoopAdopted(loop=name, host=host, seq=1))
+            elif held:  # it is not wanted any more
+                self._gone(name, host)
+            elif loop.placed and loop.host == host:
+                self.process_gone(name)
+
+    def lose(self, host: str, *, killed: bool = False) -> None:
+        """The fleet hears nothing of it; its loops go on until their lease ends."""
+        self.record(told.HostLost(host=host, reason="no answer"))
+        until = self.now + timedelta(seconds=0 if killed else self.plan.lease_s)
+        for runs in self.alive.values():
+            for run in runs:
+                if run.host == host:
+                    run.until = until
+        self.wait(0)
+
+    def begin(self, *names: str) -> None:
+        """Their trees are made, and their runs record their first event."""
+        for name in names:
+            run = told.LoopBegan(loop=name, run_id=f"r{name}", run="t/1", folder="/t", machine="")
+            self.record(run)
+
+    def say(self, name: str, phase: str = "agent", **more: object) -> None:
+        """How it stands; `more`: fields of `LoopProgressed`."""
+        self.record(told.LoopProgressed.model_validate({"loop": name, "phase": phase, **more}))
+
+    def end(self, name: str, outcome: Outcome = "completed", **more: object) -> None:
+        """Its run ends; `more`: fields of `LoopEnded`."""
+        self._gone(name, self.state.loops[name].host)
+        fields = {"loop": name, "outcome": outcome, **more}
+        self.record(told.LoopEnded.model_validate(fields))
+
+    def process_gone(self, name: str) -> None:
+        """Its process has ended without a word."""
+        began = bool(self.state.loops[name].run_id)
+        self.end(name, "interrupted", reason="its process was gone", never_began=not began)
+
+    def collect(self, *names: str, **more: object) -> None:
+        """Their work arrives."""
+        for name in names:
+            fields = {"loop": name, "branch": f"ralph/{name}", "commit": f"c{name}", **more}
+            self.record(told.ResultCollected.model_validate(fields))
+
+    def verify(self, name: str, *, passed: bool = True) -> None:
+        """Its command was run once more."""
+        self.record(told.WinnerVerified(loop=name, passed=passed, reason="" if passed else "red"))
+
+    # -- decisions -----------------------------------------------------------------------------
+
+    def _carry_out(self, decision: to.Decision) -> None:
+        match decision:
+            case to.PlaceLoop():
+                self._check_place(decision)
+                runs = self.alive.setdefault(decision.loop, [])
+                runs.append(Alive(decision.host, decision.attempt))
+                self.record(
+                    told.LoopPlaced(
+                        loop=decision.loop, attempt=decision.attempt, host=decision.host,
+                        branch=f"ralph/{decision.loop}", budget_usd=decision.budget_usd,
+                        resumed=decision.resume,
+                    )
+                )  # fmt: skip
+            case to.CloseLoop():
+                self.record(told.LoopEnded(**vars(decision)))
+            case to.HoldAccount() | to.ReleaseAccount() | to.ChooseWinner() | to.ReachBudget():
+                self.record(_SIMPLE[type(decision)](**vars(decision)))
+            case to.Finish():
+                self.record(told.FleetFinished(outcome=decision.outcome, reason=decision.reason))
+            case _:
+                self.record(_SIMPLE[type(decision)](**vars(decision)))
+
+    def _check_place(self, decision: to.PlaceLoop) -> None:
+        state, loop = self.state, self.state.loops[decision.loop]
+        host = state.hosts[decision.host]
+        assert host.here
+        assert len(list(state.running_on(host.name))) < host.slots
+        assert loop.status == "queued"
+        assert loop.spec.login not in state.held
+        assert not self.alive.get(decision.loop), "it runs twice"
+        assert state.stopping is None
+        self._check_account(loop)
+        self._check_budget(decision, loop)
+
+    def _check_account(self, loop: LoopState) -> None:
+        account = loop.spec.account
+        users = [one for one in self.state.loops.values() if one.spec.account == account]
+        most = self.plan.accounts.get(account)
+        assert most is None or sum(one.placed for one in users) < most
+        last = [
+            event.at
+            for event in self.events
+            if isinstance(event, told.LoopPlaced)
+            and self.state.loops[event.loop].spec.login == loop.spec.login
+        ]
+        every = timedelta(seconds=self.plan.start_every_s)
+        assert not last or self.now >= max(last) + every
+
+    def _check_budget(self, decision: to.PlaceLoop, loop: LoopState) -> None:
+        budget, given = self.plan.budget_usd, decision.budget_usd
+        own = loop.spec.budget_usd
+        assert own is None or (given is not None and given <= own)
+        if budget is None:
+            return
+        spent = self.state.spent_usd
+        assert spent < 0.9 * budget
+        assert given is not None
+        assert given > 0
+        promised = sum(
+            max(0.0, (one.given_usd or 0.0) - (one.cost_usd or 0.0))
+            for one in self.state.loops.values()
+            if one.placed
+        )
+        more = given - ((loop.cost_usd or 0.0) if decision.resume else 0.0)
+        assert spent + promised + more <= budget + 1e-6
+
+    def _gone(self, name: str, host: str) -> None:
+        runs = self.alive.get(name, [])
+        runs[:] = [run for run in runs if run.host != host]
+
+
+_SIMPLE: dict[type, type[FleetEvent]] = {
+    to.SkipLoop: told.LoopSkipped,
+    to.LoseLoop: told.LoopLost,
+    to.RequeueLoop: told.LoopRequeued,
+    to.StopLoop: told.LoopStopAsked,
+    to.HoldAccount: told.AccountHeld,
+    to.RetryLoop: told.LoopRetried,
+    to.ReleaseAccount: told.AccountReleased,
+    to.CollectLoop: told.CollectionAsked,
+    to.LeaveWork: told.CollectionFailed,
+    to.VerifyWinner: told.VerificationBegan,
+    to.ChooseWinner: told.WinnerChosen,
+    to.ReachBudget: told.BudgetReached,
+}
+"""Events that have the fields of the decision."""
