@@ -94,6 +94,8 @@ class AgentDescription:
     """What `check` has found, in a few words: version, path. Asks the program."""
     install: str = ""
     """The command that installs it."""
+    login: str = ""
+    """How its user signs in, or what is to be set instead; whole words of a sentence."""
     abilities: Abilities = Abilities()
     """What its sessions are asserted to do."""
     seen_versions: str = ""

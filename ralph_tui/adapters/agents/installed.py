@@ -8,6 +8,7 @@ from ralph_tui.adapters.agents.run_once import run_once
 from ralph_tui.errors import ProcessError
 from ralph_tui.text.sanitize import one_line
 
+NOT_TOLD = "version not told"
 PROBE_S = 5.0
 """Seconds a program may take to say which version it is."""
 
@@ -48,4 +49,4 @@ def stamp(path: str, context: AgentContext) -> tuple[object, ...]:
 
 def dotted(version: tuple[int, ...] | None) -> str:
     """``2.1.198``."""
-    return ".".join(map(str, version)) if version else "version not told"
+    return ".".join(map(str, version)) if version else NOT_TOLD

@@ -3,7 +3,7 @@
 Rule: of a secret it is looked whether it is there, never what it is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,15 +21,18 @@ from ralph_tui.adapters.agents.ability_words import can_words
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.commands import begins_with
-from ralph_tui.adapters.agents.installed import PROBE_S
+from ralph_tui.adapters.agents.installed import NOT_TOLD, PROBE_S
+from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.agents.programs import is_installed
 from ralph_tui.cli.checkup.finding import Finding, Level, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
+from ralph_tui.config.files import read_file
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.errors import RalphError
-from ralph_tui.text.sanitize import clip
+from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.text.sanitize import clip, one_line
 
 WHAT = "agent"
+UNSIGNED = "no sign of a sign-in was found"
 
 
 @dataclass(frozen=True)
@@ -44,19 +47,17 @@ class _SignIn:
     """In that folder, where a sign-in is kept."""
     services: tuple[str, ...] = ()
     """Variables by which another service than its own signs in."""
-    how: str = ""
-    """How one signs in."""
 
 
-_CLAUDE = _SignIn(
-    keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-    folder=("CLAUDE_CONFIG_DIR", ".claude"),
-    file=".credentials.json",
-    services=("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"),
-    how="start claude once and sign in, or set ANTHROPIC_API_KEY",
-)
-OTHERS = {
-    "codex": _SignIn(("OPENAI_API_KEY", "CODEX_API_KEY"), ("CODEX_HOME", ".codex"), "auth.json"),
+SIGN_INS = {
+    "claude": _SignIn(
+        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+        folder=("CLAUDE_CONFIG_DIR", ".claude"),
+        file=".credentials.json",
+        services=("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"),
+    ),
+    # A key in the environment counts only where its config names it.
+    "codex": _SignIn((), ("CODEX_HOME", ".codex"), "auth.json"),
     "gemini": _SignIn(
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"), ("GEMINI_CLI_HOME", ".gemini"), "oauth_creds.json"
     ),
@@ -64,7 +65,7 @@ OTHERS = {
         ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), ("", ".local/share/opencode"), "auth.json"
     ),
 }
-"""Where further agents look for that, by the names of agent and program."""
+"""Where agents look for that, by their names."""
 
 
 def check_agent(around: Surroundings) -> Iterator[Finding]:
@@ -113,19 +114,28 @@ def _program(
 ) -> Iterator[Finding]:
     """One whose description tells what it finds; `level`: of what is wrong with it."""
     context = AgentContext(settings, around.folder, environ=around.environ)
-    where = "" if level == "problem" else f" ({agent.name})"
+    chosen, offered_too = level == "problem", level == "note"
+    where = "" if chosen else f" ({agent.name})"
     try:
         agent.check(context)
         version, _, path = agent.found(context).rpartition(", ")
     except RalphError as error:
         yield refusal(level, WHAT, error)
         return
+    if version == NOT_TOLD:
+        says = f"{around.shown(Path(path))} does not say its version within {PROBE_S:g} s"
+        known: Level = "note" if offered_too else "warning"
+        yield Finding(known, WHAT, says, f"try {agent.program} --version, and install it anew")
+        return
     says = f"{agent.title}{where} {clip(version, 40)} ({around.shown(Path(path))})"
-    sign_in = OTHERS.get(agent.name)
-    seen, sure = _sign(around, sign_in) if sign_in else ("", False)
-    well: Level = "ok" if sure or level == "problem" else "note"
-    fix = f"--agent {agent.name} runs it" if level == "note" else ""
-    yield Finding(well, WHAT, f"{says}; {seen or 'no sign of a sign-in was found'}", fix)
+    seen, sure = _sign(around, SIGN_INS[agent.name])
+    runs = f"--agent {agent.name} runs it" if offered_too else ""
+    if seen:
+        yield Finding("ok" if sure or chosen else "note", WHAT, f"{says}; {seen}", runs)
+    else:
+        fix = f"{agent.login}; then {runs}" if runs else agent.login
+        unsigned: Level = "warning" if chosen else "note"
+        yield Finding(unsigned, WHAT, f"{says}; {UNSIGNED}", fix)
     yield _abilities(agent)
 
 
@@ -164,13 +174,13 @@ def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iter
         yield Finding("warning", WHAT, says, "try claude --version, and install it anew")
         return
     says = f"Claude Code {'.'.join(map(str, program.version))} ({place})"
-    seen, sure = _sign(around, _CLAUDE)
+    seen, sure = _sign(around, SIGN_INS[CLAUDE.name])
     if seen:
         yield Finding("ok" if sure else "note", WHAT, f"{says}; {seen}")
     elif around.platform == "darwin":
         yield Finding("ok", WHAT, f"{says}; a sign-in is kept in the keychain, which is not read")
     else:
-        yield Finding("warning", WHAT, f"{says}; no sign of a sign-in was found", _CLAUDE.how)
+        yield Finding("warning", WHAT, f"{says}; {UNSIGNED}", CLAUDE.login)
     yield _abilities(CLAUDE)
 
 
@@ -192,4 +202,18 @@ def _sign(around: Surroundings, sign_in: _SignIn) -> tuple[str, bool]:
         return f"{keys[0]} is set, and counts before the sign-in of {around.shown(file)}", True
     if keys or services:
         return f"{', '.join(keys + services)} is set", True
+    if not file.exists() and (named := _named_key(file.parent / "config.toml", environ)):
+        return f"{named} is set, as its config.toml names it", True
     return (f"its sign-in is in {around.shown(file)}", True) if file.exists() else ("", False)
+
+
+def _named_key(config: Path, environ: Mapping[str, str]) -> str:
+    """The variable with the key of the provider that a config chooses, where it is set."""
+    try:
+        read = read_file(config, follow=True)
+    except UsageError:
+        return ""
+    settings = read.table if read else {}
+    providers = as_map(settings.get("model_providers"))
+    key = as_text(as_map(providers.get(as_text(settings.get("model_provider")))).get("env_key"))
+    return clip(one_line(key), 80) if key and environ.get(key) else ""

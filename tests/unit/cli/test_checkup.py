@@ -135,7 +135,7 @@ class TestAgents:
         made.program("claude", "echo '2.1.328 (Claude Code)'")
         said = told(check_agent(made(platform="linux")))
         assert said.startswith("▲ warning agent")
-        assert "no sign of a sign-in was found → start claude once and sign in" in said
+        assert "no sign of a sign-in was found → run `claude` and then /login" in said
         assert "keychain, which is not read" in told(check_agent(made(platform="darwin")))
 
     def test_one_that_hangs_is_ended_with_all_it_has_started(
@@ -171,20 +171,67 @@ class TestAgents:
     def test_others(self, made: Made) -> None:
         made.program("codex", "echo codex-cli 0.169.0")
         made.program("gemini", "exit 1")
-        said = told(
-            check_other_agents(made("agent.name=claude", environ={"OPENAI_API_KEY": SECRET}))
-        )
-        assert "Codex CLI (codex) 0.169.0 (~/bin/codex); OPENAI_API_KEY is set" in said
-        assert "→ --agent codex runs it" in said
-        assert "Gemini CLI (gemini) version not told (~/bin/gemini); no sign of" in said
-        assert "gemini can ask you, tells limits without their end; unknown: its context" in said
+        made.program("opencode", "echo 1.18.33")
+        environ = {"OPENAI_API_KEY": SECRET}
+        said = told(check_other_agents(made("agent.name=claude", environ=environ)))
+        # Codex takes no key from its environment but one that its config names.
+        assert "Codex CLI (codex) 0.169.0 (~/bin/codex); no sign of a sign-in was found" in said
+        assert "→ run `codex login`, or set the key that Codex's config.toml names" in said
+        assert "(env_key); then --agent codex runs it" in said
+        assert "~/bin/gemini does not say its version" in said
+        assert "try gemini --version, and install it anew" in said
+        assert "--agent gemini runs it" not in said
+        assert "OpenCode (opencode) 1.18.33 (~/bin/opencode); OPENAI_API_KEY is set" in said
+        assert "→ --agent opencode runs it" in said
+        assert "opencode can ask you, takes words while it works" in said
+
+    @pytest.mark.parametrize("version", ["codex-cli 0.50.0", "0.1.2505172129"])
+    def test_one_that_is_too_old_is_offered_to_nobody(self, made: Made, version: str) -> None:
+        made.program("codex", f"echo {version}")
+        for said in (
+            told(check_other_agents(made("agent.name=claude"))),
+            told(check_agent(made("agent.name=codex"))),
+        ):
+            assert "is too old for ralph-tui, which needs" in said
+            assert "runs it" not in said
+
+    @pytest.mark.parametrize(
+        ("name", "version", "how"),
+        [
+            ("claude", "2.1.330 (Claude Code)", "run `claude` and then /login, or set"),
+            ("codex", "codex-cli 0.169.0", "run `codex login`, or set"),
+            ("gemini", "0.61.0", "run `gemini` and log in, or set GEMINI_API_KEY"),
+            ("opencode", "1.18.33", "run `opencode auth login`, or put"),
+        ],
+    )
+    def test_where_nobody_is_signed_in_its_own_way_is_named(
+        self, made: Made, name: str, version: str, how: str
+    ) -> None:
+        made.program(name, f"echo '{version}'")
+        said = told(check_agent(made(f"agent.name={name}")))
+        assert said.startswith("▲ warning agent")
+        assert f"no sign of a sign-in was found → {how}" in said
+
+    def test_a_key_counts_for_codex_where_its_config_names_it(self, made: Made) -> None:
+        made.program("codex", "echo codex-cli 0.169.0")
+        config = made.home / ".codex" / "config.toml"
+        config.parent.mkdir()
+        config.write_text('model_provider = "x"\n[model_providers.x]\nenv_key = "X_KEY"\n')
+        assert "no sign" in told(check_agent(made("agent.name=codex")))
+        said = told(check_agent(made("agent.name=codex", environ={"X_KEY": SECRET})))
+        assert "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); X_KEY is set, as its" in said
+        config.write_text("model_provider = [[[")
+        assert "no sign" in told(check_agent(made("agent.name=codex", environ={"X_KEY": SECRET})))
 
     def test_one_that_is_chosen_and_those_that_take_over(self, made: Made) -> None:
         made.program("codex", "echo codex-cli 0.169.0")
         chosen = ("agent.name=codex", "agent.fallback=gemini")
-        around = made(*chosen, environ={"OPENAI_API_KEY": SECRET})
+        around = made(*chosen)
+        sign_in = made.home / ".codex" / "auth.json"
+        sign_in.parent.mkdir()
+        sign_in.write_text("{}")
         said = told(check_agent(around))
-        assert "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); OPENAI_API_KEY" in said
+        assert "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); its sign-in is in" in said
         assert "resumes sessions; unknown: its cost, as tried with" in said
         assert "▲ warning agent" in said
         assert "'gemini'" in said

@@ -45,6 +45,7 @@ def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescriptio
         looks_for=lambda settings, environ: looked_for(settings, environ, usual),
         found=found,
         install=quirks.install,
+        login=quirks.login,
         abilities=quirks.abilities,
         seen_versions=seen_versions,
     )

@@ -55,6 +55,7 @@ CLAUDE = AgentDescription(
     looks_for=lambda settings, environ: looked_for(settings, environ, PROGRAM),
     found=_found,
     install="npm install -g @anthropic-ai/claude-code",
+    login="run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key",
     abilities=Abilities(
         questions=True,
         refusal_goes_on=True,

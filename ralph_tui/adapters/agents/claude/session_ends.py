@@ -7,6 +7,7 @@ words; then these decide.
 
 from collections.abc import Mapping
 
+from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.failures import (
     FailedCall,
     Remedies,
@@ -23,7 +24,7 @@ NO_ANSWER = "connection_failed"
 _INTERRUPTED = frozenset({"aborted_streaming", "aborted_tools"})
 
 REMEDIES: Remedies = {
-    "auth": "run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key",
+    "auth": CLAUDE.login,
     "unknown_model": "choose a model with --model, or correct ANTHROPIC_BASE_URL",
 }
 

@@ -49,6 +49,7 @@ CODEX = AgentDescription(
     looks_for=lambda settings, environ: looked_for(settings, environ, PROGRAM),
     found=_found,
     install="npm install -g @openai/codex",
+    login="run `codex login`, or set the key that Codex's config.toml names (env_key)",
     abilities=Abilities(
         questions=True,
         refusal_goes_on=True,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.failures import (
     FailedCall,
     Remedies,
@@ -17,7 +18,7 @@ from ralph_tui.adapters.agents.session_end import SessionEnd
 Json = Mapping[str, object]
 
 REMEDIES: Remedies = {
-    "auth": "run `codex login`, or set the key that Codex's config.toml names (env_key)",
+    "auth": CODEX.login,
     "unknown_model": "choose a model with --model, or correct Codex's config.toml",
 }
 NEAR = 90.0

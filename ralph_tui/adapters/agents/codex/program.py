@@ -11,7 +11,8 @@ Version = tuple[int, ...]
 
 OLDEST: Version = (0, 111, 0)
 """The oldest version that was seen to work."""
-_VERSION = re.compile(r"\bcodex(?:-cli)? (\d{1,6})\.(\d{1,6})\.(\d{1,9})")
+_VERSION = re.compile(r"(?:\bcodex(?:-cli)? |\A\s*v?)(\d{1,6})\.(\d{1,6})\.(\d{1,12})\b")
+"""The oldest said the number alone."""
 
 _asked: dict[tuple[object, ...], Version | None] = {}
 """Programs that have answered: the check before a run and the build in it ask a program once."""
