@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.doubles.launch import STUB, environment, real_binary, real_environmen
 from tests.doubles.scenario import load
 from tests.e2e.cli import CLI, events_of, here, processes_of, run
 from tests.e2e.tmux import Terminal
+from tests.processes import Child
 from tests.waiting import until
 
 BINARY = real_binary()
@@ -200,6 +202,42 @@ def test_headless_it_is_refused_at_once(git_repo: Path, tmp_path: Path) -> None:
     assert [e["answer"] for e in of(events, "question_answered")] == ["refuse", "leave"]
     transcript = next(git_repo.rglob("transcript.jsonl")).read_text()
     assert "Nobody is here to be asked. Go on without it." in transcript
+
+
+def test_of_two_terminals_that_answer_at_once_one_is_heard_and_the_other_told(
+    git_repo: Path, tmp_path: Path
+) -> None:
+    environ = stub(tmp_path, bash("git branch one"), bash("git branch two"))
+    assert run(*ORDER, "--detach", cwd=git_repo, **environ).returncode == 0
+    until(lambda: "git branch one" in here("decide", cwd=git_repo).stdout)
+    told = here("decide", cwd=git_repo).stdout
+    (which,) = re.findall(r"--question (\w+):", told)
+    with ExitStack() as both:
+        sides = [
+            both.enter_context(
+                Child(
+                    [*CLI, "decide", "refuse", words, "--question", which],
+                    cwd=git_repo,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for words in ("no", "never")
+        ]
+        said = [side.communicate(timeout=50) for side in sides]
+    codes = [side.returncode for side in sides]
+    assert sorted(codes) == [0, 1], said
+    heard, late = codes.index(0), codes.index(1)
+    assert "heard refuse" in said[heard][0]
+    # Which of the three depends on how far the run has come by then.
+    why = "answered already: refuse, by a script|the question changed|no question of "
+    assert re.search(why, said[late][1]), said
+    until(lambda: "git branch two" in here("decide", cwd=git_repo).stdout)
+    assert here("abort", "--yes", cwd=git_repo).returncode == 0
+    (answered,) = of(journal(git_repo), "question_answered")
+    assert answered["text"] == ("no", "never")[heard]
 
 
 def test_killed_while_it_asks_the_run_goes_on_whole(git_repo: Path, tmp_path: Path) -> None:
