@@ -20,7 +20,18 @@ from ralph_tui.adapters.processes.child import Child, launch
 from ralph_tui.errors import RalphError, why, workspace_error
 from ralph_tui.events.run import Outcome
 from ralph_tui.plain_files import appending, emptied
-from ralph_tui.ports.fleet import Adopt, Held, Observe, Over, Place, Stage, StageName, Tell, Told
+from ralph_tui.ports.fleet import (
+    Adopt,
+    Held,
+    Noted,
+    Observe,
+    Over,
+    Place,
+    Stage,
+    StageName,
+    Tell,
+    Told,
+)
 
 NOT_RUNNING = "the loop is not running"
 BUG = "a bug of ralph-tui ended the host's work on it: the host's output says more"
@@ -102,6 +113,10 @@ class HeldLoop:
         self.check()
         loop, attempt = self.key
         self._observe(Stage(loop=loop, attempt=attempt, stage=stage))
+
+    def note(self, warning: str) -> None:
+        """Tell a warning."""
+        self._observe(Noted(loop=self.place.loop.id, text=warning))
 
     def check(self) -> None:
         """Raises ``RalphError`` where it is to end."""

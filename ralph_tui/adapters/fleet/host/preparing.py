@@ -3,13 +3,14 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Protocol
 
 from ralph_tui.adapters.fleet.trees.bases import Bases
 from ralph_tui.adapters.fleet.trees.filling import SETUP_LIMIT_S, put_copied, run_setup
 from ralph_tui.adapters.fleet.trees.making import make_clone, make_worktree
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.fleet.trees.probing import Probe
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import WorkspaceError
@@ -36,6 +37,10 @@ class Prepared(Protocol):
         """Raises ``RalphError`` where the loop is to end."""
         ...
 
+    def note(self, warning: str) -> None:
+        """Tell a warning."""
+        ...
+
     def cancelled_by(self, cancel: Callable[[], None]) -> AbstractContextManager[None]:
         """While the block runs, `cancel` ends what it waits for."""
         ...
@@ -47,6 +52,8 @@ class Preparer:
     def __init__(self, bases: Bases) -> None:
         self._bases = bases
         self._making = threading.Semaphore(AT_ONCE)
+        self._probing = threading.Lock()
+        self._probed: set[tuple[str, str, str]] = set()
 
     def prepare(self, loop: Prepared, variables: Mapping[str, str]) -> PlaceRecord:
         """The tree of a loop; `variables` are those of its run.
@@ -63,6 +70,7 @@ class Preparer:
         if loop.place.setup.strip():
             loop.stage("setup")
             self._set_up(loop, variables)
+        self._probe(loop, variables)
         loop.check()
         return loop.folder.write(record.model_copy(update={"ready": True}))
 
@@ -90,6 +98,29 @@ class Preparer:
         )
         with loop.cancelled_by(gate.cancel):
             run_setup(gate, loop.folder.log("setup"))
+
+    def _probe(self, loop: Prepared, variables: Mapping[str, str]) -> None:
+        """Once for a command and a way to set a tree up: other trees are made like this one."""
+        place = loop.place
+        asked = (place.fleet_id, place.loop.command or "", place.setup)
+        with self._probing:
+            if asked in self._probed:
+                return
+            self._probed.add(asked)
+        with ExitStack() as held:
+            probe = Probe(
+                loop.folder.tree,
+                asked[1],
+                variables,
+                loop.folder.log("check"),
+                lambda gate: held.enter_context(loop.cancelled_by(gate.cancel)),
+            )
+            if not probe.begins():
+                return
+            loop.stage("checking")
+            warning = probe.run()
+        if warning:
+            loop.note(warning)
 
     def _found_again(self, loop: Prepared) -> PlaceRecord:
         record = loop.folder.read()

@@ -24,6 +24,7 @@ from ralph_tui.ports.fleet import (
     End,
     NeedsBase,
     NotCollected,
+    Noted,
     Over,
     Recorded,
     Remove,
@@ -35,6 +36,7 @@ from ralph_tui.ports.fleet import (
 from tests.e2e.cli import GATE, ONE_MORE
 from tests.hosted import FLEET, Seen, committed, git, place_in
 from tests.processes import Child, state_of
+from tests.small_disk import run_on_small_disk
 from tests.waiting import until
 
 
@@ -400,3 +402,56 @@ def test_a_host_elsewhere_gets_the_commit_from_the_remote(
     assert not seen.of(NeedsBase)
     tree = Path(seen.of(Began)[0].folder)
     assert git(tree, "remote", "get-url", "origin") == remote["remote"]
+
+
+def test_a_completion_command_that_measures_another_tree_is_told_of_once(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    """As the fleet's user has it installed for editing: the tests import the user's code."""
+    (root / "src").mkdir()
+    (root / "src" / "sums.py").write_text("def add(a, b):\n    return a + b\n")
+    test = "import sums\n\n\ndef test():\n    assert sums.add(1, 1) == 3\n"
+    (root / "test_sums.py").write_text(test)
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "sums")
+    command = f"PYTHONPATH={root}/src {sys.executable} -m pytest -q"
+    few = {"limits.max_iterations": "1"}
+    for loop in "12":
+        host.obey(place_in(root, loop, "cat >/dev/null", command=command, settings=few))
+    for loop in "12":
+        assert not seen.over(loop).never_began
+    (noted,) = seen.of(Noted)
+    assert "it measures other files" in noted.text
+    assert len(seen.of(Stage, stage="checking")) == 1
+    for began in seen.of(Began):
+        assert (Path(began.folder) / "src" / "sums.py").read_text().startswith("def add")
+
+
+SMALL = """\
+import sys
+from pathlib import Path
+from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
+from ralph_tui.ports.fleet import Place
+from tests.hosted import Seen, committed, place_in
+root = Path({root!r})
+seen = Seen()
+full = WorkerHost("small", 1, Path.cwd(), seen)
+roomy = WorkerHost("roomy", 1, Path({roomy!r}), seen)
+fill()
+full.obey(place_in(root, "1"))
+roomy.obey(place_in(root, "2"))
+print(seen.over("1").model_dump_json())
+print(seen.over("2").model_dump_json())
+full.close()
+roomy.close()
+"""
+
+
+def test_a_full_disk_of_one_host_costs_its_loop_alone(root: Path, tmp_path: Path) -> None:
+    script = SMALL.format(root=str(root), roomy=str(tmp_path / "roomy"))
+    first, second = run_on_small_disk(script, tmp_path).splitlines()
+    full, roomy = (Over.model_validate_json(each) for each in (first, second))
+    assert full.never_began
+    assert "No space left on device" in full.reason
+    assert "\n" not in full.reason
+    assert roomy.outcome == "completed"
