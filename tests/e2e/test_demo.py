@@ -50,6 +50,20 @@ def test_the_demo_completes_and_a_usage_limit_costs_no_iteration(kept: Path) -> 
     assert read_aloud(kept) == len(sessions)
 
 
+def test_what_the_demos_agent_asks_is_answered_in_time_where_nobody_is(tmp_path: Path) -> None:
+    done = run("demo", "--scenario", "asking", "--headless", "--fast", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    events = events_of(done.stdout)
+    asked = [e for e in events if e["kind"] == "question_asked"]
+    assert [(e["iteration"], e["topic"]) for e in asked] == [(1, "permission"), (2, "choice")]
+    given = [e["answer"] for e in events if e["kind"] == "question_answered"]
+    assert given == ["refuse", "leave"]
+    assert events[0]["permissions"] == "ask"
+    summaries = [e["summary"] for e in events if e["kind"] == "tool_started"]
+    assert "Which failures shall I mend first?" in summaries
+    assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "completed")
+
+
 @pytest.mark.parametrize(
     ("scenario", "readings", "alarm"),
     [

@@ -31,6 +31,8 @@ DEMO = AgentDescription(
     check=_check,
     build=_build,
     small_model="demo-agent",
-    abilities=Abilities(words_mid_turn=True, context="live", cost=True),
+    abilities=Abilities(
+        questions=True, refusal_goes_on=True, words_mid_turn=True, context="live", cost=True
+    ),
     reserved="the demo's agent works only in its own project: try ralph-tui demo",
 )

@@ -27,12 +27,15 @@ def relative(path: str, roots: Sequence[str]) -> str:
 
 
 def describe_input(tool: str, arguments: Mapping[str, object], roots: Sequence[str]) -> str:
-    """The file, command or pattern a tool works on."""
+    """The file, command or pattern a tool works on, or the first question that it asks."""
     names = ("pattern", *_SUBJECTS) if tool in ("Grep", "Glob") else _SUBJECTS
     for name in names:
         value = as_text(arguments.get(name))
         if value:
             return shorten(relative(value, roots) if name in _PATHS else value)
+    asked = as_list(arguments.get("questions"))
+    if asked and (first := as_text(as_map(asked[0]).get("question")).strip()):
+        return shorten(first)
     return shorten(json.dumps(arguments, ensure_ascii=False, default=str)) if arguments else ""
 
 

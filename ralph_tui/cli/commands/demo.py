@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
 
+ANSWER_S, FAST_ANSWER_S = 20.0, 2.0
+"""Seconds to answer what the agent of `asking` asks."""
 HANDOFF_EDIT_S = 15.0
 """Seconds to look at a handoff, or to begin to edit it; with --fast nobody is asked."""
 
@@ -38,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scenario",
         metavar="NAME",
         default="steady",
-        help="steady (default), stuck, oscillating, regressing, limit, context",
+        help="steady (default), stuck, oscillating, regressing, limit, context, asking",
     )
     parser.add_argument("--fast", action="store_true", help="seconds instead of a minute")
     parser.add_argument(
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
     from ralph_tui.runtime.request import RunRequest  # noqa: PLC0415 - behind the first frame
 
-    settings = _settings(load_settings(args, None, warn=warn), fast=args.fast)
+    settings = _settings(load_settings(args, None, warn=warn), args.scenario, fast=args.fast)
     kept = _folder(args.keep) if args.keep else None
     presentation = Presentation(
         args.headless,
@@ -95,13 +97,19 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
     return create_run, presentation
 
 
-def _settings(loaded: "Loaded", *, fast: bool) -> "Settings":
-    """Those for the demo's agent; a handoff waits for its reader no longer than a demo may."""
+def _settings(loaded: "Loaded", scenario: str, *, fast: bool) -> "Settings":
+    """Those for the demo's agent; nothing waits for its user longer than a demo may."""
     settings = loaded.settings
     update: dict[str, object] = {"agent": settings.agent.model_copy(update={"name": DEMO.name})}
     if loaded.origins["context.handoff_edit_s"] == "default":
         seconds = 0.0 if fast else HANDOFF_EDIT_S
         update["context"] = settings.context.model_copy(update={"handoff_edit_s": seconds})
+    if scenario == "asking":
+        asks = {"mode": "ask", "answer_s": FAST_ANSWER_S if fast else ANSWER_S}
+        unset = {
+            key: asks[key] for key in asks if loaded.origins[f"permissions.{key}"] == "default"
+        }
+        update["permissions"] = settings.permissions.model_copy(update=unset)
     return settings.model_copy(update=update)
 
 

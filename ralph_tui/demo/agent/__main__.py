@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 
 from ralph_tui.demo.agent.answers import answer
+from ralph_tui.demo.agent.asking import AskingWorker
 from ralph_tui.demo.agent.planned import PlannedWorker
 from ralph_tui.demo.agent.scenario import SCENARIOS
 from ralph_tui.demo.agent.turn import Session
@@ -15,6 +16,8 @@ from ralph_tui.demo.agent.wire import Interrupted, Terminated, Wire
 from ralph_tui.demo.agent.work import Limited, Worker
 
 BEAT_S = 0.55
+WORKERS: dict[str, type[Worker]] = {"context": PlannedWorker, "asking": AskingWorker}
+"""Of the scenarios that one of its own plays."""
 FAST_BEAT_S = {"context": 0.05}
 """Here the loop must be able to step in between two tools; elsewhere nothing waits."""
 
@@ -38,7 +41,7 @@ def main() -> int:
     beat = FAST_BEAT_S.get(options.scenario, 0.0) if options.fast else BEAT_S
     session = Session(wire, beat, window)
     iteration = os.environ.get("RALPH_ITERATION", "")
-    works = PlannedWorker if options.scenario == "context" else Worker
+    works = WORKERS.get(options.scenario, Worker)
     worker = works(session, options.scenario, int(iteration) if iteration.isdigit() else 1)
     try:
         wire.listen()

@@ -7,6 +7,7 @@ With 25 tests, 12 of them passing, a test is worth 4 points:
     oscillating  48 64 52 64 52 64 ...            likewise
     regressing   48 64 76 60 48 48 ...            likewise
     limit        as steady, but iteration 2 meets a usage limit first
+    asking       as steady, where nobody chooses otherwise: see `asking`
 
 In `context` the agent works through a plan instead: see `planned`.
 """
@@ -26,7 +27,7 @@ from ralph_tui.demo.agent.bugs import (
     Bug,
 )
 
-SCENARIOS = ("steady", "stuck", "oscillating", "regressing", "limit", "context")
+SCENARIOS = ("steady", "stuck", "oscillating", "regressing", "limit", "context", "asking")
 LIMITED_ITERATION = 2
 
 Deed = Literal["fix", "break", "fiddle"]
@@ -46,8 +47,13 @@ STUCK_AT = 4
 """Tests it mends before it meets the bug it cannot solve."""
 
 
-def plan(scenario: str, iteration: int, fixed: Collection[Bug], *, guided: bool) -> list[Step]:
-    """The steps of this iteration, given the bugs already fixed; `guided` by its owner."""
+def plan(
+    scenario: str, iteration: int, fixed: Collection[Bug], *, guided: bool, first: str = ""
+) -> list[Step]:
+    """The steps of this iteration, given the bugs already fixed; `guided` by its owner.
+
+    `first`: the file whose bugs come before all others.
+    """
     done = frozenset(fixed)
     if scenario == "stuck" and not guided and sum(bug.tests for bug in done) == STUCK_AT:
         return [Step("fiddle", SIGN)]
@@ -58,7 +64,8 @@ def plan(scenario: str, iteration: int, fixed: Collection[Bug], *, guided: bool)
         return [Step("break", bug) for bug in _worth(3, breakable)]
     if scenario == "regressing" and iteration > 4 and not guided and not done:
         return [Step("fiddle", SIGN)]
-    order = [bug for bug in BUGS if bug not in done]
+    left = (bug for bug in BUGS if bug not in done)
+    order = sorted(left, key=lambda bug: bug.path != first)
     return [Step("fix", bug) for bug in _worth(3 if scenario == "regressing" else 2, order)]
 
 

@@ -40,6 +40,10 @@ class Wire:
         """Whether SIGINT came: the turn ends, and then the process."""
         self.running: subprocess.Popen[str] | None = None
         """The command of a tool at work."""
+        self._answers: queue.SimpleQueue[Mapping[str, object] | None] = queue.SimpleQueue()
+        """To what was asked last; None where none comes any more."""
+        self._over = False
+        """Whether stdin has ended."""
         self._lock = threading.Lock()
         self._busy = False
 
@@ -69,6 +73,21 @@ class Wire:
         """Where a message that carries a uuid is."""
         self.send("command_lifecycle", {"command_uuid": message_id, "state": state})
 
+    def ask(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        """What is answered to a request; nothing where nobody is left. Raises Interrupted."""
+        request_id = str(uuid.uuid4())
+        self._answers = queue.SimpleQueue()
+        self.send("control_request", {"request_id": request_id, "request": request})
+        while not self._over and not self.interrupted.is_set():
+            response = self._answers.get() or {}
+            if response.get("request_id") == request_id:
+                answer = response.get("response")
+                return answer if isinstance(answer, dict) else {}
+        if self.interrupted.is_set():
+            self.send("control_cancel_request", {"request_id": request_id})
+            raise Interrupted
+        return {}
+
     def pause(self, seconds: float) -> None:
         """Think for a while; raises Interrupted."""
         if self.interrupted.wait(seconds):
@@ -78,6 +97,7 @@ class Wire:
         """End the turn and the command it runs."""
         if self._busy:
             self.interrupted.set()
+            self._answers.put(None)
             self._kill()
 
     def _kill(self) -> None:
@@ -106,6 +126,11 @@ class Wire:
                 self._user(message)
             elif message.get("type") == "control_request":
                 self._control(message)
+            elif message.get("type") == "control_response":
+                response = message.get("response")
+                self._answers.put(response if isinstance(response, dict) else None)
+        self._over = True
+        self._answers.put(None)
         self.messages.put(None)
 
     def _user(self, message: dict[str, object]) -> None:
