@@ -76,6 +76,20 @@ def test_the_first_frame_waits_for_nothing_but_the_screen(command: str) -> None:
     assert not loaded & (HEAVY - {"textual", "rich"} | {"pydantic"})
 
 
+def test_nothing_but_what_carries_orders_loads_dask() -> None:
+    """Whatever else is imported: a fleet's process and its hosts load it when they begin."""
+    carrier = PACKAGE / "adapters" / "fleet" / "dispatch"
+    light = {carrier / "__init__.py", carrier / "address.py"}
+    names = [
+        ".".join(("ralph_tui", *path.relative_to(PACKAGE).with_suffix("").parts))
+        for path in FILES
+        if (path in light or not path.is_relative_to(carrier)) and path.stem != "__main__"
+    ]
+    loaded = loaded_after(f"import importlib\nfor name in {names}: importlib.import_module(name)")
+    assert "textual" in loaded
+    assert not loaded & {"dask", "distributed", "tornado"}
+
+
 def test_building_the_parser_imports_only_the_commands_asked_for() -> None:
     build = "import sys, json, ralph_tui.cli; ralph_tui.cli.build_parser({}); "
     show = "print(json.dumps([name for name in sys.modules if '.cli.commands.' in name]))"

@@ -1,7 +1,7 @@
 """The fleet's side: a scheduler in a thread of this process, and the hosts that have joined it."""
 
 import asyncio
-import tempfile
+import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,7 +16,12 @@ from distributed.security import Security
 from ralph_tui import __version__
 from ralph_tui.adapters.fleet.dispatch import tls, wire
 from ralph_tui.adapters.fleet.dispatch.address import Address
-from ralph_tui.adapters.fleet.dispatch.engine import SILENT_S, FleetScheduler, configured
+from ralph_tui.adapters.fleet.dispatch.engine import (
+    SILENT_S,
+    FleetScheduler,
+    configured,
+    scratch_folder,
+)
 from ralph_tui.adapters.fleet.dispatch.link import Berth, HostLink
 from ralph_tui.errors import UsageError, why
 from ralph_tui.ports.fleet import (
@@ -119,14 +124,14 @@ class DaskDispatcher:
         try:
             with (
                 configured(self._log, self._silent_s),
-                tempfile.TemporaryDirectory(prefix="ralph-fleet-") as scratch,
+                scratch_folder(self._log.parent) as scratch,
                 asyncio.Runner(loop_factory=lambda: self._loop) as runner,
             ):
-                runner.run(self._serve(Path(scratch)))
+                runner.run(self._serve(scratch))
         except (OSError, UsageError) as error:
             if self._ready.done():
                 raise
-            self._ready.set_exception(_refusal(error, self._listen))
+            self._ready.set_exception(_refusal(error))
         finally:
             if not self._ready.done():  # a bug: it is told with its traceback, and waits for nobody
                 self._ready.set_exception(RuntimeError("the dispatcher did not start"))
@@ -155,6 +160,8 @@ class DaskDispatcher:
 
     def _make_scheduler(self) -> FleetScheduler:
         security = Security()
+        if self._listen is not None:
+            _check_free(self._listen)
         if self._listen is not None and self._listen.encrypted:
             if self._keys is None:
                 raise UsageError(f"{self._listen} needs --tls FOLDER, for the fleet's key")
@@ -282,7 +289,16 @@ class _Departures(SchedulerPlugin):
         self._departed(worker)
 
 
-def _refusal(error: Exception, listen: Address | None) -> Exception:
-    if isinstance(error, OSError):
-        return UsageError(f"cannot listen at {listen}: {why(error, 'name another port')}")
-    return error
+def _check_free(listen: Address) -> None:
+    """Raises ``UsageError`` where nobody could listen; Dask would lose a socket over it."""
+    family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
+    try:
+        socket.create_server((listen.host, listen.port), family=family).close()
+    except OSError as error:
+        raise UsageError(f"cannot listen at {listen}: {why(error, 'name another port')}") from error
+
+
+def _refusal(error: OSError | UsageError) -> UsageError:
+    if isinstance(error, UsageError):
+        return error
+    return UsageError(f"the fleet cannot be made ready for hosts: {why(error, 'see its log')}")

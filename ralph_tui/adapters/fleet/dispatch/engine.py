@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +18,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.security import Security
 
 from ralph_tui.adapters.fleet.dispatch.address import Address
-from ralph_tui.plain_files import appending
+from ralph_tui.plain_files import appending, make_folder
 
 SILENT_S = 15.0
 """A host that says nothing for this long is let go; found out within twice this time."""
@@ -65,6 +66,17 @@ def configured(log: Path, silent_s: float = SILENT_S) -> Iterator[None]:
         for logger, theirs in to_terminal:
             logger.addHandler(theirs)
         handler.stream.close()
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A folder for what Dask writes; what a killed process left in it is taken away, too."""
+    folder = parent / "scratch"
+    try:
+        make_folder(folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _take_from_terminal() -> list[tuple[logging.Logger, logging.Handler]]:

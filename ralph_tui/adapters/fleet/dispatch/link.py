@@ -103,17 +103,14 @@ class HostLink:
         arguments = self._security.get_connection_args("worker")
         try:
             comm = await connect(self._address, timeout=CONNECT_S, **arguments)
-        except (OSError, TimeoutError) as error:
-            cause = error.__cause__ or error
+        except (OSError, TimeoutError, ValueError) as error:
+            # Tornado's ValueError: the other end has closed before a word of TLS was said.
             if _is_unknown(error) and not self._been_there:
                 raise UsageError(
                     f"the fleet at {self._address} was set up with other files: copy the folder "
                     "that 'fleet run --listen' made, and name it with --tls"
                 ) from error
-            self._tell(
-                f"cannot reach the fleet at {self._address}, trying again: "
-                f"{one_line(str(cause)) or type(cause).__name__}"
-            )
+            self._tell(f"cannot reach the fleet at {self._address}, trying again: {_cause(error)}")
             return False
         await comm.close()
         return True

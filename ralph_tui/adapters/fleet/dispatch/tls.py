@@ -5,6 +5,7 @@ can run programs as any of their users.
 """
 
 import os
+import ssl
 import stat
 from pathlib import Path
 
@@ -57,6 +58,13 @@ def security(folder: Path) -> Security:
             f"{key} can be read by others, who could run programs as you: chmod 600 {key}"
         )
     certificate, key_file = str(folder / CERTIFICATE), str(key)
+    try:
+        ssl.create_default_context().load_cert_chain(certificate, key_file, password="")
+    except OSError as error:
+        raise UsageError(
+            f"{key} and {CERTIFICATE} beside it are no key and certificate that fit: "
+            "copy the fleet's folder again"
+        ) from error
     return Security(
         require_encryption=True,
         tls_ca_file=certificate,

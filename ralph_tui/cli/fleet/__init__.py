@@ -1,0 +1,1 @@
+"""What the commands of a fleet share: its plan, its socket, its lines."""

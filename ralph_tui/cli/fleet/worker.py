@@ -1,0 +1,167 @@
+"""``ralph-tui fleet worker``: this machine runs loops of a fleet whose process is elsewhere.
+
+It dials the fleet, listens on no port, and tries again for as long as it lives.
+"""
+
+import argparse
+import asyncio
+import errno
+import gc
+import re
+import signal
+import socket
+import threading
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.fleet.dispatch import check_installed
+from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.processes.sweep import no_orphans
+from ralph_tui.adapters.records.folders import named_path
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fronts import signals
+from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.file_lock import holder_of, locked
+from ralph_tui.text.durations import seconds
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.fleet.dispatch.link import HostLink
+    from ralph_tui.ports.fleet import LoopHost
+
+AGENTS = 2
+LOG = "worker-log.txt"
+LOCK = "worker-lock"
+END_S = 10.0
+"""A connection may never close where both its ends are stopped at once: it is not waited for."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_MOST_AGENTS = 1000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Runs loops of the fleet at ADDRESS on this machine, each in a clone of its own. Whoever "
+        "has the fleet's files can run programs as you."
+    )
+    parser.add_argument("address", metavar="ADDRESS", help="of the fleet: tls://HOST:PORT")
+    parser.add_argument(
+        "--agents", metavar="N", type=int, default=AGENTS, help=f"loops at once ({AGENTS})"
+    )
+    parser.add_argument("--tls", metavar="FOLDER", help="a copy of the folder of the fleet's key")
+    parser.add_argument(
+        "--lease",
+        metavar="TIME",
+        help="stop loops when the fleet was not heard for so long (what the fleet says, at most)",
+    )
+    parser.add_argument("--base", metavar="FOLDER", help="where the loops' trees lie")
+    parser.add_argument("--name", metavar="NAME", help="of this host (the machine's)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve the fleet until a signal, or until it lets this host go. Raises ``RalphError``."""
+    address, name, lease = Address.parse(args.address), _name(args.name), _lease(args.lease)
+    if not address.port:
+        raise UsageError(f"{address} has no port: say which the fleet listens at")
+    if not 1 <= args.agents <= _MOST_AGENTS:
+        raise UsageError(f"--agents takes a number from 1 to {_MOST_AGENTS}")
+    if address.encrypted and not args.tls:
+        raise UsageError(f"{address} needs --tls FOLDER, a copy of the folder of the fleet's key")
+    check_installed()
+    base = named_path(args.base).absolute() if args.base else _usual_base(name)
+    keys = named_path(args.tls).absolute() if args.tls and address.encrypted else None
+    gc.enable()
+    with ExitStack() as held:
+        _lock(base, held)
+        held.enter_context(no_orphans())
+        return _serve(address, name, args.agents, base, keys, lease)
+
+
+def _serve(
+    address: Address, name: str, agents: int, base: Path, keys: Path | None, lease: float | None
+) -> int:
+    # Loads Dask: a worker alone does.
+    from ralph_tui.adapters.fleet.dispatch import tls  # noqa: PLC0415
+    from ralph_tui.adapters.fleet.dispatch.engine import configured, scratch_folder  # noqa: PLC0415
+    from ralph_tui.adapters.fleet.dispatch.link import Berth, HostLink  # noqa: PLC0415
+    from ralph_tui.adapters.fleet.host.worker_host import WorkerHost  # noqa: PLC0415
+
+    security = tls.security(keys) if keys else None
+    with configured(base / LOG), scratch_folder(base) as scratch:
+        link = HostLink(str(address), Berth(name, agents, scratch, lease), security, _say)
+        host = WorkerHost(name, agents, base, link.observe)
+        try:
+            with signals.forwarded(_Stopping(host, link)):
+                dismissed = asyncio.run(link.run(host))
+        finally:
+            host.close()
+    if dismissed:
+        raise RalphError(f"the fleet has let {name} go: {dismissed}")
+    return ExitCode.COMPLETED
+
+
+class _Stopping:
+    """At the first signal loops are stopped in order; at the second their keepers end them."""
+
+    def __init__(self, host: "LoopHost", link: "HostLink") -> None:
+        self._host, self._link = host, link
+        self._stopping = False
+
+    def __call__(self, number: signal.Signals) -> None:
+        if self._stopping:
+            signals.exit_now(ExitCode.INTERRUPTED)
+        self._stopping = True
+        threading.Thread(target=self._stop, args=(number,), name="stopping", daemon=True).start()
+
+    def _stop(self, number: signal.Signals) -> None:
+        alive = sum(held.alive for held in self._host.holds())
+        _say(f"stopping {alive} loops; once more: at once" if alive else "stopping")
+        self._host.close()
+        self._link.stop(f"it was stopped by {number.name}")
+        signals.exit_after(END_S, ExitCode.COMPLETED)
+
+
+def _lock(base: Path, held: ExitStack) -> None:
+    """One worker works in a folder: two would run the same loop."""
+    try:
+        held.enter_context(locked(base / LOCK, 0))
+    except OSError as error:
+        if error.errno == errno.EAGAIN:
+            pid = holder_of(base / LOCK)
+            raise UsageError(
+                f"another worker (process {pid}) works in {base}: name another folder with --base"
+            ) from error
+        raise UsageError(f"cannot work in {base}: {why(error, 'name another --base')}") from error
+
+
+def _usual_base(name: str) -> Path:
+    from platformdirs import user_state_path  # noqa: PLC0415 - where no folder was named
+
+    return user_state_path("ralph-tui") / "hosts" / name
+
+
+def _name(typed: str | None) -> str:
+    name = typed if typed is not None else re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' cannot be the name of a host: --name takes letters, digits, '.', '_', '-'"
+        )
+    return name
+
+
+def _lease(typed: str | None) -> float | None:
+    if typed is None:
+        return None
+    try:
+        value = seconds(typed)
+    except ValueError as error:
+        raise UsageError(f"--lease {error}") from None
+    assert isinstance(value, float)
+    if value <= 0:
+        raise UsageError("--lease must be more than 0")
+    return value
+
+
+def _say(sentence: str) -> None:
+    with suppress(OSError):  # nobody may be reading any more
+        print(sentence, flush=True)

@@ -1,0 +1,210 @@
+"""``fleet worker``: a host of a fleet as a process, with real runs of a scripted agent."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
+from ralph_tui.ports.fleet import Adopt, Began, Collect, Collected, Gone, Joined, Over, Recorded
+from tests.e2e.cli import ONE_MORE
+from tests.hosted import Seen, committed, place_in
+from tests.unit.adapters.fleet.dispatch.processes import Way, free_port, program
+from tests.waiting import until
+
+WORKER = [
+    "-c",
+    """
+import argparse, sys
+from ralph_tui.cli.fleet import worker
+from ralph_tui.errors import RalphError
+
+parser = argparse.ArgumentParser()
+worker.add_arguments(parser)
+try:
+    sys.exit(worker.run(parser.parse_args()))
+except RalphError as error:
+    print(f"ralph-tui: {error}")
+    sys.exit(error.exit_code)
+""",
+]
+SLEEPS = "cat >/dev/null; touch begun; setsid sleep 300 & sleep 300"
+"""An agent that does nothing, and leaves something behind."""
+
+
+class Cluster:
+    """A fleet in this process that can be taken away and come back, and a repository."""
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        self.folder, self.root = folder, root
+        self.port = free_port()
+        self.seen = Seen()
+        self.start()
+
+    def start(self) -> None:
+        address = Address.parse(f"tls://127.0.0.1:{self.port}")
+        log, keys = self.folder / "log.txt", self.folder / "keys"
+        self.dispatcher = DaskDispatcher(log, listen=address, keys=keys)
+        self.dispatcher.start(self.seen)
+
+    def worker(self, *more: str, base: str = "base", port: int = 0) -> list[str]:
+        address = f"tls://127.0.0.1:{port or self.port}"
+        where = ("--base", str(self.folder / base), "--tls", str(self.folder / "keys"))
+        return [*WORKER, address, "--name", "far", "--agents", "3", *where, *more]
+
+    def begin(self, agent: str) -> Path:
+        """A loop whose agent has begun; its tree."""
+        self.dispatcher.send("far", place_in(self.root, agent=agent))
+        tree = Path(self.seen.wait(Began).folder)
+        until(lambda: (tree / "begun").exists())
+        return tree
+
+    def joined(self, number: int) -> Joined:
+        return until(lambda: self.seen.of(Joined)[number - 1 :])[0]
+
+    def lines(self) -> dict[int, str]:
+        """Of the loop's journal, by number: what was told while nobody had asked again counts."""
+        told = self.seen.of(Recorded)
+        return {at: line for each in told for at, line in enumerate(each.lines, each.seq)}
+
+    def close(self) -> None:
+        self.dispatcher.stop()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, git_repo: Path) -> Iterator[Cluster]:
+    with closing(Cluster(tmp_path, committed(git_repo))) as cluster:
+        yield cluster
+
+
+def test_a_loop_runs_there_and_its_work_comes_home(cluster: Cluster) -> None:
+    with program(*cluster.worker()) as far:
+        assert (cluster.joined(1).host, cluster.joined(1).slots) == ("far", 3)
+        far.wait_for("connected to the fleet")
+        cluster.dispatcher.send("far", place_in(cluster.root))
+        assert cluster.seen.over().outcome == "completed"
+        cluster.dispatcher.send("far", Collect(loop="1", attempt=1))
+        assert cluster.seen.wait(Collected).bundle
+        far.send_signal(signal.SIGTERM)
+        assert far.wait(20) == 0, far.lines
+    assert cluster.seen.lines()
+    assert cluster.seen.wait(Gone).reason == "it was stopped by SIGTERM"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_its_loops_in_order_and_leaves_nothing(
+    cluster: Cluster, number: signal.Signals
+) -> None:
+    with program(*cluster.worker()) as far:
+        cluster.joined(1)
+        tree = cluster.begin(SLEEPS)
+        assert at_work(tree)
+        far.send_signal(number)
+        assert far.wait(30) == 0, far.lines
+    assert at_work(tree) == []
+    over = cluster.seen.over()
+    assert (over.outcome, over.reason) == ("interrupted", "its host was stopped")
+    assert '"kind":"run_finished"' in cluster.seen.lines()[-1]
+
+
+def test_what_a_killed_host_ran_ends_and_goes_on_with_its_next_process(cluster: Cluster) -> None:
+    with program(*cluster.worker()) as far:
+        cluster.joined(1)
+        tree = cluster.begin(SLEEPS)
+        far.kill()
+        cluster.seen.wait(Gone)
+        until(lambda: not at_work(tree))
+    with program(*cluster.worker()):
+        cluster.joined(2)
+        cluster.seen.all.clear()
+        again = place_in(cluster.root, resume=True)
+        cluster.dispatcher.send("far", again)
+        assert Path(cluster.seen.wait(Began).folder) == tree
+
+
+def test_a_loop_goes_on_without_the_fleet_and_is_found_again_line_by_line(
+    cluster: Cluster,
+) -> None:
+    agent = f"touch begun; until [ -e go ]; do sleep 0.1; done; {ONE_MORE}"
+    with program(*cluster.worker()) as far:
+        cluster.joined(1)
+        tree = cluster.begin(agent)
+        until(lambda: cluster.seen.of(Recorded))
+        cluster.dispatcher.stop()
+        far.wait_for("connection to the fleet at")
+        (tree / "go").touch()
+        cluster.start()
+        held = cluster.joined(2).holds
+        assert [(each.loop, each.alive) for each in held] == [("1", True)]
+        seen = next(number for number in count(1) if number not in cluster.lines()) - 1
+        cluster.dispatcher.send("far", Adopt(loop="1", attempt=1, seen=seen))
+        assert cluster.seen.over().outcome == "completed"
+    lines = cluster.lines()
+    journal = next(tree.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")).read_text()
+    assert [lines[number] for number in sorted(lines)] == journal.splitlines()
+    assert journal.count('"run_started"') == 1
+
+
+def test_beyond_its_lease_a_loop_is_stopped_in_order(cluster: Cluster) -> None:
+    with (
+        closing(Way(cluster.port)) as way,
+        program(*cluster.worker("--lease", "1s", port=way.port)) as far,
+    ):
+        cluster.joined(1)
+        tree = cluster.begin(SLEEPS)
+        way.cut()
+        cluster.seen.wait(Gone)
+        until(lambda: not at_work(tree))
+        way.mend()
+        far.wait_for("connected to the fleet")
+        held = cluster.joined(2).holds
+        assert [(each.loop, each.alive) for each in held] == [("1", False)]
+        cluster.dispatcher.send("far", Adopt(loop="1", attempt=1, seen=held[0].seq))
+        assert "has not heard of the fleet" in cluster.seen.wait(Over).reason
+
+
+def test_a_second_worker_in_the_same_folder_is_refused(cluster: Cluster) -> None:
+    with program(*cluster.worker()) as far:
+        cluster.joined(1)
+        with program(*cluster.worker()) as second:
+            second.wait_for(f"another worker (process {far.pid}) works in")
+            assert second.wait(15) == 2
+        with program(*cluster.worker(base="other")) as third:
+            third.wait_for("a host named far is there already: give it another --name")
+            assert third.wait(15) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["tcp://10.0.0.1:1"], "use tls://10.0.0.1:1 and --tls FOLDER"),
+        (["tls://far:1"], "needs --tls FOLDER"),
+        (["tls://far:0", "--tls", "x"], "has no port"),
+        (["tls://far:1", "--tls", "/nowhere"], "copy the folder"),
+        (["tcp://localhost:1", "--agents", "0"], "from 1 to 1000"),
+        (["tcp://localhost:1", "--lease", "soon"], "such as 90s, 30m or 8h"),
+        (["tcp://localhost:1", "--name", "../x"], "cannot be the name of a host"),
+    ],
+)
+def test_what_cannot_be_gets_a_sentence(tmp_path: Path, words: list[str], sentence: str) -> None:
+    base = [] if "0" in words[-1:] else ["--base", str(tmp_path)]
+    with program(*WORKER, *words, *base) as worker:
+        said = worker.wait_for(sentence)
+        assert worker.wait(15) == 2
+    assert said.startswith("ralph-tui: ")
+    assert len(worker.lines) == 1
+
+
+def at_work(tree: Path) -> list[int]:
+    """Processes whose working folder is the tree, or within it."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit() and (entry / "cwd").readlink().is_relative_to(tree):
+                found.append(int(entry.name))
+    return [pid for pid in found if pid != os.getpid()]
