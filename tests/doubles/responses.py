@@ -5,63 +5,32 @@ offers: a command, or a patch.
 """
 
 import json
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from tests.doubles.answering import REFUSALS, new_id
+from tests.doubles.loopback import Handler, Service, event
 from tests.doubles.patches import PATCHES, command_of, patch_of
 from tests.doubles.scenario import Answer, Json, Scenario, Script, ToolUse
 
-LONGEST_REQUEST = 64 << 20
 
-
-class Responses:
+class Responses(Service):
     """The running service; use it as a context."""
+
+    PATH = "/v1"
 
     def __init__(self, scenario: Scenario, root: Path, session: int = 0) -> None:
         """`root` is the project: patches name whole lines of its files."""
+        super().__init__(_Handler)
         self.root = root
-        began = time.time()
-        self._script = Script(scenario.answers(session), began)
-        self._lock = threading.Lock()
+        self._script = Script(scenario.answers(session), time.time())
         self.bodies: list[Json] = []
         """What was asked."""
-        self.ended = threading.Event()
-        """Ends every silence."""
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.api = self
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.05,), daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        """The value for ``base_url``."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.ended.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(timeout=5)
 
     def answer(self, body: Json) -> tuple[Answer, Script]:
         """What this request gets."""
-        with self._lock:
+        with self.lock:
             self.bodies.append(body)
             return self._script.next(time.time()), self._script
 
@@ -129,31 +98,11 @@ def _call(tool: ToolUse, root: Path) -> Json:
     return {**number, "type": "function_call", **given}
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    api: Responses
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away is no news."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep standard error clean."""
-
-    def do_GET(self) -> None:
-        """Nothing else is served."""
-        self._send(404, {"error": {"message": "Not found"}})
-
-    def do_POST(self) -> None:
+class _Handler(Handler[Responses]):
+    def post(self) -> None:
         """A call of the model."""
-        length = min(int(self.headers.get("content-length", "0")), LONGEST_REQUEST)
-        body: Json = json.loads(self.rfile.read(length) or b"{}")
-        api = self.server.api
+        body: Json = json.loads(self.read_body() or b"{}")
+        api = self.service
         answer, script = api.answer(body)
         api.ended.wait(answer.delay_s)
         if answer.fault == "drop":
@@ -164,30 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
             headers = limit_headers(resets_at) if resets_at else {}
             if answer.retry_after:
                 headers["retry-after"] = answer.retry_after
-            self._send(REFUSALS[answer.fault][0], refusal(answer.fault, resets_at), headers)
+            self.send(REFUSALS[answer.fault][0], refusal(answer.fault, resets_at), headers)
             return
-        self._stream(events(answer, api.root), answer.stall_s)
-
-    def _stream(self, told: Iterator[Json | None], stall_s: float) -> None:
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("transfer-encoding", "chunked")
-        self.end_headers()
-        for event in told:
-            if event is None:
-                self.server.api.ended.wait(stall_s)
-                continue
-            data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
-            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-            self.wfile.flush()
-        self.wfile.write(b"0\r\n\r\n")
-
-    def _send(self, status: int, body: Json, headers: dict[str, str] | None = None) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
+        told = (event(one) if one else None for one in events(answer, api.root))
+        self.stream(told, answer.stall_s)
