@@ -6,6 +6,7 @@ by itself which names stand there.
 """
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,7 +17,8 @@ MOST_PARSED = 1_000_000
 def lines_of(text: str) -> dict[str, int]:
     """The first line of each dotted name, sections included, of a text that is valid TOML.
 
-    A text that takes too long to look through has them for its beginning.
+    In a list of tables their places count from 0: ``objective.0.text``. A text that takes too long
+    to look through has them for its beginning.
     """
     return _lines(text)[0]
 
@@ -29,6 +31,7 @@ def unfinished(text: str) -> int:
 def _lines(text: str) -> tuple[dict[str, int], int]:
     lines: dict[str, int] = {}
     section: tuple[str, ...] = ()
+    counted: Counter[tuple[str, ...]] = Counter()
     statement, begun, left = "", 0, MOST_PARSED
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         begun = begun if statement else number
@@ -43,6 +46,9 @@ def _lines(text: str) -> tuple[dict[str, int], int]:
         names = list(_names(table))
         if statement.lstrip().startswith("["):
             section = max(names, key=len, default=())
+            if statement.lstrip().startswith("[["):
+                counted[section] += 1
+                section = (*section, str(counted[section] - 1))
             names = [section[:depth] for depth in range(1, len(section) + 1)]
         else:
             names = [(*section, *name) for name in names]

@@ -1,6 +1,7 @@
 """What a fleet is to run: its loops, and the limits they share. Written once, when it starts."""
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 from ralph_tui.events.base import Fact
 from ralph_tui.events.text import Line, Plain
@@ -69,3 +70,13 @@ class Plan(Fact):
     """How long a host that has lost the fleet goes on before it stops its loops in order."""
     accounts: dict[Line, int] = {}
     """How many loops may use a login at once."""
+
+
+def tries_at(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[Loop]:
+    """The loops for one objective: ``3``, or several tries ``3a``, ``3b``; of a name ``auth-a``."""
+    if number == 1:
+        yield Loop(id=name, **fields)
+        return
+    dash = "" if name.isdigit() else "-"
+    for letter in "abcdefghijklmnopqrstuvwxyz"[:number]:
+        yield Loop(id=f"{name}{dash}{letter}", tries_at=name, choice=choice, **fields)

@@ -236,7 +236,10 @@ y = 2
             "two.three": 16,
             "two.three.x": 17,
             "many": 18,
-            "many.y": 19,
+            "many.0": 18,
+            "many.0.y": 19,
+            "many.1": 20,
+            "many.1.y": 21,
         }
 
     @given(st.lists(st.sampled_from(["[a]", "x = 1", "#", "", "y = [", "1,", "]", "z = 2"])))
