@@ -49,6 +49,7 @@ COMMANDS = {
     "lab": "what would be noticed and done about any series of readings",
     "doctor": "check the set-up, and say what to do about it",
     "config": "every setting, where it comes from, and a file to set them in",
+    "fleet": "many loops at once, each in its own clone",
     "completion": "what bash, zsh or fish needs to complete all this",
 }
 """What each does, in the order of the help; each is a module of `commands`."""

@@ -36,6 +36,11 @@ class LiveRun:
     status: dict[str, Any]
 
     @property
+    def name(self) -> str:
+        """Task and attempt."""
+        return self.run.name
+
+    @property
     def question(self) -> dict[str, Any] | None:
         """The question that is open: the fields of `QuestionAsked`."""
         question = self.status["question"]

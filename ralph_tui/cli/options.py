@@ -44,8 +44,13 @@ def add_starter(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--commands-from", type=int, metavar="N", help=argparse.SUPPRESS)
 
 
-def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None:
-    """Add the flags of `config.sources.FLAGS` and ``--set``; `agent` False leaves out its own."""
+def add_settings(
+    parser: argparse.ArgumentParser, *, agent: bool = True, budget: bool = True
+) -> None:
+    """Add the flags of `config.sources.FLAGS` and ``--set``.
+
+    `agent` False leaves out its own, `budget` False that of money.
+    """
     group = parser.add_argument_group("settings")
 
     def flag(dest: str, option: str, metavar: str, text: str) -> None:
@@ -63,7 +68,8 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
         )
     flag("limits.max_iterations", "--max-iterations", "N", "iterations, 1-1000 (10)")
     flag("limits.session_timeout_s", "--timeout", "TIME", "per session: 90s, 30m, 8h (8h)")
-    flag("limits.budget_usd", "--budget", "USD", "for the whole run (none)")
+    if budget:
+        flag("limits.budget_usd", "--budget", "USD", "for the whole run (none)")
     group.add_argument(
         "--set",
         dest="set_options",

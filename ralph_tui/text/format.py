@@ -66,6 +66,16 @@ def memory_size(number: int) -> str:
     return f"{mega / 1024:.1f} GB" if mega >= 1000 else f"{max(1, round(mega))} MB"
 
 
+def byte_size(size: int) -> str:
+    """``12.3 MB``."""
+    amount = float(size)
+    for unit in ("bytes", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
 def points(value: float, *beside: float) -> str:
     """Completion as it is written everywhere: ``84``; ``84.9`` where whole points would mislead.
 

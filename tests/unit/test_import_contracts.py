@@ -131,10 +131,11 @@ def catches_everything(handler: ast.ExceptHandler) -> bool:
 
 GUARDS = {
     PACKAGE / "runtime" / "engine.py",
+    PACKAGE / "runtime" / "fleet" / "engine.py",
     PACKAGE / "loop" / "guard.py",
     PACKAGE / "hook" / "__main__.py",
 }
-"""A bug ends in the first, a failing layer in the second, and no session for its hook."""
+"""A bug ends in the engines, a failing layer in the guard, and no session for its hook."""
 
 
 def test_only_engine_guard_of_layers_and_hook_catch_what_nobody_expected() -> None:

@@ -3,6 +3,8 @@
 Where the token may not set labels, the issue is made without them: no issue would be worse.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -20,13 +22,23 @@ from ralph_tui.adapters.outreach.message import Message, comment_body, issue_bod
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
 from ralph_tui.config.settings import shown_address
 from ralph_tui.errors import UsageError
-from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.sanitize import clip, one_line, plain
 
 SEARCHED_PAGES = 3
 SEARCHED_PER_PAGE = 10
 """Small pages: bodies of issues are long, and an answer is bounded."""
+LISTED_PAGES = 50
 FORBIDDEN = (403, 404, 422)
 NO_LABELS = ", without labels, which the token may not set"
+
+
+@dataclass(frozen=True)
+class Issue:
+    """What somebody has written into a tracker; foreign text, sanitized."""
+
+    number: int
+    title: str
+    body: str = ""
 
 
 class Numbers(Protocol):
@@ -132,6 +144,27 @@ class Tracker:
         closed = "closed again" if 200 <= response.status < 300 else "still open: close it by hand"
         return f"{_address(issue, number)} was made{note}, and is {closed}"
 
+    def open_issues(self, label: str) -> Iterator[Issue]:
+        """Those that carry a label, in the tracker's order; raises ``UndeliveredError``."""
+        self._check_token()
+        for page in range(1, LISTED_PAGES + 1):
+            params = {
+                "state": "open",
+                "labels": label,
+                **self._dialect.query,
+                **self._dialect.page(page, SEARCHED_PER_PAGE),
+            }
+            response = self._service.call("GET", f"{self._repo}/issues", params=params)
+            if response.status != 200:
+                raise self._error(response)
+            issues = response.json()
+            if not isinstance(issues, list) or not issues:
+                return
+            for issue in filter(_is_issue, issues):
+                number = _number(issue)
+                if number is not None and label.lower() in _labels(issue):
+                    yield Issue(number, _text(issue, "title"), _text(issue, "body"))
+
     def _check_token(self) -> None:
         if not self._token:
             raise UndeliveredError(
@@ -230,6 +263,22 @@ class Tracker:
                 said = self._service.safe(f"{host} does not accept the issue (HTTP {status})")
                 return UndeliveredError(said + self._service.safe(response.explanation()), "drop")
         return UndeliveredError(text + self._service.safe(response.explanation()), "mend")
+
+
+def _is_issue(issue: object) -> bool:
+    """GitHub lists pull requests, too."""
+    return isinstance(issue, dict) and not issue.get("pull_request")
+
+
+def _labels(issue: dict[str, Any]) -> set[str]:
+    labels = issue.get("labels")
+    known = [each for each in labels if isinstance(each, dict)] if isinstance(labels, list) else []
+    return {str(each.get("name") or "").lower() for each in known}
+
+
+def _text(issue: dict[str, Any], name: str) -> str:
+    value = issue.get(name)
+    return plain(value) if isinstance(value, str) else ""
 
 
 def _number(issue: dict[str, Any]) -> int | None:

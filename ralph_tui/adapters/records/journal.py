@@ -27,6 +27,7 @@ S = TypeVar("S", bound=Event)
 CUT_OFF = "its last line was cut off by a crash"
 SYNC_SECONDS = 1.0
 """At most this much of the record may be lost to a power cut."""
+E = TypeVar("E", bound=Event)
 
 
 class Journal:
@@ -54,7 +55,7 @@ class Journal:
             what = why(error, "make the folder writable or free some space")
             raise JournalError(f"cannot write the journal {self.path}: {what}") from error
 
-    def append(self, event: Event) -> Event:
+    def append(self, event: E) -> E:
         """Write one event; gives it back as it was written, stamped.
 
         The wall clock may be set back; `at` never goes back within a journal.

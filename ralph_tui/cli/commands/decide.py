@@ -2,42 +2,17 @@
 
 import argparse
 import shlex
-import sys
-from datetime import datetime
-from typing import Any
 
-from ralph_tui.adapters.processes.lineage import own_start
-from ralph_tui.adapters.remote.protocol import RefusedError
-from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.live import LiveRun, answers, confirm, find_live, text_argument
-from ralph_tui.cli.request_words import chosen, short_id
+from ralph_tui.cli.answering import add_answer_arguments, answer_question
+from ralph_tui.cli.live import LiveRun, find_live
 from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.cli.status_words import question_text
-from ralph_tui.errors import RalphError, UsageError
-from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import ALLOWING, answer_name, answer_word
+from ralph_tui.errors import RalphError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
-    parser.add_argument("answer", metavar="ANSWER", nargs="?", help="one of the answers it offers")
-    parser.add_argument(
-        "text",
-        metavar="TEXT",
-        nargs="*",
-        help="what goes with it; - reads standard input; of choose: for each question of the "
-        "agent a number, several as 1,3, or your own words",
-    )
-    parser.add_argument(
-        "--iterations", metavar="N", type=int, default=0, help="grant N more iterations"
-    )
-    parser.add_argument(
-        "--budget", metavar="USD", type=float, default=0.0, help="grant more money, dollars"
-    )
-    parser.add_argument(
-        "--question", metavar="ID", default="", help="the question that is meant, as it was shown"
-    )
-    parser.add_argument("--yes", action="store_true", help="do not ask before an abort")
+    add_answer_arguments(parser)
     add_run_option(parser)
 
 
@@ -48,18 +23,10 @@ def run(args: argparse.Namespace) -> int:
     if question is None:
         raise RalphError(f"no question of {live.run.name} is open; {_instead(live, args)}")
     if args.answer is not None or args.iterations or args.budget:
-        return _answer(live, question, args)
+        return answer_question(live, question, args)
     print(f"{live.run.name} asks in iteration {question['iteration']}\n")
     print(question_text(question))
     return 0
-
-
-def _which(question: dict[str, Any]) -> str:
-    """What --iterations and --budget could go with, of the answers that are offered."""
-    fit = [word for word in answers(question) if "more" in _takes(question, word)]
-    if not fit:
-        return "no answer to this question takes --iterations or --budget: see ralph-tui decide"
-    return f"--iterations and --budget go with an answer: say ralph-tui decide {fit[0]} in front"
 
 
 def _instead(live: LiveRun, args: argparse.Namespace) -> str:
@@ -68,135 +35,3 @@ def _instead(live: LiveRun, args: argparse.Namespace) -> str:
     if live.status["phase"] == "paused":
         return f"it is paused: ralph-tui unpause{named} goes on"
     return f"see ralph-tui status{named}"
-
-
-def _answer(live: LiveRun, question: dict[str, Any], args: argparse.Namespace) -> int:
-    fields = _fields(question, args)
-    answer = fields["answer"]
-    ask = answer == "abort" and not args.yes
-    if ask and not sys.stdin.isatty():
-        raise UsageError("nobody can be asked here: say ralph-tui decide abort --yes")
-    if ask and not confirm(f"Abort {live.run.name}? The work stays as it is."):
-        print("not answered", file=sys.stderr)
-        return ExitCode.FAILED
-    _check_meant(question, args)
-    if answer in ALLOWING and not args.question and not _confirm_allowing(question, args):
-        print("not answered", file=sys.stderr)
-        return ExitCode.FAILED
-    try:
-        live.request("answer", **fields)
-    except RefusedError as refusal:
-        if not fields["text"]:
-            raise
-        return _offer_as_guidance(live, str(refusal), str(fields["text"]))
-    print(f"{live.run.name} heard {answer_word(str(answer))}: {_told(question, fields, args)}")
-    return 0
-
-
-def _check_meant(question: dict[str, Any], args: argparse.Namespace) -> None:
-    """Raises ``RalphError`` where the open question is not the one that this answer is for.
-
-    An answer without an id is for the question that was open when its command began: of two
-    commands at once the second must not answer what came after the first.
-    """
-    if args.question:
-        if str(question["question_id"]).startswith(args.question):
-            return
-        why = "the question changed"
-    elif not question.get("at") or datetime.fromisoformat(question["at"]) <= own_start():
-        return  # an older version's run does not tell when it asked
-    else:
-        why = "another answered first, or the question changed"
-    now = clip(one_line(question["text"]), 200)
-    raise RalphError(f"{why}: nothing was answered. Now it is: {now}; see ralph-tui decide")
-
-
-def _confirm_allowing(question: dict[str, Any], args: argparse.Namespace) -> bool:
-    """Whoever allows something sees what, also where another question was shown before."""
-    word = answer_word(_word(args))
-    if not sys.stdin.isatty():
-        raise UsageError(
-            f"{word} is for a question that was shown: see ralph-tui decide, then say "
-            f"ralph-tui decide {word} --question {short_id(question)}"
-        )
-    print(question_text(question, answers=False), end="\n\n")
-    return confirm(f"{word}: {_verb(question, args)}?")
-
-
-def _told(question: dict[str, Any], fields: dict[str, object], args: argparse.Namespace) -> str:
-    """The words that were told, else what the answer does; of an agent's request also which."""
-    asked = question.get("request")
-    said = fields["text"] if asked else ""
-    told = f'"{clip(one_line(str(said)), 200)}"' if said else _verb(question, args)
-    return f"{told} ({clip(one_line(question['text']), 200)})" if asked else told
-
-
-def _offer_as_guidance(live: LiveRun, refusal: str, text: str) -> int:
-    """Another answer came first: offer to queue the text as guidance, so that it is not lost."""
-    if not sys.stdin.isatty():
-        raise RalphError(f"{refusal}; the text was not used, say it with ralph-tui guide")
-    if not confirm(f"Refused: {refusal}. Give the text to the agent as guidance?"):
-        raise RalphError(f"{refusal}; the text was not used")
-    live.request("guide", text=text)
-    print(f"guidance queued for {live.run.name}")
-    return 0
-
-
-def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, object]:
-    """The command's; raises ``UsageError`` when they do not make an answer to this question."""
-    if args.answer is None:
-        raise UsageError(_which(question))
-    word, offered = _word(args), list(answers(question))
-    if word not in map(answer_name, offered):
-        raise UsageError(
-            f"{clip(one_line(args.answer), 40)!r} is no answer to it; "
-            f"say ralph-tui decide {'|'.join(offered)}"
-        )
-    takes, said = _takes(question, word), answer_word(word)
-    more = bool(args.iterations or args.budget)
-    text = _text(args, word) if takes != {"choices"} else None
-    if text is not None and not takes & {"words", "instructions"}:
-        raise UsageError(f"{said} takes no text; leave it out, or see ralph-tui decide")
-    if text is None and takes == {"words"}:
-        raise UsageError(f"{said} needs words: ralph-tui decide {said} TEXT")
-    if more and "more" not in takes:
-        raise UsageError(f"{said} takes neither --iterations nor --budget; see ralph-tui decide")
-    if not more and takes == {"more"}:
-        raise UsageError(f"{said} needs --iterations N or --budget USD")
-    if not 0 <= args.iterations <= 1000:
-        raise UsageError("--iterations takes a number from 1 to 1000")
-    if not 0 <= args.budget <= 1_000_000:  # nan is not
-        raise UsageError("--budget takes dollars, up to a million")
-    return {
-        "question_id": question["question_id"],
-        "answer": word,
-        "text": "" if text is None else text_argument(text),
-        "iterations": args.iterations,
-        "budget_usd": args.budget,
-        **({"choices": chosen(question, args.text)} if takes == {"choices"} else {}),
-    }
-
-
-def _text(args: argparse.Namespace, word: str) -> str | None:
-    if len(args.text) > 1:
-        said = answer_word(word)
-        raise UsageError(f'{said} takes one text: put it in quotes, ralph-tui decide {said} "TEXT"')
-    return str(args.text[0]) if args.text else None
-
-
-def _word(args: argparse.Namespace) -> str:
-    """As the journal spells it."""
-    return answer_name(str(args.answer))
-
-
-def _takes(question: dict[str, Any], word: str) -> set[str]:
-    return {option["takes"] for option in question["options"] if option["answer"] == word}
-
-
-def _verb(question: dict[str, Any], args: argparse.Namespace) -> str:
-    """What the answer does, in the question's own words."""
-    fitting = [option for option in question["options"] if option["answer"] == _word(args)]
-    # The same answer may be offered with and without a text.
-    edited = [option for option in fitting if option["takes"] != "nothing"]
-    option = (edited if args.text and edited else fitting)[0]
-    return one_line(option["verb"])

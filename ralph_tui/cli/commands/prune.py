@@ -23,7 +23,7 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm
 from ralph_tui.errors import UsageError
 from ralph_tui.text.durations import seconds
-from ralph_tui.text.format import count
+from ralph_tui.text.format import byte_size, count
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import outcome_word
 
@@ -193,14 +193,5 @@ def _remove(root: Path, plan: _Plan) -> None:
 
 
 def _words(files: int, size: int, refs: int) -> str:
-    parts = [f"{count(files, 'file')} ({_bytes(size)})"] if files or not refs else []
+    parts = [f"{count(files, 'file')} ({byte_size(size)})"] if files or not refs else []
     return " and ".join([*parts, *([count(refs, "snapshot")] if refs else [])])
-
-
-def _bytes(size: int) -> str:
-    amount = float(size)
-    for unit in ("bytes", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"

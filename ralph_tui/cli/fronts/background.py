@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -61,11 +62,36 @@ def _first(run: "AssembledRun", events: Lines) -> Event | None:
     return None if events.empty() else events.get()
 
 
+@dataclass(frozen=True)
+class Begun:
+    """What works on in the background."""
+
+    name: str
+    pid: int
+    folder: str
+
+
 def start_in_background(words: list[str]) -> int:
     """For the parent: start `words` as a command line of ralph-tui; returns when it has begun.
 
     The exit code is the child's own when nothing has begun; it has said why.
     """
+    begun = begin_in_background(words)
+    if not isinstance(begun, Begun):
+        return begun
+    print(f"{begun.name} runs in the background (process {begun.pid})")
+    for purpose, how in (
+        ("watch and steer it", "ralph-tui attach"),
+        ("see how it stands", "ralph-tui status"),
+        ("give it up", "ralph-tui abort"),
+        ("read what it says", f"{begun.folder}/{signals.LOG}"),
+    ):
+        print(f"  {purpose:<20}{how}")
+    return ExitCode.COMPLETED
+
+
+def begin_in_background(words: list[str]) -> Begun | int:
+    """As `start_in_background`, and says nothing of what has begun."""
     # -P: a file in the user's folder must not pass for a module.
     command = [sys.executable, "-P", "-m", "ralph_tui", *words, FLAG]
     with tempfile.TemporaryFile("w+", errors="replace") as complaints:
@@ -92,12 +118,4 @@ def start_in_background(words: list[str]) -> int:
     except (ValueError, KeyError, TypeError):
         return child.wait() or ExitCode.FAILED
     child.returncode = 0  # it lives on, so this process must not wait for it
-    print(f"{run} runs in the background (process {pid})")
-    for purpose, how in (
-        ("watch and steer it", "ralph-tui attach"),
-        ("see how it stands", "ralph-tui status"),
-        ("give it up", "ralph-tui abort"),
-        ("read what it says", f"{folder}/{signals.LOG}"),
-    ):
-        print(f"  {purpose:<20}{how}")
-    return ExitCode.COMPLETED
+    return Begun(run, pid, folder)

@@ -14,6 +14,7 @@ from ralph_tui.adapters.records.lock import Lock, Owner, acquire
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.verdict import verdict
+from ralph_tui.cli import answering
 from ralph_tui.cli.commands import abort, decide
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.live import LiveRun, find_live
@@ -105,7 +106,7 @@ def words(*arguments: str) -> argparse.Namespace:
 
 
 def fields(*arguments: str) -> dict[str, object]:
-    return decide._fields(folded(asked())["question"], words(*arguments))
+    return answering._fields(folded(asked())["question"], words(*arguments))
 
 
 class TestQuestion:
@@ -311,8 +312,8 @@ class TestAnswer:
 
     def test_the_confirmation_says_what_was_chosen(self) -> None:
         question = folded(asked())["question"]
-        assert decide._verb(question, words("approve")) == "approve the instructions"
-        assert decide._verb(question, words("approve", "x")) == "edit them"
+        assert answering._verb(question, words("approve")) == "approve the instructions"
+        assert answering._verb(question, words("approve", "x")) == "edit them"
 
 
 class TestRollBack:

@@ -12,6 +12,7 @@ import pytest
 from ralph_tui.adapters.processes.lineage import own_start
 from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.cli import answering
 from ralph_tui.cli.commands import decide
 from ralph_tui.cli.live import LiveRun
 from ralph_tui.cli.status_words import question_text
@@ -29,7 +30,7 @@ def question(name: str) -> dict[str, Any]:
 def fields(name: str, *words: str) -> dict[str, object]:
     parser = argparse.ArgumentParser()
     decide.add_arguments(parser)
-    return decide._fields(question(name), parser.parse_args(words))
+    return answering._fields(question(name), parser.parse_args(words))
 
 
 def test_what_it_would_do_and_why_is_told_in_full() -> None:

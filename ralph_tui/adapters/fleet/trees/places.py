@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from platformdirs import user_state_path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ralph_tui.adapters.records.files import write_json
@@ -162,3 +163,8 @@ def _again(call: Any, path: str, _: Any) -> None:
 def _refused(folder: Path, error: OSError) -> WorkspaceError:
     where = one_line(str(error.filename or folder))
     return workspace_error(f"cannot write {where}: {why(error, 'make it writable')}", error)
+
+
+def usual_base() -> Path:
+    """Where trees lie when nobody names a folder: never inside of a repository."""
+    return user_state_path("ralph-tui", appauthor=False) / "fleets"

@@ -1,0 +1,50 @@
+"""``fleet run --from-issues``: a loop for each open issue of the configured tracker's label."""
+
+import argparse
+import os
+from pathlib import Path
+
+from ralph_tui.adapters.outreach import outbox_folder
+from ralph_tui.adapters.outreach.channel import ChannelContext
+from ralph_tui.adapters.outreach.http_service import UndeliveredError
+from ralph_tui.adapters.outreach.tracker import Issue, Tracker
+from ralph_tui.cli.fleet.planning import tries
+from ralph_tui.cli.options import load_settings
+from ralph_tui.errors import UsageError
+from ralph_tui.fleet.plan import Loop
+from ralph_tui.text.sanitize import clip, one_line
+
+MOST_ISSUES = 200
+"""Of a fleet."""
+MOST_TEXT = 8000
+"""Characters of an issue that an objective has."""
+
+
+def loops_of_issues(args: argparse.Namespace, root: Path) -> tuple[Loop, ...]:
+    """One loop, or several tries, for each; raises ``UsageError`` where there is none."""
+    label = args.from_issues.strip()
+    settings = load_settings(args, root).settings.outreach
+    tracker = Tracker.from_settings(ChannelContext(settings, os.environ, outbox_folder(root)))
+    if tracker is None:
+        raise UsageError(
+            "--from-issues needs a tracker: set outreach.tracker to gitea or github, and "
+            "outreach.repository to owner/name ('ralph-tui config' shows where)"
+        )
+    loops: list[Loop] = []
+    try:
+        for number, issue in enumerate(tracker.open_issues(label), 1):
+            if number > MOST_ISSUES:
+                raise UsageError(f"more than {MOST_ISSUES} issues have the label: choose fewer")
+            more = {"issue": issue.number}
+            loops += tries(args, str(issue.number), _objective(issue), **more)
+    except UndeliveredError as error:
+        raise UsageError(f"the issues cannot be read: {error}") from error
+    if not loops:
+        shown = clip(one_line(label), 80)
+        raise UsageError(f"{tracker.place} has no open issue with the label {shown!r}")
+    return tuple(loops)
+
+
+def _objective(issue: Issue) -> str:
+    text = f"Resolve issue {issue.number}: {one_line(issue.title)}\n\n{issue.body.strip()}"
+    return clip(text, MOST_TEXT).strip()

@@ -1,0 +1,175 @@
+"""``fleet status`` and ``fleet attach``: how a fleet stands, from its records alone."""
+
+import argparse
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.fleet.records.folders import FleetFolder, find_fleet
+from ralph_tui.adapters.fleet.records.reading import read_fleet
+from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.tail import ReplacedError, Tail
+from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
+from ralph_tui.cli.fleet.lines import fleet_line
+from ralph_tui.cli.options import terminal_width
+from ralph_tui.errors import UsageError
+from ralph_tui.fleet.parsing import parse_fleet_event
+from ralph_tui.fleet.state import FleetState, LoopState
+from ralph_tui.fleet.wording import (
+    conflict_sentences,
+    fleet_sentence,
+    loop_sentence,
+    result_sentence,
+)
+from ralph_tui.text.format import money, percent
+from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import outcome_word
+
+LOOK_S = 0.2
+"""Between two looks at a journal that grows."""
+
+
+def status(args: argparse.Namespace) -> int:
+    """Print it. Raises ``UsageError`` where there is no fleet."""
+    folder = find_fleet(worktree_root(Path.cwd()), args.fleet)
+    recording = read_fleet(folder.journal)
+    state, alive = recording.state(), folder.owner() is not None
+    if args.json:
+        print(json.dumps(_as_json(folder, state, alive=alive), ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(_lines(folder, state, alive=alive)))
+        if recording.remark and not alive:
+            print(recording.remark)
+    return ExitCode.COMPLETED
+
+
+def attach(args: argparse.Namespace) -> int:
+    """Follow it. Raises ``UsageError`` where there is nothing to follow."""
+    folder = find_fleet(worktree_root(Path.cwd()))
+    if args.loop is not None:
+        state = read_fleet(folder.journal).state()
+        if args.loop not in state.loops:
+            known = clip(", ".join(state.loops), 300)
+            raise UsageError(
+                f"{folder.name} has no loop {one_line(args.loop)[:40]!r}: it has {known}"
+            )
+    return watch(folder, args.loop)
+
+
+def watch(folder: FleetFolder, loop: str | None = None) -> int:
+    """Print what a fleet records until it is over, or ctrl+c leaves it alone."""
+    tail, state = Tail(folder.journal), FleetState()
+    try:
+        while True:
+            for line in tail.lines():
+                event = parse_fleet_event(line)
+                state.apply(event)
+                about = getattr(event, "loop", loop)
+                if (loop is None or about == loop) and (text := fleet_line(event)):
+                    print(text, flush=True)
+            if state.finished is not None:
+                return OUTCOME_CODES[state.finished.outcome]
+            if not tail.rest and folder.owner() is None:
+                print("its process is gone; ralph-tui fleet resume goes on with it")
+                return ExitCode.FAILED
+            time.sleep(LOOK_S)
+    except ReplacedError:
+        raise UsageError(f"the journal of {folder.name} was replaced: attach again") from None
+    except KeyboardInterrupt:
+        print(f"\n{folder.name} goes on; watch it again: ralph-tui fleet attach")
+        return ExitCode.COMPLETED
+    finally:
+        tail.close()
+
+
+def _lines(folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
+    now = datetime.now(UTC)
+    lost = not alive and state.finished is None
+    spent = _spent(state)
+    lines = [f"{folder.name}  {fleet_sentence(state, now, lost=lost)}{spent}"]
+    width = max((len(name) for name in state.loops), default=1)
+    for name, loop in state.loops.items():
+        lines.append(f"  {name:<{width}}  {_row(loop, state, now)}")
+        told = [result_sentence(loop), *conflict_sentences(loop)]
+        lines += [f"  {'':<{width}}    {text}" for text in told if text]
+    columns = terminal_width()
+    return [clip(line, columns) if columns else line for line in lines]
+
+
+def _spent(state: FleetState) -> str:
+    limit = state.plan.budget_usd
+    if not state.spent_usd and limit is None:
+        return ""
+    return f" · {money(state.spent_usd)}" + (f" of {money(limit)}" if limit is not None else "")
+
+
+def _row(loop: LoopState, state: FleetState, now: datetime) -> str:
+    """State, iteration, completion, cost; then the sentence."""
+    word = outcome_word(loop.outcome) if loop.outcome else loop.status
+    parts = [f"{word:<9}", f"{_objective(loop):<32}"]
+    if loop.place:
+        parts.append(loop.place)
+    if loop.iteration:
+        of = f" of {loop.max_iterations}" if loop.max_iterations else ""
+        parts.append(f"iteration {loop.iteration}{of}")
+    if loop.completions:
+        parts.append(percent(100 * loop.completions[-1]))
+    if loop.spent_usd:
+        parts.append(money(loop.spent_usd))
+    return "  ".join([*parts, loop_sentence(loop, state, now)])
+
+
+def _objective(loop: LoopState) -> str:
+    return clip(one_line(loop.spec.objective), 32)
+
+
+def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str, Any]:
+    started, finished = state.started, state.finished
+    return {
+        "fleet": folder.name,
+        "alive": alive,
+        "sentence": fleet_sentence(
+            state, datetime.now(UTC), lost=not alive and state.finished is None
+        ),
+        "outcome": finished.outcome if finished else None,
+        "reason": finished.reason if finished else "",
+        "commit": started.commit if started else "",
+        "spent_usd": state.spent_usd,
+        "budget_usd": state.plan.budget_usd,
+        "journal": str(folder.journal),
+        "hosts": [
+            {"name": host.name, "slots": host.slots, "machine": host.machine, "here": host.here}
+            for host in state.hosts.values()
+        ],
+        "loops": [_loop_json(folder, loop, state) for loop in state.loops.values()],
+    }
+
+
+def _loop_json(folder: FleetFolder, loop: LoopState, state: FleetState) -> dict[str, Any]:
+    return {
+        "id": loop.spec.id,
+        "objective": loop.spec.objective,
+        "status": loop.status,
+        "phase": loop.phase,
+        "outcome": loop.outcome,
+        "sentence": loop_sentence(loop, state, datetime.now(UTC)),
+        "attempt": loop.attempt,
+        "host": loop.host,
+        "iteration": loop.iteration,
+        "max_iterations": loop.max_iterations,
+        "completions": loop.completions,
+        "question": loop.question,
+        "cost_usd": loop.spent_usd,
+        "tokens": loop.tokens,
+        "branch": loop.branch if loop.commit else "",
+        "commit": loop.commit,
+        "files": loop.files,
+        "changed_lines": loop.changed_lines,
+        "conflicts": loop.conflicts,
+        "place": loop.place,
+        "verified": loop.verified,
+        "tree": loop.folder,
+        "record": str(folder.mirror(loop.spec.id, loop.attempt)) if loop.attempt else "",
+    }

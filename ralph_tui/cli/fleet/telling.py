@@ -1,0 +1,82 @@
+"""What the loops of a living fleet are told, and the fleet itself, from another terminal."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from ralph_tui.adapters.fleet.records.reading import read_fleet
+from ralph_tui.adapters.remote.protocol import RefusedError
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fleet.living import ALL, LiveFleet, find_live_fleet
+from ralph_tui.cli.live import confirm, text_argument
+from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.text.sanitize import one_line
+
+
+def pause(args: argparse.Namespace) -> int:
+    """Before the next iteration."""
+    return _tell(args.loop, "pause", "pauses before its next iteration")
+
+
+def unpause(args: argparse.Namespace) -> int:
+    """Go on."""
+    return _tell(args.loop, "unpause", "goes on")
+
+
+def guide(args: argparse.Namespace) -> int:
+    """Words for the agent."""
+    text = text_argument(args.text)
+    return _tell(args.loop, "guide", "has heard it", text=text)
+
+
+def abort(args: argparse.Namespace) -> int:
+    """Give up a loop, or the fleet."""
+    fleet = find_live_fleet()
+    whole = args.loop == ALL
+    what = fleet.folder.name if whole else f"loop {one_line(args.loop)}"
+    if not args.yes:
+        if not sys.stdin.isatty():
+            raise UsageError(f"nobody can be asked here: say fleet abort {args.loop} --yes")
+        if not confirm(f"Give up {what}? The work is kept as a branch."):
+            print("nothing was aborted", file=sys.stderr)
+            return ExitCode.FAILED
+    fleet.request("" if whole else args.loop, "abort")
+    print(f"{what} is given up; its work is collected")
+    return ExitCode.COMPLETED
+
+
+def stop(args: argparse.Namespace) -> int:
+    """End the fleet."""
+    fleet = find_live_fleet()
+    fleet.request("", "stop", mode="now" if args.now else "after_iteration")
+    when = "now" if args.now else "when the iterations of its loops have ended"
+    print(f"{fleet.folder.name} stops {when}; 'ralph-tui fleet resume' goes on with it")
+    return ExitCode.COMPLETED
+
+
+def _tell(loop: str, name: str, done: str, **fields: object) -> int:
+    """One line for each loop that was told; raises ``RalphError`` where none heard it."""
+    fleet = find_live_fleet()
+    heard, refusals = 0, []
+    for one in _meant(fleet, loop):
+        try:
+            fleet.request(one, name, **fields)
+        except RefusedError as error:
+            refusals.append(str(error))
+            continue
+        heard += 1
+        print(f"loop {one} {done}")
+    if not heard:
+        raise RalphError("; ".join(refusals[:3]) or "no loop runs now: see ralph-tui fleet status")
+    for refusal in refusals:
+        print(f"ralph-tui: {one_line(refusal)}", file=sys.stderr)
+    return ExitCode.COMPLETED
+
+
+def _meant(fleet: LiveFleet, loop: str) -> Iterator[str]:
+    """The loop, or all that run."""
+    if loop != ALL:
+        yield loop
+        return
+    state = read_fleet(fleet.folder.journal).state()
+    yield from (name for name, one in state.loops.items() if one.status == "running")

@@ -1,0 +1,149 @@
+"""What people ask of a fleet: of one of its loops, whose run is told, or of the fleet itself.
+
+A command to a loop goes to its host and on to its run; the answer comes back as ``Told``. Nobody
+waits for ever: a host that is lost refuses what it was asked.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from ralph_tui.adapters.remote.requests import Request
+from ralph_tui.commands import Abort, Command, Stop
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.state import LoopState
+from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.fleet import End, Tell, Told
+from ralph_tui.runtime.fleet.desk import Desk
+from ralph_tui.text.sanitize import clip, one_line
+
+OVER = "the fleet is over"
+HOST_GONE = "its host is lost: it can be told again when it is found"
+Reply = Callable[[Accepted | Refused], None]
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A command that was told to a run."""
+
+    loop: str
+    host: str
+    command: Command
+    reply: Reply
+
+
+class Asking:
+    """Takes requests and their answers; called in the engine's thread."""
+
+    def __init__(self, desk: Desk, aborted: set[str]) -> None:
+        """`aborted` takes the loops that are given up while their tree is made."""
+        self._desk = desk
+        self._aborted = aborted
+        self._open: dict[str, _Open] = {}
+        self._numbers = count(1)
+
+    def take(self, request: Request, reply: Reply) -> None:
+        """Answer a request, or pass it on; `reply` is called once."""
+        command, name = request.command, request.loop
+        if not name:
+            self._of_fleet(command, reply)
+            return
+        loop = self._desk.state.loops.get(name)
+        if loop is None:
+            known = ", ".join(self._desk.state.loops)
+            sentence = f"this fleet has no loop {clip(one_line(name), 40)!r}: it has {known}"
+            reply(Refused(clip(sentence, 400)))
+        elif refusal := self._refusal(loop, command):
+            self._given(name, command, refusal)
+            reply(Refused(refusal))
+        elif loop.status == "running":
+            self.tell(loop, command, reply)
+        else:
+            reply(Accepted(self._abort(loop, command)))
+
+    def tell(self, loop: LoopState, command: Command, reply: Reply = lambda _: None) -> None:
+        """Hand a command to the run of a loop that runs."""
+        number = str(next(self._numbers))
+        self._open[number] = _Open(loop.spec.id, loop.host, command, reply)
+        fields = command.model_dump(mode="json")
+        self._desk.order(loop.host, Tell(id=number, loop=loop.spec.id, command=fields))
+
+    def told(self, answer: Told) -> None:
+        """What a run has said to a command."""
+        asked = self._open.pop(answer.id, None)
+        if asked is None:
+            return
+        refused = clip(answer.refused, 500)
+        if not refused and answer.accepted is None:
+            refused = "its run gave no answer"
+        self._given(asked.loop, asked.command, refused)
+        asked.reply(Refused(refused) if refused else Accepted(answer.accepted or 0))
+
+    def refuse_open(self, reason: str, *, host: str | None = None) -> None:
+        """Nobody answers these any more; `host`: those that this one was told."""
+        for number, asked in list(self._open.items()):
+            if host is None or asked.host == host:
+                self.told(Told(id=number, refused=reason))
+
+    def waiting(self) -> list[Reply]:
+        """Those who wait for an answer; nobody else will give them one."""
+        left, self._open = list(self._open.values()), {}
+        return [asked.reply for asked in left]
+
+    def loop_over(self, loop: str) -> None:
+        """Its run has ended, perhaps without an answer."""
+        for number, asked in list(self._open.items()):
+            if asked.loop == loop:
+                self.told(Told(id=number, refused="the run is over"))
+
+    def _refusal(self, loop: LoopState, command: Command) -> str:
+        name = loop.spec.id
+        if loop.over:
+            return f"loop {name} is over"
+        if loop.status == "lost":
+            return f"the host of loop {name} is lost: it can be told when it is found again"
+        if loop.status != "running" and not isinstance(command, Abort):
+            waits = "waits for a place" if loop.status == "queued" else "is being placed"
+            return f"loop {name} {waits}: until it runs it can only be aborted"
+        return ""
+
+    def _abort(self, loop: LoopState, command: Command) -> int:
+        """Of a loop that does not run yet."""
+        name = loop.spec.id
+        first = self._given(name, command, "")
+        if loop.status == "queued":
+            self._desk.record(told.LoopSkipped(loop=name, reason=f"aborted by {command.by}"))
+        else:
+            self._aborted.add(name)
+            self._desk.order(loop.host, End(loop=name))
+        return first
+
+    def _of_fleet(self, command: Command, reply: Reply) -> None:
+        state, refusal = self._desk.state, ""
+        if not isinstance(command, Stop | Abort):
+            refusal = f"{command.name} is for a loop: name one, or all"
+        elif isinstance(command, Stop) and command.mode == "taken_back":
+            refusal = "a fleet's stop cannot be taken back: 'ralph-tui fleet resume' goes on"
+        elif state.stopping is not None and _reached(state.stopping, command):
+            refusal = "the fleet is being stopped already"
+        if refusal:
+            self._given("", command, refusal)
+            reply(Refused(refusal))
+            return
+        first = self._given("", command, "")
+        abort = isinstance(command, Abort)
+        now = abort or (isinstance(command, Stop) and command.mode == "now")
+        self._desk.record(told.StopAsked(by=command.by, now=now, abort=abort))
+        reply(Accepted(first))
+
+    def _given(self, loop: str, command: Command, refused: str) -> int:
+        return self._desk.record(
+            told.CommandGiven(loop=loop, name=command.name, by=command.by, refused=refused)
+        )
+
+
+def _reached(asked: told.StopAsked, command: Command) -> bool:
+    """Whether the fleet does as much already."""
+    if isinstance(command, Abort):
+        return asked.abort
+    return asked.now or not (isinstance(command, Stop) and command.mode == "now")

@@ -1,0 +1,194 @@
+"""Assembles a fleet: lock, folder, journal, dispatcher, engine, command socket."""
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from uuid import uuid4
+
+from ralph_tui import __version__
+from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
+from ralph_tui.adapters.fleet.records.folders import FleetFolder, create_fleet, take_lock
+from ralph_tui.adapters.fleet.records.mirror import Mirror
+from ralph_tui.adapters.fleet.records.reading import read_fleet
+from ralph_tui.adapters.fleet.trees.places import usual_base
+from ralph_tui.adapters.fleet.trees.sources import source_of
+from ralph_tui.adapters.processes.sweep import no_orphans
+from ralph_tui.adapters.records.journal import Journal, cut
+from ralph_tui.adapters.records.lock import Lock
+from ralph_tui.adapters.remote.server import hearing_fleet, serving
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.errors import UsageError
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.ports.fleet import Dispatcher, LoopHost, Observe, Source
+from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.fleet.beginning import folder_of, remarks
+from ralph_tui.runtime.fleet.engine import FleetEngine, Outside
+from ralph_tui.runtime.fleet.results import CollectedWork
+
+MARK = "RALPH_FLEET_ID"
+"""What the environment of every loop carries: its fleet's id."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How hosts take part."""
+
+    listen: str = ""
+    """Where others join, ``tls://HOST:PORT``; empty: there is only the host of this process."""
+    tls: Path | None = None
+    """The folder of the keys."""
+    trees: Path | None = None
+    """Where the trees of this process's loops lie; None: in the user's state folder."""
+    agents: int | None = None
+    """Loops at once on this machine; None: as planned."""
+
+
+@dataclass(frozen=True)
+class AssembledFleet:
+    """A fleet that is ready to begin."""
+
+    engine: FleetEngine
+    folder: FleetFolder
+    dispatcher: Dispatcher
+    opening: Sequence[told.FleetEvent] = field(default=())
+
+    def begin(self) -> None:
+        """Start its thread."""
+        self.engine.begin(*self.opening)
+
+
+@contextmanager
+def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[AssembledFleet]:
+    """A fleet in the repository around `folder`, its lock held until the block is left.
+
+    Raises ``UsageError``, ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
+    """
+    repository = open_repository(folder)
+    source = source_of(repository, plan.base)
+    commit = source.commit
+    fleet_id = str(uuid4())
+    with ExitStack() as held:
+        lock = held.enter_context(_locked(repository, fleet_id))
+        records = create_fleet(repository.root)
+        start = told.FleetStarted(
+            program_version=__version__,
+            fleet_id=fleet_id,
+            name=records.name,
+            root=str(repository.root),
+            commit=commit,
+            plan=plan,
+            remote=bool(connection.listen),
+            pid=os.getpid(),
+            host=socket.gethostname(),
+        )
+        opening = [start, *remarks(repository, plan, commit)]
+        yield _assembled(
+            _Parts(repository, records, lock, start, source, FleetState(), opening),
+            connection,
+            held,
+        )
+
+
+@contextmanager
+def resumed_fleet(
+    records: FleetFolder, connection: Connection, by: str
+) -> Iterator[AssembledFleet]:
+    """A fleet whose process is gone, or which was stopped, ready to go on; errors as before."""
+    with ExitStack() as held:
+        recording = read_fleet(records.journal)
+        start = recording.events[0]
+        assert isinstance(start, told.FleetStarted)
+        repository = open_repository(folder_of(start.root))
+        lock = held.enter_context(_locked(repository, start.fleet_id))
+        recording = read_fleet(records.journal)  # nobody writes it from now on
+        state = recording.state()
+        if state.finished is not None and not goes_on(state):
+            raise UsageError(
+                f"{records.name} is over ({state.finished.outcome}): all its loops have ended; "
+                "start another one with 'ralph-tui fleet run'"
+            )
+        source = source_of(repository, start.commit)
+        cut(recording.journal)
+        resumed = told.FleetResumed(by=by, pid=os.getpid(), host=socket.gethostname())
+        yield _assembled(
+            _Parts(repository, records, lock, start, source, state, [resumed]), connection, held
+        )
+
+
+def goes_on(state: FleetState) -> bool:
+    """Whether anything is left to be done by one who resumes it."""
+    return any(not loop.over or loop.outcome == "interrupted" for loop in state.loops.values())
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What a fleet is assembled from, new or resumed."""
+
+    repository: Repository
+    records: FleetFolder
+    lock: Lock
+    start: told.FleetStarted
+    source: Source
+    state: FleetState
+    opening: Sequence[told.FleetEvent]
+
+
+def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> AssembledFleet:
+    start, records = parts.start, parts.records
+    clock = SystemClock(parts.state.at if parts.state.seq else None)
+
+    @cache
+    def mirror(loop: str, attempt: int) -> Mirror:
+        return Mirror(records.mirror(loop, attempt))
+
+    dispatcher = _make_dispatcher(start, records, connection)
+    results = CollectedWork(parts.repository, start, connection.trees or usual_base())
+    _ = results.copied  # what is wrong with them is said before anything begins
+    outside = Outside(dispatcher, parts.source, mirror, results, parts.lock.keep_name)
+    state = parts.state
+    journal = Journal(records.journal, clock, seq=state.seq, last_at=state.at)
+    engine = FleetEngine(journal, clock, outside, state)
+    hearing = hearing_fleet(engine.request, engine.warn, MARK)
+    address = held.enter_context(serving(hearing, start.fleet_id))
+    parts.lock.rename(records.name, str(address or ""))
+    return AssembledFleet(engine, records, dispatcher, parts.opening)
+
+
+def _make_dispatcher(
+    start: told.FleetStarted, records: FleetFolder, connection: Connection
+) -> Dispatcher:
+    """Loads the engine that carries orders: only the process of a fleet does."""
+    from ralph_tui.adapters.fleet.dispatch.dispatcher import HERE, DaskDispatcher  # noqa: PLC0415
+
+    agents = start.plan.agents if connection.agents is None else connection.agents
+    trees = connection.trees or usual_base()
+
+    def make_host(observe: Observe) -> LoopHost:
+        return WorkerHost(HERE, agents, trees, observe, fleet_id=start.fleet_id)
+
+    return DaskDispatcher(
+        records.log,
+        make_host if agents else None,
+        slots=agents,
+        listen=Address.parse(connection.listen) if connection.listen else None,
+        keys=connection.tls,
+    )
+
+
+@contextmanager
+def _locked(repository: Repository, fleet_id: str) -> Iterator[Lock]:
+    since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
+    lock = take_lock(repository.root, fleet_id, since)
+    try:
+        with no_orphans():
+            yield lock
+    finally:
+        lock.release()

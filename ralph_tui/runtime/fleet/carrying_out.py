@@ -1,0 +1,166 @@
+"""Decisions carried out: recorded, then told to a host, or worked on in the user's repository.
+
+Rule: journal first. What is decided stands in the journal before anybody is told, so that another
+process can go on with it.
+"""
+
+from collections.abc import Callable
+
+from ralph_tui.commands import Abort, Command, RetryNow, Stop
+from ralph_tui.events.run import Outcome
+from ralph_tui.fleet import decisions as to
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.state import LoopState
+from ralph_tui.ports import fleet as orders
+from ralph_tui.runtime.fleet.desk import Desk, Mirrors, Results
+
+SIGNED = "the fleet"
+Tell = Callable[[LoopState, Command], None]
+"""Hands a command to the run of a loop."""
+
+
+class CarryingOut:
+    """Called in the engine's thread."""
+
+    def __init__(
+        self, desk: Desk, source: orders.Source, mirrors: Mirrors, results: Results, tell: Tell
+    ) -> None:
+        """`source`: where hosts get the commit that loops begin with."""
+        self._desk = desk
+        self._source = source
+        self._mirrors = mirrors
+        self._results = results
+        self._tell = tell
+
+    def carry_out(self, decision: to.Decision) -> None:
+        """Record it, then do it."""
+        desk = self._desk
+        match decision:
+            case to.PlaceLoop():
+                self._place(decision)
+            case to.StopLoop():
+                self._stop(decision)
+            case to.RetryLoop(loop=name):
+                desk.record(told.LoopRetried(loop=name))
+                self._tell(self._loop(name), RetryNow(by=SIGNED))
+            case to.CollectLoop(loop=name):
+                desk.record(told.CollectionAsked(loop=name))
+                loop = self._loop(name)
+                desk.order(loop.host, orders.Collect(loop=name, attempt=loop.attempt))
+            case to.VerifyWinner(loop=name):
+                desk.record(told.VerificationBegan(loop=name))
+                loop = self._loop(name)
+                desk.work(f"verify {name}", lambda: [self._results.verify(loop)])
+            case _:
+                desk.record(self._event_of(decision))
+
+    def follow(self, event: told.FleetEvent) -> None:
+        """What a recorded event brings about by itself."""
+        if isinstance(event, told.ResultCollected):
+            loop = self._loop(event.loop)
+            if loop.outcome != "interrupted":  # it may go on in its tree
+                self._desk.order(loop.host, orders.Remove(loop=event.loop, attempt=loop.attempt))
+            self._desk.work("conflicts", self._conflicts, once=True)
+
+    def _event_of(self, decision: to.Decision) -> told.FleetEvent:
+        """Of those that are nothing but their event."""
+        match decision:
+            case to.SkipLoop():
+                return told.LoopSkipped(loop=decision.loop, reason=decision.reason)
+            case to.LoseLoop():
+                return told.LoopLost(loop=decision.loop, until=decision.until)
+            case to.RequeueLoop():
+                return told.LoopRequeued(
+                    loop=decision.loop, reason=decision.reason, resume=decision.resume
+                )
+            case to.CloseLoop():
+                return ended(self._loop(decision.loop), decision.outcome, decision.reason)
+            case to.HoldAccount():
+                return told.AccountHeld(
+                    account=decision.account, until=decision.until, reason=decision.reason
+                )
+            case to.ReleaseAccount():
+                return told.AccountReleased(account=decision.account, loop=decision.loop)
+            case to.LeaveWork():
+                return told.CollectionFailed(loop=decision.loop, reason=decision.reason)
+            case to.ChooseWinner():
+                return told.WinnerChosen(
+                    tries_at=decision.tries_at, loop=decision.loop, reason=decision.reason
+                )
+            case to.ReachBudget():
+                return told.BudgetReached(
+                    percent=decision.percent,
+                    spent_usd=decision.spent_usd,
+                    budget_usd=decision.budget_usd,
+                )
+        raise TypeError(f"no event stands for {decision!r}")
+
+    def _loop(self, name: str) -> LoopState:
+        return self._desk.state.loops[name]
+
+    def _place(self, decision: to.PlaceLoop) -> None:
+        started, loop = self._desk.state.started, self._loop(decision.loop)
+        assert started is not None
+        plan, branch = started.plan, f"ralph/{started.name}/{decision.loop}"
+        self._desk.record(
+            told.LoopPlaced(
+                loop=decision.loop,
+                attempt=decision.attempt,
+                host=decision.host,
+                branch=branch,
+                budget_usd=decision.budget_usd,
+                resumed=decision.resume,
+            )
+        )
+        order = orders.Place(
+            fleet_id=started.fleet_id,
+            fleet=started.name,
+            loop=loop.spec,
+            attempt=decision.attempt,
+            branch=branch,
+            source=self._source,
+            isolation=plan.isolation,
+            setup=plan.setup,
+            copied=self._results.copied,
+            ports=plan.ports,
+            lease_s=plan.lease_s,
+            budget_usd=decision.budget_usd,
+            resume=decision.resume,
+            seen=self._mirrors(decision.loop, decision.attempt).seq,
+        )
+        self._desk.order(decision.host, order)
+
+    def _stop(self, decision: to.StopLoop) -> None:
+        desk, loop = self._desk, self._loop(decision.loop)
+        desk.record(
+            told.LoopStopAsked(loop=decision.loop, reason=decision.reason, now=decision.now)
+        )
+        stopping = desk.state.stopping
+        if loop.status != "running":
+            desk.order(loop.host, orders.End(loop=decision.loop))
+        elif stopping is not None and stopping.abort:
+            self._tell(loop, Abort(by=stopping.by))
+        elif decision.now:
+            desk.order(loop.host, orders.End(loop=decision.loop))
+        else:
+            self._tell(loop, Stop(mode="after_iteration", by=SIGNED))
+
+    def _conflicts(self) -> list[told.FleetEvent]:
+        loops = list(self._desk.state.loops.values())
+        found = {loop.branch: loop.commit for loop in loops if loop.commit and loop.branch}
+        return list(self._results.conflicts(found)) if found else []
+
+
+def ended(
+    loop: LoopState, outcome: Outcome, reason: str, *, never_began: bool = False
+) -> told.LoopEnded:
+    """The end of a loop's attempt, with what it had reached."""
+    return told.LoopEnded(
+        loop=loop.spec.id,
+        outcome=outcome,
+        reason=reason,
+        iterations=loop.iteration,
+        completion=loop.completions[-1] if loop.completions else None,
+        cost_usd=loop.cost_usd,
+        never_began=never_began,
+    )

@@ -1,0 +1,108 @@
+"""What loops have made, in the user's repository: branches, their conflicts, the check of a winner.
+
+All of it blocks; the engine has a thread for it. What git or the disk refuses becomes an event.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from ralph_tui.adapters.fleet.trees.checking import FreshCheck
+from ralph_tui.adapters.fleet.trees.conflicts import find_conflicts
+from ralph_tui.adapters.fleet.trees.filling import read_copied
+from ralph_tui.adapters.fleet.trees.places import TreeFolder
+from ralph_tui.adapters.fleet.trees.receiving import receive
+from ralph_tui.adapters.fleet.trees.sources import base_bundle
+from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.errors import RalphError
+from ralph_tui.fleet.events import (
+    CollectionFailed,
+    ConflictsFound,
+    FleetEvent,
+    FleetStarted,
+    ResultCollected,
+    WinnerVerified,
+)
+from ralph_tui.fleet.state import LoopState
+from ralph_tui.ports.fleet import Collected
+
+NO_COMMAND = "a person has judged it: there is no command that could be run once more"
+
+
+class CollectedWork:
+    """The work of one fleet's loops."""
+
+    def __init__(self, repository: Repository, start: FleetStarted, trees: Path) -> None:
+        """`trees`: where the clone of a check is made."""
+        self._repository = repository
+        self._start = start
+        self._trees = trees
+        self._check: FreshCheck | None = None
+
+    @cached_property
+    def copied(self) -> dict[str, str]:
+        """The files that every tree gets, as they were when they were asked for first.
+
+        Raises ``UsageError``.
+        """
+        return read_copied(self._repository.root, self._start.plan.copied)
+
+    def receive(self, collected: Collected, run_id: str) -> FleetEvent:
+        """Make a branch of what a host has sent; ``CollectionFailed`` where that cannot be."""
+        try:
+            made = receive(self._repository, collected, self._start.commit, run_id)
+        except RalphError as error:
+            return CollectionFailed(loop=collected.loop, reason=str(error))
+        return ResultCollected(
+            loop=collected.loop,
+            branch=made.branch,
+            commit=made.commit,
+            files=made.files,
+            changed_lines=made.changed_lines,
+        )
+
+    def conflicts(self, commits: dict[str, str]) -> Sequence[ConflictsFound]:
+        """With what each of these branches cannot be merged; commits by branch.
+
+        The base as it is now is one of them: its owner may have worked on. Raises ``RalphError``.
+        """
+        base = self._start.plan.base
+        named = ("rev-parse", "--quiet", "--verify", "--end-of-options", f"{base}^{{commit}}")
+        now = self._repository.git(*named, accept=None).line
+        others = commits | ({base: now} if now and now != self._start.commit else {})
+        found = []
+        for branch, commit in commits.items():
+            rest = {name: other for name, other in others.items() if name != branch}
+            told = find_conflicts(self._repository, commit, rest)
+            found.append(ConflictsFound(branch=branch, others=told.others, unknown=told.unknown))
+        return found
+
+    def verify(self, loop: LoopState) -> WinnerVerified:
+        """Run its completion command once more, in a fresh clone."""
+        name, plan = loop.spec.id, self._start.plan
+        if loop.spec.command is None:
+            return WinnerVerified(loop=name, passed=True, reason=NO_COMMAND)
+        try:
+            folder = TreeFolder.of(self._trees, self._start.fleet_id, f"check-{name}", 1)
+            self._check = FreshCheck(
+                folder,
+                self._repository.root,
+                loop.spec.command,
+                setup=plan.setup,
+                copied=self.copied,
+            )
+            check = self._check.run(loop.commit)
+        except RalphError as error:
+            return WinnerVerified(loop=name, passed=False, reason=str(error))
+        finally:
+            self._check = None
+        return WinnerVerified(loop=name, passed=check.passed, reason=check.reason)
+
+    def bundle_base(self, commit: str) -> bytes:
+        """What the commit stands on; raises ``RalphError``."""
+        return base_bundle(self._repository, commit)
+
+    def cancel(self) -> None:
+        """End a check that goes on; from any thread."""
+        if (check := self._check) is not None:
+            check.cancel()
