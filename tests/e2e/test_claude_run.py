@@ -90,7 +90,7 @@ def test_a_binary_that_is_none_costs_no_record(git_repo: Path, tmp_path: Path, n
     assert [session["outcome"] for session in finished] == ["not_started"] * 2
     assert finished[0]["reason"].endswith(".")
     assert events[-1]["kind"] == "run_finished"
-    assert "did not start, twice in a row: " in events[-1]["reason"]
+    assert "it does not start (tried twice): " in events[-1]["reason"]
 
 
 @pytest.mark.parametrize("version", ["2.1.330", "2.1.197"])

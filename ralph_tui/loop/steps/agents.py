@@ -10,7 +10,7 @@ from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.ports import Agent
 from ralph_tui.state.roster import Refusal
 
-_TWICE = "the agent did not start, twice in a row: "
+_TWICE = "it does not start (tried twice): "
 
 SILENT_S = 1800.0
 """For so long an agent that was silent is not tried again: to find out takes as long as before."""

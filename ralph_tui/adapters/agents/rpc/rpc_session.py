@@ -182,7 +182,7 @@ class RpcSession(ProcessSession):
     def _take_noise(self, shown: str) -> Iterable[Event]:
         self._noise += 1
         if not self.began and self._noise > MOST_NOISE:
-            self._is_none(f"It prints lines that are no messages ({shown})")
+            self._is_none(f"it prints lines that are no messages: {shown}")
         return self._complain("", f"Not a message: {shown}")
 
     def _give_handshake_up(self) -> None:
@@ -193,7 +193,7 @@ class RpcSession(ProcessSession):
     def _is_none(self, why: str) -> None:
         """The program is no agent that we can drive."""
         if not self._end_requested:
-            said = f"{why}, so it does not speak {self.protocol}; is it the right program?"
+            said = f"It does not speak {self.protocol} ({why}); is it the right program?"
             self._end(SessionEnd("error", said), at_once=True)
 
     def _session_end(self, ended: Exit) -> SessionEnd:
@@ -210,7 +210,7 @@ class RpcSession(ProcessSession):
             return ()
         ours = self._calls.get(request.id)
         if not self.began and ours is not None and ours.method == request.method:
-            self._is_none("It repeats what it is told")
+            self._is_none("it repeats what it is told")
             return ()
         before, answer = self._given.get(request.id, (None, b""))
         if before == request:

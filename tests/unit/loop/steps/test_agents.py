@@ -274,7 +274,7 @@ def test_one_that_does_not_start_is_tried_once_more_and_then_ends_the_run() -> N
     world.run()
     assert who(world) == [(1, "fake"), (2, "fake"), (2, "fake")]
     assert world.end.outcome == "failed"
-    assert world.end.reason == ("the agent did not start, twice in a row: not_started it is.")
+    assert world.end.reason == ("it does not start (tried twice): not_started it is.")
     records = [event.iteration for event in world.all(IterationFinished)]
     assert records[0] == 1
     assert not world.all(WaitStarted)

@@ -56,12 +56,15 @@ def test_an_agent_that_never_answers_is_given_up(
     assert "was not ready within 0.3 s of its start" in finished.reason
 
 
+NONE = "It does not speak the Agent Client Protocol"
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("cat", "It repeats what it is told, so it does not speak the Agent Client Protocol"),
-        ("yes", "It prints lines that are no messages (y), so it does not speak"),
-        ("yes '{}'", "It prints lines that are no messages ({}), so it does not speak"),
+        ("cat", f"{NONE} (it repeats what it is told); is it the right program?"),
+        ("yes", f"{NONE} (it prints lines that are no messages: y); is it the right program?"),
+        ("yes '{}'", f"{NONE} (it prints lines that are no messages: {{}})"),
         ("echo hello", "The agent exited with code 0 before it was ready"),
     ],
 )
