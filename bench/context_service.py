@@ -78,7 +78,7 @@ class Model(Api):
         """See `Api`."""
         messages: list[Json] = body.get("messages", [])
         script = Script((), 0)
-        with self._lock:
+        with self.lock:
             if not body.get("tools") or COMPACTING in text_of(messages[-1]):
                 return SIDE_ANSWER, script
             return self._next(messages), script
