@@ -152,8 +152,9 @@ class HeldLoop:
 
     def _given_up(self, outcome: Outcome, reason: str) -> Over:
         loop, attempt = self.key
-        seq = self._telling.seq
-        common = {"loop": loop, "attempt": attempt, "seq": seq, "never_began": not seq}
+        seq, record = self._telling.seq, self.folder.read()
+        never = not seq and (record is None or not record.run)
+        common = {"loop": loop, "attempt": attempt, "seq": seq, "never_began": never}
         return Over.model_validate({**common, "outcome": outcome, "reason": reason})
 
     def _life(self) -> Over:
@@ -167,13 +168,16 @@ class HeldLoop:
             self.stage("starting")
             channel = held.enter_context(closing(Channel(self._observe)))
             child = self._launch(record, channel, variables)
+            held.callback(child.wait)
             held.callback(child.stop)
-            if self.place.resume and record.run:
-                self._telling.recall()
             running = Running(child, channel, self._telling, self.folder, ports)
             ended = running.follow(self._inbox, lambda: self._ending)
             said = self.folder.log("errors")
-            return over_after(self.key, self._telling.follower, ended, said, self._ending)
+            over = over_after(self.key, self._telling.follower, ended, said, self._ending)
+            if record.run and over.never_began:  # of what is there already nothing more came
+                known = {"never_began": False, "seq": self.place.seen}
+                return over.model_copy(update=known)
+            return over
 
     def _launch(self, record: PlaceRecord, channel: Channel, variables: Mapping[str, str]) -> Child:
         place, theirs = self.place, channel.theirs.fileno()

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Protocol
 
 from ralph_tui.adapters.fleet.trees.bases import Bases
@@ -78,14 +78,22 @@ class Preparer:
         place, folder = loop.place, loop.folder
         loop.stage("fetching")
         origin = self._bases.origin_of(place, loop)
-        with self._making:
+        # Only the user's own repository has worktrees that the user can see.
+        as_worktree = place.isolation == "worktree" and origin.users
+        make = make_worktree if as_worktree else make_clone
+        while not self._making.acquire(timeout=LOOK_S):
+            loop.check()
+        try:
             loop.stage("cloning")
             folder.create()
             record = folder.write(PlaceRecord(place=place))
-            # Only the user's own repository has worktrees that the user can see.
-            as_worktree = place.isolation == "worktree" and origin.users
-            make = make_worktree if as_worktree else make_clone
             branch = make(folder.tree, origin, place.source, place.branch)
+        except WorkspaceError:
+            with suppress(WorkspaceError):
+                folder.remove()  # where the disk is full, others need the room
+            raise
+        finally:
+            self._making.release()
         return record.model_copy(update={"branch": branch, "worktree": as_worktree})
 
     def _set_up(self, loop: Prepared, variables: Mapping[str, str]) -> None:

@@ -3,8 +3,11 @@
 Used by the loop's thread while there is one, and by whoever holds the loop when it is over.
 """
 
+from contextlib import suppress
+from typing import Any
+
 from ralph_tui.adapters.fleet.host.following import Follower
-from ralph_tui.adapters.fleet.trees.places import TreeFolder
+from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.ports.fleet import Began, Observe, Place
 
@@ -18,6 +21,7 @@ class Telling:
         self._folder = folder
         self._observe = observe
         self._began: Began | None = None
+        self._unsaved: dict[str, Any] = {}
 
     @property
     def seq(self) -> int:
@@ -46,14 +50,12 @@ class Telling:
         self._observe(self._began)
         self.follower = Follower(loop, attempt, records, self._observe)
         self.follower.begin_at(self._place.seen)
-        record = self._folder.read()
-        if record is None:
-            raise WorkspaceError(f"{self._folder.folder} was changed while its loop ran")
-        known = {"run": run, "run_id": run_id, "ports": ports}
-        self._folder.write(record.model_copy(update=known))
+        self._unsaved = {"run": run, "run_id": run_id, "ports": ports}
+        self._save()
 
     def look(self, *, last: bool = False) -> bool:
         """Tell what is new; whether anything was."""
+        self._save()
         return self.follower is not None and self.follower.look(last=last)
 
     def again(self, seen: int) -> None:
@@ -69,6 +71,15 @@ class Telling:
         record = self._folder.read()
         if record is not None and record.run and not self.began:
             self.begin(record.run, record.run_id, record.ports)
+
+    def _save(self) -> None:
+        """Keep which run it is, for a later process; on a full disk, when there is room again."""
+        if not self._unsaved:
+            return
+        record = self._folder.read() or PlaceRecord(place=self._place, ready=True)
+        with suppress(WorkspaceError):
+            self._folder.write(record.model_copy(update=self._unsaved))
+            self._unsaved = {}
 
     def close(self) -> None:
         """Close its files; they are opened again when they are asked for."""

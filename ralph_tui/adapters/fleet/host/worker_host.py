@@ -65,6 +65,7 @@ class WorkerHost:
         """Fleets whose trees were looked for."""
         self._working: set[threading.Thread] = set()
         self._lost_at: float | None = None
+        self._watching = False
         self._closed = threading.Event()
         self._bases = Bases(base, socket.gethostname(), self._ask_for_base)
         self._preparer = Preparer(self._bases)
@@ -101,7 +102,9 @@ class WorkerHost:
         with self._lock:
             if self._lost_at is None and not self._closed.is_set():
                 self._lost_at = time.monotonic()
-                threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
+                if not self._watching:
+                    self._watching = True
+                    threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
 
     def fleet_found(self) -> None:
         """The fleet is there again."""
@@ -239,6 +242,7 @@ class WorkerHost:
         while not self._closed.wait(LOOK_S):
             with self._lock:
                 if self._lost_at is None:
+                    self._watching = False
                     return
                 lost = time.monotonic() - self._lost_at
                 over = [loop for loop in self._loops.values() if loop.place.lease_s <= lost]

@@ -71,7 +71,14 @@ def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> st
         origin.path, "worktree", "add", "--quiet", "--no-checkout", "-b", branch, str(tree),
         source.commit, source=origin.path,
     )  # fmt: skip
-    open_repository(tree).git(*WORKERS, "read-tree", "--reset", "-u", "HEAD")
+    try:
+        open_repository(tree).git(*WORKERS, "read-tree", "--reset", "-u", "HEAD")
+    except WorkspaceError:
+        remove_worktree(tree, origin.path)
+        with suppress(WorkspaceError):  # where it is still what was made here
+            ref = f"refs/heads/{branch}"
+            own_git(origin.path, "update-ref", "-d", ref, source.commit, source=origin.path)
+        raise
     return branch
 
 

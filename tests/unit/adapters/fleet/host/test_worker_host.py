@@ -114,10 +114,11 @@ def test_one_that_is_over_is_told_again_from_any_event(
     assert [line for recorded in again for line in recorded.lines] == lines[5:]
 
 
+@pytest.mark.parametrize("isolation", ["clone", "worktree"])
 def test_its_work_is_collected_with_its_snapshots_and_its_tree_removed(
-    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path, isolation: str
 ) -> None:
-    host.obey(place_in(root))
+    host.obey(place_in(root, isolation=isolation, budget_usd=2.5))
     host.obey(Collect(loop="1", attempt=1))
     assert "its run goes on" in seen.wait(NotCollected).reason
     seen.over()
@@ -137,6 +138,30 @@ def test_its_work_is_collected_with_its_snapshots_and_its_tree_removed(
     host.obey(Remove(loop="1", attempt=1))
     until(lambda: not host.holds())
     assert not (tmp_path / "fleets" / FLEET / "1-1").exists()
+    assert len(git(root, "worktree", "list").splitlines()) == 1
+    assert git(root, "rev-parse", received.branch) == collected.commit
+    assert json.loads(seen.lines()[0])["budget_usd"] == 2.5
+
+
+def test_a_run_that_cannot_go_on_keeps_what_it_had(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    place = place_in(root)
+    host.obey(place)
+    assert seen.over().outcome == "completed"
+    lines = seen.lines()
+    host.obey(place.model_copy(update={"resume": True, "seen": len(lines)}))
+    until(lambda: len(seen.of(Over)) == 2)
+    over = seen.of(Over)[-1]
+    assert "is completed: there is nothing to go on with" in over.reason
+    assert (over.never_began, over.seq) == (False, len(lines))
+    host.obey(place)
+    until(lambda: len(seen.of(Over)) == 3)
+    assert "resume or collect it" in seen.of(Over)[-1].reason
+    assert not seen.of(Over)[-1].never_began
+    host.obey(Collect(loop="1", attempt=1))
+    assert seen.wait(Collected).changed_lines == 0
+    assert seen.lines() == lines
 
 
 def test_a_run_is_told_commands_and_believes_who_gave_them(
