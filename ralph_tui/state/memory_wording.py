@@ -16,6 +16,7 @@ from ralph_tui.state.fold import Part, on
 from ralph_tui.state.memory import SeenLearning
 from ralph_tui.state.wording import Row, Wording
 from ralph_tui.text.format import count
+from ralph_tui.text.reflection_terms import TRIGGERS
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import (
     DELETED_SINCE,
@@ -24,7 +25,6 @@ from ralph_tui.text.terms import (
     JOINED_SINCE,
     LEARNINGS,
     MUTED_SINCE,
-    TRIGGERS,
     UNPROVEN,
     Term,
     who_words,

@@ -256,15 +256,6 @@ SUBJECTS: Mapping[str, str] = {
 """What an intervention is about, where the name in the events is no plain word."""
 
 
-TRIGGERS: Mapping[str, str] = {
-    "failure": "after a failure",
-    "success": "after a success",
-    "timeout": "when the limit was reached",
-    "manual": "by hand",
-}
-"""What made somebody think about an attempt."""
-
-
 def subject_words(name: str) -> str:
     """What an intervention is about, as people read it."""
     return SUBJECTS.get(name) or in_words(name)
@@ -322,11 +313,3 @@ GONE: Mapping[str, str] = {
 PAUSED_ALREADY = "the run is paused already"
 PAUSE_ASKED_ALREADY = "a pause was asked for already"
 """Why a pause is refused; whoever wanted one has it."""
-
-CHECKED: Mapping[Literal["ok", "note", "warning", "problem"], Term] = {
-    "ok": Term(GOOD.glyph, "ok"),
-    "note": Term("·", "note"),
-    "warning": WARNING,
-    "problem": Term(FAILED.glyph, "problem"),
-}
-"""What a look at the set-up has found."""

@@ -1,16 +1,24 @@
 """Findings as lines for people, and as an object for programs."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Literal
 
 from ralph_tui.cli.checkup.finding import Finding
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
-from ralph_tui.text.terms import CHECKED
+from ralph_tui.text.terms import FAILED, GOOD, WARNING, Term
 
 INDENT = " " * 20
 ARROW = "→ "
+CHECKED: Mapping[Literal["ok", "note", "warning", "problem"], Term] = {
+    "ok": Term(GOOD.glyph, "ok"),
+    "note": Term("·", "note"),
+    "warning": WARNING,
+    "problem": Term(FAILED.glyph, "problem"),
+}
+"""What a look at the set-up has found."""
 
 
 def lines_of(finding: Finding, width: int) -> list[str]:
