@@ -1,11 +1,14 @@
-"""What the agent's own words claim: the output contract's report line and promise. Pure."""
+"""The agent's own words, and what they claim: the contract's report line and promise. Pure."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from ralph_tui.events import Event, PromiseMade
+from ralph_tui.events import AgentSpoke, Event, PromiseMade
 from ralph_tui.layers.sensor import find_report, promised
+from ralph_tui.text.sanitize import shorten
 
+SPOKEN = 2000
+"""Characters of an `AgentSpoke`; the whole text is in the transcript."""
 LONGEST = 20_000
 """Characters of lines that a claim may reach over; a line of its own may be longer."""
 MOST_LINES = 400
@@ -16,6 +19,17 @@ def claims(text: str, iteration: int) -> list[Event]:
     """The last report in the text, and the promise when it is made."""
     found = (_reported(text, iteration), _promised(text, iteration))
     return [claim for claim in found if claim is not None]
+
+
+def spoken(text: str, iteration: int, offset: int, parent: str | None = None) -> Iterator[Event]:
+    """What an agent has said, as events, with its claims; a subagent, whose tool call is `parent`,
+    claims nothing.
+    """
+    if text.strip():
+        said = shorten(text.strip("\n"), SPOKEN)
+        yield AgentSpoke(iteration=iteration, text=said, parent=parent, offset=offset)
+    if parent is None:
+        yield from claims(text, iteration)
 
 
 def _reported(text: str, iteration: int) -> Event | None:

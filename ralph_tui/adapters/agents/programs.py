@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,18 +24,23 @@ def binary_of(settings: "AgentSettings", usual: str) -> str:
     return settings.binary or usual
 
 
-def is_installed(settings: "AgentSettings", environ: Mapping[str, str], usual: str) -> bool:
-    """Whether the program can be run."""
-    return find_program(binary_of(settings, usual), environ) is not None
+@dataclass(frozen=True)
+class Program:
+    """The program that an agent is, by its usual name: what a description tells of it."""
 
+    usual: str
 
-def looked_for(settings: "AgentSettings", environ: Mapping[str, str], usual: str) -> str:
-    """Where it was looked for: ``claude in the 9 folders of PATH``."""
-    binary = binary_of(settings, usual)
-    if "/" in binary:
-        return f"the program {binary}"
-    # The folders themselves fill a screen, and whoever wants them knows how to ask for them.
-    folders = count(
-        len([part for part in environ.get("PATH", "").split(os.pathsep) if part]), "folder"
-    )
-    return f"{binary} in the {folders} of PATH"
+    def is_installed(self, settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
+        """Whether it can be run."""
+        return find_program(binary_of(settings, self.usual), environ) is not None
+
+    def looked_for(self, settings: "AgentSettings", environ: Mapping[str, str]) -> str:
+        """Where it was looked for: ``claude in the 9 folders of PATH``."""
+        binary = binary_of(settings, self.usual)
+        if "/" in binary:
+            return f"the program {binary}"
+        # The folders themselves fill a screen, and whoever wants them knows how to ask for them.
+        folders = count(
+            len([part for part in environ.get("PATH", "").split(os.pathsep) if part]), "folder"
+        )
+        return f"{binary} in the {folders} of PATH"

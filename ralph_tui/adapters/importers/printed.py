@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from ralph_tui.adapters.agents.claude.stream_reader import SPOKEN, StreamReader
+from ralph_tui.adapters.agents.claims import SPOKEN
+from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.adapters.importers.fields import Json

@@ -23,7 +23,6 @@ from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.commands import begins_with
 from ralph_tui.adapters.agents.installed import NOT_TOLD, PROBE_S
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
-from ralph_tui.adapters.agents.programs import is_installed
 from ralph_tui.cli.checkup.finding import Finding, Level, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.config.files import read_file
@@ -159,7 +158,7 @@ def _none(around: Surroundings) -> Finding:
 
 def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iterator[Finding]:
     settings = settings or around.settings.agent
-    if not is_installed(settings, around.environ, CLAUDE.program):
+    if not CLAUDE.looks_ready(settings, around.environ):
         yield _none(around)
         return
     context = AgentContext(settings, around.folder, environ=around.environ)

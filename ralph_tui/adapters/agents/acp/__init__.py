@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.agents.acp.quirks import ANY, GEMINI, OPENCODE, Quirks
 from ralph_tui.adapters.agents.commands import checks_command, looks_runnable
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
-from ralph_tui.adapters.agents.programs import is_installed, looked_for
+from ralph_tui.adapters.agents.programs import Program
 
 if TYPE_CHECKING:
     from ralph_tui.ports import Agent
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescription:
     usual = quirks.commands[0]
+    program = Program(usual)
 
     def check(context: AgentContext) -> None:
         # A command line is parsed without it.
@@ -35,14 +36,14 @@ def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescriptio
 
     return AgentDescription(
         name=name,
-        looks_ready=lambda settings, environ: is_installed(settings, environ, usual),
+        looks_ready=program.is_installed,
         check=check,
         build=build,
-        is_default=lambda settings, environ: is_installed(settings, environ, usual),
+        is_default=program.is_installed,
         default_when="else where installed",
         program=usual,
         title=quirks.title,
-        looks_for=lambda settings, environ: looked_for(settings, environ, usual),
+        looks_for=program.looked_for,
         found=found,
         install=quirks.install,
         login=quirks.login,

@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.acp.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.acp.usage import Usage
-from ralph_tui.adapters.agents.claims import claims
+from ralph_tui.adapters.agents.claims import spoken
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.events import AgentNoted, AgentSpoke, Event
+from ralph_tui.events import AgentNoted, Event
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
-SPOKEN = 2000
-"""Characters of an `AgentSpoke`; the whole text is in the transcript."""
 LONGEST_TEXT = 1 << 20
 """Characters of a text that is joined; what follows is told as another one."""
 MAX_COMPLAINTS = 5
@@ -107,10 +105,7 @@ class UpdateReader:
         if not text.strip():
             return []
         self.last_text = text
-        spoken = AgentSpoke(
-            iteration=self._iteration, text=shorten(text.strip("\n"), SPOKEN), offset=offset
-        )
-        return [spoken, *claims(text, self._iteration)]
+        return list(spoken(text, self._iteration, offset))
 
     def _spoke(self, update: Json) -> Iterator[Event]:
         text = as_text(as_map(update.get("content")).get("text"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription
-from ralph_tui.adapters.agents.programs import is_installed, looked_for
+from ralph_tui.adapters.agents.programs import Program
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
@@ -12,15 +12,12 @@ if TYPE_CHECKING:
 
 PROGRAM = "claude"
 """Its usual name."""
-
-
-def _is_installed(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
-    return is_installed(settings, environ, PROGRAM)
+_PROGRAM = Program(PROGRAM)
 
 
 def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
     # A program that is named is this agent's; the check says what is wrong with it.
-    return settings.binary is not None or _is_installed(settings, environ)
+    return settings.binary is not None or _PROGRAM.is_installed(settings, environ)
 
 
 def _found(context: AgentContext) -> str:
@@ -44,7 +41,7 @@ def _build(context: AgentContext) -> "Agent":
 
 CLAUDE = AgentDescription(
     name="claude",
-    looks_ready=_is_installed,
+    looks_ready=_PROGRAM.is_installed,
     check=_check,
     build=_build,
     is_default=_is_default,
@@ -52,7 +49,7 @@ CLAUDE = AgentDescription(
     default_when="where installed",
     program=PROGRAM,
     title="Claude Code",
-    looks_for=lambda settings, environ: looked_for(settings, environ, PROGRAM),
+    looks_for=_PROGRAM.looked_for,
     found=_found,
     install="npm install -g @anthropic-ai/claude-code",
     login="run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key",

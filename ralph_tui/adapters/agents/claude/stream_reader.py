@@ -7,7 +7,7 @@ transcript. Time is given by the caller (seconds that never go back).
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from ralph_tui.adapters.agents.claims import claims
+from ralph_tui.adapters.agents.claims import SPOKEN, spoken
 from ralph_tui.adapters.agents.claude import notices
 from ralph_tui.adapters.agents.claude.background import BackgroundTasks
 from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
@@ -18,15 +18,12 @@ from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_
 from ralph_tui.adapters.agents.receipts import Receipts
 from ralph_tui.events import (
     AgentNoted,
-    AgentSpoke,
     Event,
     SessionDescribed,
 )
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import shorten
 
-SPOKEN = 2000
-"""Characters of an `AgentSpoke`; the whole text is in the transcript."""
 MAX_COMPLAINTS = 5
 """Notes about lines that cannot be read, and about unknown kinds, per session."""
 
@@ -171,7 +168,7 @@ class StreamReader:
         for block in map(as_map, as_list(blocks)):
             kind = as_text(block.get("type"))
             if kind == "text":
-                yield from self._spoke(as_text(block.get("text")), parent)
+                yield from spoken(as_text(block.get("text")), self.iteration, self._offset, parent)
             elif kind.endswith("tool_use"):
                 yield from self.tool_calls.started(block, parent)
             elif kind.endswith("tool_result"):
@@ -185,17 +182,6 @@ class StreamReader:
             self.ends.failed(error, fields.get("api_error_status"))
         if text.strip():
             yield self._note(text, "error" if error or text.startswith("API Error") else "warn")
-
-    def _spoke(self, text: str, parent: str | None) -> Iterator[Event]:
-        if text.strip():
-            yield AgentSpoke(
-                iteration=self.iteration,
-                text=shorten(text.strip("\n"), SPOKEN),
-                parent=parent,
-                offset=self._offset,
-            )
-        if parent is None:
-            yield from claims(text, self.iteration)
 
     def _user(self, fields: Json) -> Iterator[Event]:
         content = as_map(fields.get("message")).get("content")

@@ -1,21 +1,16 @@
 """The agent `codex`: Codex CLI, driven over its app-server. Its description."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription
-from ralph_tui.adapters.agents.programs import is_installed, looked_for
+from ralph_tui.adapters.agents.programs import Program
 
 if TYPE_CHECKING:
-    from ralph_tui.config.settings import AgentSettings
     from ralph_tui.ports import Agent
 
 PROGRAM = "codex"
 """Its usual name."""
-
-
-def _is_installed(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
-    return is_installed(settings, environ, PROGRAM)
+_PROGRAM = Program(PROGRAM)
 
 
 def _found(context: AgentContext) -> str:
@@ -39,14 +34,14 @@ def _build(context: AgentContext) -> "Agent":
 
 CODEX = AgentDescription(
     name="codex",
-    looks_ready=_is_installed,
+    looks_ready=_PROGRAM.is_installed,
     check=_check,
     build=_build,
-    is_default=_is_installed,
+    is_default=_PROGRAM.is_installed,
     default_when="else where installed",
     program=PROGRAM,
     title="Codex CLI",
-    looks_for=lambda settings, environ: looked_for(settings, environ, PROGRAM),
+    looks_for=_PROGRAM.looked_for,
     found=_found,
     install="npm install -g @openai/codex",
     login="run `codex login`, or set the key that Codex's config.toml names (env_key)",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ralph_tui.adapters.agents.claims import claims
+from ralph_tui.adapters.agents.claims import SPOKEN, spoken
 from ralph_tui.adapters.agents.codex import limits
 from ralph_tui.adapters.agents.codex.items import tool_of
 from ralph_tui.adapters.agents.codex.limits import Windows
@@ -20,7 +20,6 @@ from ralph_tui.adapters.agents.receipts import Receipts
 from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.events import (
     AgentNoted,
-    AgentSpoke,
     ContextCompacted,
     Event,
     SessionDescribed,
@@ -29,8 +28,6 @@ from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
-SPOKEN = 2000
-"""Characters of an `AgentSpoke`; the whole text is in the transcript."""
 BEAT_S = 20.0
 """Signs of life without news are told at most this often."""
 UNTOLD = (
@@ -194,11 +191,11 @@ class CodexReader:
         item, parent = as_map(params.get("item")), self.parent_of(params)
         match as_text(item.get("type")):
             case "agentMessage":
-                yield from self._spoke(as_text(item.get("text")), parent)
+                yield from spoken(as_text(item.get("text")), self.iteration, self._offset, parent)
             case "userMessage":
                 yield from self._taken(item)
             case "plan":
-                yield from self._spoke(as_text(item.get("text")), parent)
+                yield from spoken(as_text(item.get("text")), self.iteration, self._offset, parent)
             case "contextCompaction" if parent is None:
                 yield ContextCompacted(
                     iteration=self.iteration,
@@ -208,17 +205,6 @@ class CodexReader:
                 )
             case _:
                 yield from self.tools.finished(item, parent, self._offset, self._now)
-
-    def _spoke(self, text: str, parent: str | None) -> Iterator[Event]:
-        if text.strip():
-            yield AgentSpoke(
-                iteration=self.iteration,
-                text=shorten(text.strip("\n"), SPOKEN),
-                parent=parent,
-                offset=self._offset,
-            )
-        if parent is None:
-            yield from claims(text, self.iteration)
 
     def _taken(self, item: Json) -> Iterator[Event]:
         """Words of the user, as the model takes them."""

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.agents.claims import SPOKEN
 from ralph_tui.adapters.agents.claude.background import MOST_TASKS, NAMED
-from ralph_tui.adapters.agents.claude.stream_reader import SPOKEN, StreamReader
+from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.events import (
     AgentNoted,

@@ -17,8 +17,8 @@ from tests.doubles.codex_launch import CODEX_STUB, real_environment, stub_enviro
 from tests.doubles.launch import prepare
 from tests.doubles.scenario import Answer, Scenario, ToolUse, load
 from tests.e2e.cli import CLI, events_of, here
+from tests.e2e.codex.lab import REALLY, STUBBED
 from tests.e2e.test_claude_run import CHECK, kinds
-from tests.e2e.test_codex import REALLY, STUBBED
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 

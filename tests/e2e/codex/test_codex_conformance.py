@@ -11,7 +11,7 @@ from ralph_tui.events import AgentNoted, Event, SessionFinished, UsageReported
 from ralph_tui.ports import Permissions
 from tests.doubles.codex_launch import CODEX_STUB
 from tests.doubles.scenario import Answer, ToolUse
-from tests.e2e.test_codex import REAL, Lab, bash, write
+from tests.e2e.codex.lab import REAL, Lab, bash, write
 
 pytestmark = [
     pytest.mark.real_agent,
