@@ -73,7 +73,7 @@ an_event: st.SearchStrategy[FleetEvent] = st.one_of(
         completion=points, best=points, cost_usd=dollars, question=words, until=st.none() | times,
     ),
     st.builds(told.LoopLost, loop=ids, until=times),
-    st.builds(told.LoopAdopted, loop=ids, host=hosts, seq=st.integers(0, 9)),
+    st.builds(told.LoopAdopted, loop=ids, host=hosts, known=st.integers(0, 9)),
     st.builds(told.LoopRetried, loop=ids),
     st.builds(told.LoopStopAsked, loop=ids, reason=words, now=st.booleans()),
     st.builds(

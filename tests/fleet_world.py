@@ -75,7 +75,7 @@ class PlayedFleet:
             held = [run for run in self.alive.get(name, ()) if run.host == host]
             if loop.placed and any(run.attempt == loop.attempt for run in held):
                 held[0].until = None
-                self.record(told.LoopAdopted(loop=name, host=host, seq=1))
+                self.record(told.LoopAdopted(loop=name, host=host, known=1))
             elif held:  # it is not wanted any more
                 self._gone(name, host)
             elif loop.placed and loop.host == host:

@@ -21,11 +21,11 @@ WORKER = [
     "-c",
     """
 import argparse, sys
-from ralph_tui.cli.fleet import worker
+from ralph_tui.cli.fleet import worker, worker_arguments
 from ralph_tui.errors import RalphError
 
 parser = argparse.ArgumentParser()
-worker.add_arguments(parser)
+worker_arguments.add_arguments(parser)
 try:
     sys.exit(worker.run(parser.parse_args()))
 except RalphError as error:

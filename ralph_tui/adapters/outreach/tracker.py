@@ -165,6 +165,15 @@ class Tracker:
                 if number is not None and label.lower() in _labels(issue):
                     yield Issue(number, _text(issue, "title"), _text(issue, "body"))
 
+    def issue(self, number: int) -> Issue:
+        """The issue of this number; raises ``UndeliveredError``."""
+        self._check_token()
+        response = self._service.call("GET", f"{self._repo}/issues/{number}")
+        if response.status != 200:
+            raise self._error(response)
+        issue = response.object()
+        return Issue(number, _text(issue, "title"), _text(issue, "body"))
+
     def _check_token(self) -> None:
         if not self._token:
             raise UndeliveredError(

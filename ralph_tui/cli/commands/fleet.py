@@ -3,6 +3,7 @@
 import argparse
 import importlib
 
+from ralph_tui.cli.fleet.worker_arguments import add_arguments as _add_worker
 from ralph_tui.cli.options import add_settings
 
 ACTIONS = {
@@ -17,6 +18,7 @@ ACTIONS = {
     "stop": "end the fleet when its loops' iterations end, or --now",
     "resume": "go on with a fleet that was stopped, or whose process is gone",
     "prune": "remove trees and branches that past fleets have left",
+    "worker": "run loops of a fleet that is elsewhere, on this machine",
 }
 _LOOP = "its id, as 'fleet status' tells it, or all"
 
@@ -154,6 +156,7 @@ _ARGUMENTS = {
     "stop": _add_stop,
     "resume": _add_resume,
     "prune": _add_prune,
+    "worker": _add_worker,
 }
 _RUN = {
     "run": "starting:run",
@@ -162,5 +165,6 @@ _RUN = {
     "attach": "showing:attach",
     "decide": "deciding:decide",
     "prune": "pruning:prune",
+    "worker": "worker:run",
 }
 """Module and function of `cli.fleet`; all others are in `telling`."""

@@ -11,7 +11,7 @@ from ralph_tui.adapters.outreach.tracker import Issue, Tracker
 from ralph_tui.cli.fleet.planning import tries
 from ralph_tui.cli.options import load_settings
 from ralph_tui.errors import UsageError
-from ralph_tui.fleet.plan import Loop
+from ralph_tui.fleet.plan import Loop, Plan
 from ralph_tui.text.sanitize import clip, one_line
 
 MOST_ISSUES = 200
@@ -23,13 +23,7 @@ MOST_TEXT = 8000
 def loops_of_issues(args: argparse.Namespace, root: Path) -> tuple[Loop, ...]:
     """One loop, or several tries, for each; raises ``UsageError`` where there is none."""
     label = args.from_issues.strip()
-    settings = load_settings(args, root).settings.outreach
-    tracker = Tracker.from_settings(ChannelContext(settings, os.environ, outbox_folder(root)))
-    if tracker is None:
-        raise UsageError(
-            "--from-issues needs a tracker: set outreach.tracker to gitea or github, and "
-            "outreach.repository to owner/name ('ralph-tui config' shows where)"
-        )
+    tracker = _tracker(args, root)
     loops: list[Loop] = []
     try:
         for number, issue in enumerate(tracker.open_issues(label), 1):
@@ -43,6 +37,36 @@ def loops_of_issues(args: argparse.Namespace, root: Path) -> tuple[Loop, ...]:
         shown = clip(one_line(label), 80)
         raise UsageError(f"{tracker.place} has no open issue with the label {shown!r}")
     return tuple(loops)
+
+
+def with_texts(plan: Plan, args: argparse.Namespace, root: Path) -> Plan:
+    """A file's plan whose objectives name issues, with what these say. Raises ``UsageError``."""
+    tracker = _tracker(args, root)
+    texts: dict[int, str] = {}
+    loops = []
+    for loop in plan.loops:
+        number = loop.issue
+        if number is None or loop.objective:
+            loops.append(loop)
+            continue
+        if number not in texts:
+            try:
+                texts[number] = _objective(tracker.issue(number))
+            except UndeliveredError as error:
+                raise UsageError(f"issue {number} cannot be read: {error}") from error
+        loops.append(loop.model_copy(update={"objective": texts[number]}))
+    return plan.model_copy(update={"loops": tuple(loops)})
+
+
+def _tracker(args: argparse.Namespace, root: Path) -> Tracker:
+    settings = load_settings(args, root).settings.outreach
+    tracker = Tracker.from_settings(ChannelContext(settings, os.environ, outbox_folder(root)))
+    if tracker is None:
+        raise UsageError(
+            "issues need a tracker: set outreach.tracker to gitea or github, and "
+            "outreach.repository to owner/name ('ralph-tui config' shows where)"
+        )
+    return tracker
 
 
 def _objective(issue: Issue) -> str:

@@ -54,7 +54,13 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
 
         plan = Plan(loops=loops_of_issues(args, root))
     elif _is_file(given):
-        raise UsageError("fleet files are not read yet: give one objective in quotes")
+        from ralph_tui.config.fleet_file import read_fleet_file  # noqa: PLC0415 - of a file alone
+
+        plan = read_fleet_file(named_path(given))
+        if any(loop.issue is not None and not loop.objective for loop in plan.loops):
+            from ralph_tui.cli.fleet.issues import with_texts  # noqa: PLC0415 - needs the network
+
+            plan = with_texts(plan, args, root)
     else:
         plan = Plan(loops=tries(args, "1", given))
     return with_arguments(plan, args)

@@ -105,7 +105,7 @@ class LoopAdopted(FleetEvent):
     kind: Literal["loop_adopted"] = "loop_adopted"
     loop: Line
     host: Line
-    seq: int
+    known: int = 0
     """Of its journal: the last event that was known."""
 
 

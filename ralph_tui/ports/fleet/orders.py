@@ -74,6 +74,8 @@ class End(Fact):
 
     kind: Literal["end"] = "end"
     loop: Line
+    attempt: int | None = None
+    """This one alone; None: each that is there."""
 
 
 class Collect(Fact):

@@ -3,7 +3,7 @@
 import os
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -150,7 +150,9 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
         return Mirror(records.mirror(loop, attempt))
 
     dispatcher = _make_dispatcher(start, records, connection)
-    results = CollectedWork(parts.repository, start, connection.trees or usual_base())
+    trees = connection.trees or usual_base()
+    held.callback(_remove_empty, trees / start.fleet_id)
+    results = CollectedWork(parts.repository, start, trees)
     _ = results.copied  # what is wrong with them is said before anything begins
     outside = Outside(dispatcher, parts.source, mirror, results, parts.lock.keep_name)
     state = parts.state
@@ -181,6 +183,11 @@ def _make_dispatcher(
         listen=Address.parse(connection.listen) if connection.listen else None,
         keys=connection.tls,
     )
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # a tree is left, or there never was one
+        folder.rmdir()
 
 
 @contextmanager

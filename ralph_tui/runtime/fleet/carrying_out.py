@@ -146,9 +146,11 @@ class CarryingOut:
             self._tell(loop, Stop(mode="after_iteration", by=SIGNED))
 
     def _conflicts(self) -> list[told.FleetEvent]:
-        loops = list(self._desk.state.loops.values())
-        found = {loop.branch: loop.commit for loop in loops if loop.commit and loop.branch}
-        return list(self._results.conflicts(found)) if found else []
+        """What is new of them; blocks."""
+        loops = [one for one in list(self._desk.state.loops.values()) if one.commit and one.branch]
+        found = self._results.conflicts(loops) if loops else []
+        known = {one.branch: (one.conflicts, one.conflicts_unknown) for one in loops}
+        return [one for one in found if known[one.branch] != (one.others, one.unknown)]
 
 
 def ended(

@@ -54,8 +54,8 @@ class Results(Protocol):
         """Make a branch of a bundle: ``ResultCollected`` or ``CollectionFailed``."""
         ...
 
-    def conflicts(self, commits: dict[str, str]) -> Sequence[ConflictsFound]:
-        """Which of the branches cannot be merged one after the other; commits by branch."""
+    def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
+        """Which of the branches of collected loops cannot be merged one after the other."""
         ...
 
     def verify(self, loop: LoopState) -> FleetEvent:

@@ -75,7 +75,7 @@ class Observing:
         elif loop.status != "ended":
             seq = self._mirrors(held.loop, held.attempt).seq
             if loop.status in ("lost", "queued") or loop.host != host:
-                desk.record(told.LoopAdopted(loop=held.loop, host=host, seq=seq))
+                desk.record(told.LoopAdopted(loop=held.loop, host=host, known=seq))
             desk.order(host, seen.Adopt(loop=held.loop, attempt=held.attempt, seen=seq))
         elif held.alive:
             desk.order(host, seen.End(loop=held.loop))
@@ -85,7 +85,7 @@ class Observing:
     def _unwanted(self, host: str, held: seen.Held) -> None:
         """It is not known, or another attempt has taken its place."""
         if held.alive:
-            self._desk.order(host, seen.End(loop=held.loop))
+            self._desk.order(host, seen.End(loop=held.loop, attempt=held.attempt))
         self._desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
 
     def _missing(self, loop: LoopState, host: str) -> None:

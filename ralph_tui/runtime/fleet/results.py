@@ -61,20 +61,23 @@ class CollectedWork:
             changed_lines=made.changed_lines,
         )
 
-    def conflicts(self, commits: dict[str, str]) -> Sequence[ConflictsFound]:
-        """With what each of these branches cannot be merged; commits by branch.
+    def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
+        """With what each branch cannot be merged, one event each. Raises ``RalphError``.
 
-        The base as it is now is one of them: its owner may have worked on. Raises ``RalphError``.
+        Of several tries only one will be merged: they are not held against each other. The base as
+        it is now counts, too: its owner may have worked on.
         """
         base = self._start.plan.base
         named = ("rev-parse", "--quiet", "--verify", "--end-of-options", f"{base}^{{commit}}")
         now = self._repository.git(*named, accept=None).line
-        others = commits | ({base: now} if now and now != self._start.commit else {})
+        moved_on = {base: now} if now and now != self._start.commit else {}
         found = []
-        for branch, commit in commits.items():
-            rest = {name: other for name, other in others.items() if name != branch}
-            told = find_conflicts(self._repository, commit, rest)
-            found.append(ConflictsFound(branch=branch, others=told.others, unknown=told.unknown))
+        for loop in loops:
+            rest = {one.branch: one.commit for one in loops if _both(loop, one)}
+            told = find_conflicts(self._repository, loop.commit, rest | moved_on)
+            found.append(
+                ConflictsFound(branch=loop.branch, others=told.others, unknown=told.unknown)
+            )
         return found
 
     def verify(self, loop: LoopState) -> WinnerVerified:
@@ -106,3 +109,9 @@ class CollectedWork:
         """End a check that goes on; from any thread."""
         if (check := self._check) is not None:
             check.cancel()
+
+
+def _both(one: LoopState, other: LoopState) -> bool:
+    """Whether both may be merged."""
+    alike = bool(one.spec.tries_at) and one.spec.tries_at == other.spec.tries_at
+    return one is not other and not alike

@@ -82,7 +82,7 @@ def test_a_lost_loop_keeps_its_slot_until_it_is_adopted_or_given_up() -> None:
     assert not state.hosts["one"].here
     assert [loop.spec.id for loop in state.running_on("one")] == ["1"]
     assert state.loops["1"].lost_until == UNTIL
-    adopted = loop_after(*lost, JOINED, told.LoopAdopted(loop="1", host="one", seq=7))
+    adopted = loop_after(*lost, JOINED, told.LoopAdopted(loop="1", host="one", known=7))
     assert (adopted.status, adopted.lost_until) == ("running", None)
 
 

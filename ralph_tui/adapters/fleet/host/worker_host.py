@@ -89,7 +89,8 @@ class WorkerHost:
                     self._tell(order)
                 case End():
                     for loop in self._of(order.loop):
-                        loop.end(ENDED)
+                        if order.attempt in (None, loop.place.attempt):
+                            loop.end(ENDED)
                 case Collect():
                     self._aside(self._collect, order)
                 case Remove():
