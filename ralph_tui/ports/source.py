@@ -77,8 +77,9 @@ class Source(Protocol):
     """Another process has the run: to leave this screen never stops it."""
     name: str
     """How the commands of this screen are signed."""
-    lost: bool
-    """That process is gone, and no end was recorded."""
+    lost: bool | str
+    """That process is gone, and no end was recorded; in words, where those of a run that lies in a
+    worktree are not true."""
     restores_ended: bool
     """Takes a `Restore` also when the run is over."""
     overtaken: str

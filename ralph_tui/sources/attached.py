@@ -58,7 +58,7 @@ class Attached:
         self.folder: Path | None = run.folder
         self.record = RunRecord(run.journal)
         self.note = ""
-        self.lost = False
+        self.lost: bool | str = False
         self._run = run
         self._wall_clock = wall_clock
         self._journal = followed_run(run.journal)

@@ -28,7 +28,7 @@ class Live:
     live = True
     elsewhere = False
     name = "you"
-    lost = False
+    lost: bool | str = False
     restores_ended = False
     overtaken = ""
     player: Player | None = None

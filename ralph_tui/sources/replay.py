@@ -37,9 +37,11 @@ class Replay:
     restores_ended = False
     overtaken = ""
     name = "you"
-    lost = False
+    lost: bool | str = False
     gone: Callable[[RunState], bool] | None = None
     """Whether nobody works on the run any more: without an end it is lost where its record ends."""
+    why_lost = ""
+    """Then, in words; empty: as of any run whose process is gone."""
     player: Player | None
     record: OnDisk | None = None
 
@@ -109,7 +111,8 @@ class Replay:
         state = self._fold(state)
         if look:
             self._unattended = self.gone is not None and self.gone(state)
-        self.lost = self._unattended and self.position == self.length and state.run.live
+        ends = self._unattended and self.position == self.length and state.run.live
+        self.lost = ends and (self.why_lost or True)
         return state
 
     # the record -------------------------------------------------------------------------------

@@ -30,18 +30,19 @@ from ralph_tui.analysis.verdict.work import (
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 
-__all__ = ["LOST", "UNHEARD", "Verdict", "iterations_left", "verdict"]
+__all__ = ["LOST", "UNHEARD", "Verdict", "disconnected", "iterations_left", "verdict"]
 
 
 def verdict(
     state: RunState,
     now: datetime,
     *,
-    lost: bool = False,
+    lost: bool | str = False,
     recorded: bool = False,
     keys: Keys | None = DEFAULTS,
 ) -> Verdict:
-    """What the owner should know first; `lost`: the run's process is gone, without an end.
+    """What the owner should know first; `lost`: the run's process is gone, without an
+    end, or a sentence that says what else became of it.
 
     `recorded`: nobody can command what is shown, so nobody is needed. `keys`: of a screen that
     offers them; None: nobody can press one, and the same is said without.
@@ -49,7 +50,7 @@ def verdict(
     keys = None if recorded else keys
     return (
         end(state)
-        or (disconnected(state) if lost else None)
+        or (disconnected(state, lost) if lost else None)
         or question(state, now, recorded=recorded, keys=keys)
         or giving_up(state)
         or wait(state, now, keys=keys)

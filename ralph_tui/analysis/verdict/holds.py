@@ -58,8 +58,10 @@ ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was record
 """The same of a run that another tool recorded."""
 
 
-def disconnected(state: RunState) -> Verdict:
-    """Of a run whose process is gone, without an end."""
+def disconnected(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
+    """Of a run whose process is gone, without an end; `why`: in words, where they are others."""
+    if isinstance(why, str):
+        return replace(LOST, text=f"{DISCONNECTED.word}: {why}")
     if state.foreign.tool:
         return ENDLESS
     return UNHEARD if state.run.started and state.run.started.watched else LOST

@@ -43,14 +43,14 @@ class Body(Container):
                 self.timeline,
                 FilesPane(source),
                 LearningsPane(),
-                AgentPane(lambda: source.lost),
+                AgentPane(lambda: bool(source.lost)),
                 VerificationPane(),
                 PromptPane(source, keys),
                 AssessmentPane(),
                 ContextPane(source),
             )
         }
-        self.end = EndPane(refused, keys, lambda: source.lost)
+        self.end = EndPane(refused, keys, lambda: bool(source.lost))
         self.ended = False
         """Whether how the run ended stands in the place of the agent's group."""
         self.zoomed: str | None = None

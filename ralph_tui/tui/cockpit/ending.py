@@ -11,12 +11,12 @@ class Ending:
         self._body = body
         self._over = False
 
-    def follow(self, state: RunState, *, lost: bool) -> bool:
+    def follow(self, state: RunState, *, lost: bool | str) -> bool:
         """Whether it has come or gone with this state: the end has come, or the run goes on.
 
         `lost`: nobody works on it any more, though no end was recorded.
         """
-        over = state.run.started is not None and (lost or not state.run.live)
+        over = state.run.started is not None and (bool(lost) or not state.run.live)
         if over == self._over:
             return False
         self._over = self._body.ended = over

@@ -31,7 +31,7 @@ class GoingOn:
         """Nothing goes on with it, though no end is recorded."""
         player = self._source.player
         at_end = player is not None and player.position >= player.length
-        return self._source.lost or at_end
+        return bool(self._source.lost) or at_end
 
     def command(self, name: str) -> str:
         """The command line of a step; empty where there is none."""

@@ -19,7 +19,7 @@ EVERY_S = 5.0
 
 def is_lost(source: Source, state: RunState) -> bool:
     """Whether its process is gone, without an end: also of a record that has none."""
-    return source.lost or (source.player is not None and state.run.live)
+    return bool(source.lost) or (source.player is not None and state.run.live)
 
 
 class Looks:

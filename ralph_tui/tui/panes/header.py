@@ -42,7 +42,7 @@ def header_lines(
     now: datetime,
     width: int,
     *,
-    lost: bool = False,
+    lost: bool | str = False,
     recorded: bool = False,
     replay: bool = False,
     keys: Keys | None = DEFAULTS,
@@ -62,7 +62,7 @@ def header_lines(
 
 
 def _about(
-    state: RunState, now: datetime, width: int, inner: int, *, lost: bool, replay: bool
+    state: RunState, now: datetime, width: int, inner: int, *, lost: bool | str, replay: bool
 ) -> Line:
     """The objective; the iteration, and what the run does now."""
     iteration = Slot("place", place_size(state), place(state))
@@ -140,14 +140,14 @@ class Header(LineWidget):
         self._recorded, self._replay = recorded, replay
         self.state = RunState()
         self.now = EPOCH
-        self.lost = False
+        self.lost: bool | str = False
         self._keys: Keys | None = keys
         self._stamp: object = None
         self._key: object = None
         self._lines: tuple[Line, ...] = ()
 
     def sync(
-        self, state: RunState, now: datetime, *, lost: bool = False, keys: bool = True
+        self, state: RunState, now: datetime, *, lost: bool | str = False, keys: bool = True
     ) -> None:
         """Show this state; `lost`: of a run whose process is gone; `keys`: no dialog has them."""
         keys = keys or state.needs.question is None

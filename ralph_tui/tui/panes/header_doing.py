@@ -12,7 +12,7 @@ from ralph_tui.tui.draw.words import countdown, since
 _INTERPRETER = re.compile(r"^\S*python[\d.]*\s+-m\s+(?=\S)")
 
 
-def doing(state: RunState, now: datetime, *, lost: bool = False) -> Line:
+def doing(state: RunState, now: datetime, *, lost: bool | str = False) -> Line:
     """What the run does at this moment, and for how long it has."""
     run = state.run
     if lost:

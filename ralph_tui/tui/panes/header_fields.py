@@ -141,7 +141,7 @@ def sizes(width: int, inner: int, digits: int) -> dict[str, int]:
 
 
 def measures(
-    state: RunState, now: datetime, width: int, inner: int, *, lost: bool = False
+    state: RunState, now: datetime, width: int, inner: int, *, lost: bool | str = False
 ) -> tuple[Line, Line]:
     """How far, and at what cost: what stands at the left, and what at the right.
 
