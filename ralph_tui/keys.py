@@ -1,8 +1,8 @@
 """Which key does what: the table of keys that can be set, and what a user has set instead.
 
-Rule: whoever names a key of the cockpit or of home, in a row of keys or in a sentence, asks `Keys`.
-Keys of dialogs, panes and text fields are their own. It is read before the first frame: it loads
-next to nothing.
+Rule: whoever names a key of the cockpit, of home or of a fleet's screen, in a row of keys or in a
+sentence, asks `Keys`. Keys of dialogs, panes and text fields are their own. It is read before the
+first frame: it loads next to nothing.
 """
 
 import re
@@ -14,8 +14,9 @@ from difflib import get_close_matches
 from itertools import combinations
 from typing import Literal
 
-Where = Literal["live", "replay", "everywhere", "home", "home too"]
-"""On which screens an action exists: ``everywhere`` is the cockpit, ``home too`` all of them."""
+Where = Literal["live", "replay", "everywhere", "home", "fleet", "fleet too", "home too"]
+"""On which screens an action exists: ``everywhere`` is the cockpit, ``fleet too`` that and the
+fleet's, ``home too`` all of them."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,23 @@ TABLE: Mapping[str, KeyRow] = {
     "zoom": KeyRow("z", "one pane alone, or all"),
     "prompt": KeyRow("P", "read the prompt as sent"),
     "search": KeyRow("/", "search all runs here", "home too"),
-    "palette": KeyRow(":,ctrl+p", "find any command by name"),
+    "palette": KeyRow(":,ctrl+p", "find any command by name", "fleet too"),
     "theme": KeyRow("t", "dark, light, terminal's own", "home too"),
     "help": KeyRow("?,f1", "explain keys and signs", "home too"),
     "leave": KeyRow("q,ctrl+q,ctrl+c", "leave; a live run asks how", "home too"),
     "home_new": KeyRow("n", "start a run: a form", "home"),
     "home_resume": KeyRow("r", "go on with one that ended", "home"),
     "home_demo": KeyRow("d", "see it work on a sample", "home"),
+    "home_fleet": KeyRow("f", "open the fleet", "home"),
+    "fleet_decide": KeyRow("d", "answer a loop's question", "fleet"),
+    "fleet_pause": KeyRow("p", "pause it, or let it go on", "fleet"),
+    "fleet_pause_all": KeyRow("P", "the same for all loops", "fleet"),
+    "fleet_guide": KeyRow("g", "send words to its agent", "fleet"),
+    "fleet_guide_all": KeyRow("G", "the same for all loops", "fleet"),
+    "fleet_abort": KeyRow("a", "abort it (asks)", "fleet"),
+    "fleet_abort_all": KeyRow("A", "abort all of it (asks)", "fleet"),
+    "fleet_stop": KeyRow("s", "stop the fleet (asks)", "fleet"),
+    "fleet_log": KeyRow("l", "its log alone, or the loops", "fleet"),
 }
 """By the name of the action, which is its setting's."""
 
@@ -99,6 +110,17 @@ _SHOWN = {
     "shift+left": "shift+←",
     "shift+right": "shift+→",
 }
+_COCKPITS = frozenset({"live", "replay"})
+_SCREENS: Mapping[Where, frozenset[str]] = {
+    "live": frozenset({"live"}),
+    "replay": frozenset({"replay"}),
+    "everywhere": _COCKPITS,
+    "home": frozenset({"home"}),
+    "fleet": frozenset({"fleet"}),
+    "fleet too": _COCKPITS | {"fleet"},
+    "home too": _COCKPITS | {"fleet", "home"},
+}
+"""The screens that each place means."""
 _EXAMPLES = "must be a key such as p, P, f5, ctrl+g or space"
 
 
@@ -196,9 +218,7 @@ def _can_be(action: str, text: str) -> bool:
 
 def _meet(one: Where, other: Where) -> bool:
     """Whether two actions can exist on the same screen."""
-    if "home" in (one, other):
-        return {one, other} <= {"home", "home too"}
-    return {one, other} != {"live", "replay"}
+    return bool(_SCREENS[one] & _SCREENS[other])
 
 
 DEFAULTS = Keys()

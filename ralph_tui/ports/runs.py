@@ -1,10 +1,29 @@
 """What a screen needs of the runs of a repository: which there are, and a row of each."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from ralph_tui.analysis.run_row import RunRow
+
+
+@dataclass(frozen=True)
+class FleetGlance:
+    """What home says of a fleet. Its texts may be shown as they are."""
+
+    name: str
+    """What the command line calls it."""
+    title: str
+    """What its user calls it; empty: nothing."""
+    objectives: int
+    sentence: str
+    """How it stands."""
+    cost_usd: float
+    live: bool
+    """A process works on it."""
+    asking: bool = False
+    """One of its loops waits for an answer."""
 
 
 class Runs(Protocol):
@@ -32,4 +51,8 @@ class Runs(Protocol):
 
     def read(self, names: Iterable[str]) -> "Mapping[str, RunRow]":
         """The rows of these; one that is there no more has none."""
+        ...
+
+    def fleet(self) -> FleetGlance | None:
+        """The fleet that lives here, else the newest; None: there never was one."""
         ...

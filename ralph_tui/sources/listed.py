@@ -13,10 +13,12 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.listing import ListedRun, list_runs, row_of, worker_here
 from ralph_tui.adapters.records.runs import HEARD_S, HOOKED
 from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.importers import ImportedRun
+    from ralph_tui.sources.fleet_glance import FollowedFleet
 
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
 """Of the records: folders that change with a new task or loop, files with every end."""
@@ -31,6 +33,7 @@ class ListedRuns:
         self._found: Mapping[str, ListedRun] = {}
         self._imported: Mapping[str, ImportedRun] = {}
         self._lost: Sequence[str] = ()
+        self._fleet: FollowedFleet | None = None
         self._first = True
         self._whole = False
         """Whether those of other tools were looked for, too."""
@@ -68,6 +71,17 @@ class ListedRuns:
     def lost(self) -> Sequence[str]:
         """See `Runs`."""
         return self._lost
+
+    def fleet(self) -> FleetGlance | None:
+        """See `Runs`."""
+        if self._fleet is None:
+            if not os.path.lexists(ralph_folder(self._root) / "fleets"):
+                return None
+            # Few repositories have fleets, and what reads their journals takes long to load.
+            from ralph_tui.sources.fleet_glance import FollowedFleet  # noqa: PLC0415
+
+            self._fleet = FollowedFleet(self._root)
+        return self._fleet.glance()
 
     def living(self) -> Sequence[str]:
         """See `Runs`."""

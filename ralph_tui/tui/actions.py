@@ -239,7 +239,7 @@ def in_footer(action: Action, *, live: bool) -> bool:
 
 
 def _fits(where: Where, *, live: bool) -> bool:
-    return where in ("everywhere", "home too") or (where == "live") == live
+    return where in ("everywhere", "fleet too", "home too") or (where == "live") == live
 
 
 SELECTING = ("left", "right", "space")

@@ -186,10 +186,14 @@ class RalphApp(App[str], inherit_bindings=False):
     def show_recorded(self, source: "Source") -> None:
         """Open a recorded run, in the place of the one that was opened before."""
         if self._beside is not None:
-            if RECORDED in self._modes:
-                self.remove_mode(RECORDED)
-            self.add_mode(RECORDED, partial(self._beside.recorded, source))
-            self._switch(RECORDED)
+            self.show_beside(partial(self._beside.recorded, source))
+
+    def show_beside(self, make: "Callable[[], SideScreen]") -> None:
+        """Open a screen of a run, in the place of the one that was opened before."""
+        if RECORDED in self._modes:
+            self.remove_mode(RECORDED)
+        self.add_mode(RECORDED, make)
+        self._switch(RECORDED)
 
     def back(self) -> None:
         """From the search to where it was opened, else to the first screen."""

@@ -9,6 +9,7 @@ from typing import Any
 from ralph_tui.analysis.run_row import RunRow
 from ralph_tui.commands import Command
 from ralph_tui.errors import WorkspaceError
+from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.home.screen import HomeScreen
 from ralph_tui.tui.home.table import Listing
@@ -58,6 +59,7 @@ class Recorded:
         self.read_names: list[str] = []
         self.problem = ""
         self.lost_runs: Sequence[str] = ()
+        self.fleet_seen: FleetGlance | None = None
         self._told: Sequence[str] | None = None
 
     def names(self) -> Sequence[str] | None:
@@ -69,6 +71,9 @@ class Recorded:
 
     def lost(self) -> Sequence[str]:
         return self.lost_runs
+
+    def fleet(self) -> FleetGlance | None:
+        return self.fleet_seen
 
     def living(self) -> Sequence[str]:
         return [name for name, row in self.rows.items() if row.live]

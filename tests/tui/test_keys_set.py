@@ -15,7 +15,7 @@ from tests.tui.test_going_on import with_record
 
 CHOSEN = Keys({
     "pause": "f5", "guide": "G,ctrl+g", "decide": "f6", "restore": "R", "help": "f2",
-    "export": "f4", "again": "f7", "home_new": "f9", "search": "s", "leave": "x", "play": "f10",
+    "export": "f4", "again": "f7", "home_new": "f9", "search": "f3", "leave": "x", "play": "f10",
     "back": "B", "forward": "F",
 })  # fmt: skip
 

@@ -5,9 +5,10 @@ import pytest
 from ralph_tui.commands import Pause, SetPermissions
 from ralph_tui.events import PermissionsChanged, ToolDenied
 from ralph_tui.tui.actions import ACTIONS, offered
-from ralph_tui.tui.cockpit.palette import Palette, offers
+from ralph_tui.tui.cockpit.palette import offers
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.palette import Palette
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click
 from tests.world.stories import HOSTILE

@@ -108,7 +108,12 @@ def _add_status(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_attach(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("loop", metavar="LOOP", nargs="?", help="one of its loops; all of them")
+    parser.add_argument(
+        "loop",
+        metavar="LOOP",
+        nargs="?",
+        help="one of its loops, or an earlier fleet; the newest with all of them",
+    )
 
 
 def _add_loop(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,9 @@ from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
+from ralph_tui.cli.fleet.attach import find_shown, show_fleet
 from ralph_tui.cli.fleet.lines import fleet_line
+from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.options import terminal_width
 from ralph_tui.errors import UsageError
 from ralph_tui.fleet.parsing import parse_fleet_event
@@ -46,16 +48,10 @@ def status(args: argparse.Namespace) -> int:
 
 
 def attach(args: argparse.Namespace) -> int:
-    """Follow it. Raises ``UsageError`` where there is nothing to follow."""
-    folder = find_fleet(worktree_root(Path.cwd()))
-    if args.loop is not None:
-        state = read_fleet(folder.journal).state()
-        if args.loop not in state.loops:
-            known = clip(", ".join(state.loops), 300)
-            raise UsageError(
-                f"{folder.name} has no loop {one_line(args.loop)[:40]!r}: it has {known}"
-            )
-    return watch(folder, args.loop)
+    """Show it, as lines without a terminal. Raises ``UsageError`` where there is none."""
+    root = worktree_root(Path.cwd())
+    folder, loop = find_shown(root, args.loop)
+    return show_fleet(root, folder, loop) if on_terminal() else watch(folder, loop or None)
 
 
 def watch(folder: FleetFolder, loop: str | None = None) -> int:

@@ -95,9 +95,9 @@ def _in_background(args: argparse.Namespace) -> int:
         return begun
     folder = FleetFolder(Path(begun.folder))
     if not args.detach:
-        from ralph_tui.cli.fleet.showing import watch  # noqa: PLC0415 - of a terminal alone
+        from ralph_tui.cli.fleet.attach import show_fleet  # noqa: PLC0415 - of a terminal alone
 
-        return watch(folder)
+        return show_fleet(worktree_root(Path.cwd()), folder)
     print(f"{begun.name} runs in the background (process {begun.pid})")
     for purpose, how in (
         ("watch and steer it", "ralph-tui fleet attach"),

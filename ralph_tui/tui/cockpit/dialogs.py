@@ -195,7 +195,8 @@ class Dialogs:
     def palette(self) -> None:
         """All commands, to search."""
         # Not before it is needed: the first paint does not wait for it.
-        from ralph_tui.tui.cockpit.palette import Palette, offers  # noqa: PLC0415
+        from ralph_tui.tui.cockpit.palette import offers  # noqa: PLC0415
+        from ralph_tui.tui.modals.palette import Palette  # noqa: PLC0415
 
         def chosen(run: Callable[[], None] | None) -> None:
             if run is not None:

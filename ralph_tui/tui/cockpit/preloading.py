@@ -37,7 +37,7 @@ def steps(app: App[str]) -> Iterator[None]:
 
     _parse(app, Guide("", into_session=True), TextEntry())
     yield
-    from ralph_tui.tui.cockpit.palette import Palette  # noqa: PLC0415
+    from ralph_tui.tui.modals.palette import Palette  # noqa: PLC0415
 
     _parse(app, Palette(()))
 

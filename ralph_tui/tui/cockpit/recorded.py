@@ -12,6 +12,9 @@ HINT = "found by a search: esc leads back, {search} to what was found"
 class RecordedScreen(SideScreen, CockpitScreen):
     """The cockpit of a replay; to leave it leads back and ends nothing."""
 
+    HINT = HINT
+    """What is said when it opens."""
+
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._note = source.note
@@ -24,7 +27,7 @@ class RecordedScreen(SideScreen, CockpitScreen):
     def on_mount(self) -> None:
         """Begin, and say how it ends."""
         super().on_mount()
-        self.say(self.ralph.keys.told(HINT))
+        self.say(self.ralph.keys.told(self.HINT))
 
     def action_unzoom(self) -> None:
         """All panes again, else back."""
@@ -37,3 +40,14 @@ class RecordedScreen(SideScreen, CockpitScreen):
         """See `BaseScreen`."""
         told = f"{NEEDS_YOU.glyph} {clip(flat(text), 100)} (esc)"
         self.source.note = told if text else self._note
+
+
+class LoopScreen(RecordedScreen):
+    """The cockpit of a loop of a fleet, alive or over."""
+
+    HINT = "esc leads back to the fleet"
+
+    def called(self, text: str) -> None:
+        """See `BaseScreen`; what this very loop asks stands on its screen already."""
+        if not text or self.state.needs.question is None:
+            super().called(text)

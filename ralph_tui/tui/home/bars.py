@@ -5,14 +5,16 @@ from datetime import datetime
 from shlex import join
 
 from ralph_tui.keys import DEFAULTS, Keys
-from ralph_tui.text.format import count, day_and_clock
+from ralph_tui.ports.runs import FleetGlance
+from ralph_tui.text.format import count, day_and_clock, money
 from ralph_tui.text.terms import NEEDS_YOU, WARNING
 from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
-from ralph_tui.tui.home.keys import KEYS, Key, opening
+from ralph_tui.tui.home.keys import KEYS, HomeKey, opening
 from ralph_tui.tui.home.table import Listing
 from ralph_tui.tui.home.words import state_of
+from ralph_tui.tui.list_keys import key_spans
 
 PROGRAM = "ralph-tui"
 SAID_ROWS = 3
@@ -33,11 +35,33 @@ def head(place: str, listing: Listing) -> tuple[Line, Line]:
 
 
 def notes(
-    sentence: str, listing: Listing, without: Sequence[str], width: int
+    sentence: str, listing: Listing, without: Sequence[str], width: int, keys: Keys = DEFAULTS
 ) -> list[tuple[Line, Line]]:
-    """What is said above the list: by the last command, for a run that waits, of lost records."""
+    """What is said above the list: by the last command, for a run that waits, of lost records; of
+    a fleet.
+    """
     rows = [*said(sentence, width), *waiting(listing)[:2], *lost(without, width)]
-    return [(row, []) for row in rows]
+    told: list[tuple[Line, Line]] = [(row, []) for row in rows]
+    return [*told, *([fleet(listing.fleet, keys)] if listing.fleet is not None else [])]
+
+
+def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
+    """Its name, how it stands, what it cost, and the key that opens it."""
+    key = keys.of("home_fleet")[0]
+    mark, style = (NEEDS_YOU.glyph, "warn") if glance.asking else ("▸", "accent")
+    if not glance.live:
+        mark, style = "■", "dim"
+    named = f"{glance.name} {glance.title}".strip()
+    left: Line = [
+        (f"{mark} ", style),
+        (flat(named, 60), f"{style} strong" if glance.live else style),
+    ]
+    left += [(f"  {count(glance.objectives, 'objective')}: ", "dim"), (glance.sentence, "text")]
+    if not glance.live:
+        left = [(text, "dim") for text, _ in left]
+    right: Line = [(money(glance.cost_usd), "text"), ("  ", "")]
+    right += [(keys.shown("home_fleet"), "key"), (" fleet", "text")]
+    return clickable(left, key), clickable(right, key)
 
 
 def waiting(listing: Listing) -> list[Line]:
@@ -110,18 +134,16 @@ class KeysRow(AnswerRow):
             lambda key: key.name in ("help", "leave"),
         )
 
-    def _able(self, listing: Listing) -> list[Key]:
+    def _able(self, listing: Listing) -> list[HomeKey]:
         """The keys that can be used."""
         here = "empty" if listing.loaded and not listing.names else "runs"
-        return [k for k in KEYS if k.footer in ("always", here) and not k.refusal(listing)]
+        named = ("always", here, "fleet")
+        return [k for k in KEYS if k.footer in named and not k.refusal(listing)]
 
-    def _row(self, shown: Sequence[Key], typed: str, bare: int) -> Line:
+    def _row(self, shown: Sequence[HomeKey], typed: str, bare: int) -> Line:
         """Keys, the last `bare` of them without their verbs."""
-        spans: Line = [(" ", "")]
-        for index, key in enumerate(shown):
-            told: Line = [(key.shown(self._keys), "key")]
-            if index < len(shown) - bare:
-                verb = typed or key.verb if key.action == "open" else key.verb
-                told.append((f" {verb}", "text"))
-            spans += [*clickable(told, key.bound(self._keys).split(",")[0]), ("  ", "")]
-        return spans[:-1]
+
+        def verb(key: HomeKey) -> str:
+            return typed or key.verb if key.action == "open" else key.verb
+
+        return key_spans(shown, self._keys, bare, verb)

@@ -12,6 +12,7 @@ from ralph_tui.text.terms import (
     Term,
 )
 from ralph_tui.tui.home.keys import KEYS
+from ralph_tui.tui.list_keys import told_by_task
 from ralph_tui.tui.modals.help import Block
 
 TASKS = ("find a run", "open", "look", "leave")
@@ -54,8 +55,7 @@ COLUMNS: Block = (
 def blocks(keys: Keys = DEFAULTS) -> list[Block]:
     """All that is explained."""
     told: list[Block] = []
-    for task in TASKS:
-        rows = [(key.shown(keys), key.help) for key in KEYS if key.task == task]
+    for task, rows in told_by_task(KEYS, keys):
         if task == "find a run":
             rows.append(MOUSE)
         if task == "open":
@@ -63,4 +63,5 @@ def blocks(keys: Keys = DEFAULTS) -> list[Block]:
         if task == "leave":
             rows.append(("ctrl+c", "the same"))
         told.append((task, rows))
+    told.sort(key=lambda block: TASKS.index(block[0]))
     return [*told, STATES, COLUMNS]

@@ -1,16 +1,15 @@
 """What a key does at home: one table, of which bindings, footer and help are made."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ralph_tui.analysis.means import MORE
 from ralph_tui.analysis.run_row import RunRow
-from ralph_tui.keys import TABLE, Keys
 from ralph_tui.tui.home.table import Listing
+from ralph_tui.tui.list_keys import Key
 
-Refusal = Callable[[Listing], str]
-"""Why a key cannot do what it does; empty when it can."""
+HomeKey = Key[Listing]
+"""Its footer: ``always``, ``runs`` where there are some, ``empty`` where there are none yet,
+``fleet`` where there is one."""
 
 CAN_GO_ON = ("died", "interrupted", "failed", "aborted", "limit_reached")
 """States of a run that `resume` goes on with."""
@@ -45,55 +44,21 @@ def _cannot_go_on(listing: Listing) -> str:
     return "" if row.status in CAN_GO_ON else "it is completed: nothing is left to do"
 
 
-def _always(_: Listing) -> str:
-    return ""
+def _no_fleet(listing: Listing) -> str:
+    return "" if listing.fleet else "no fleet was started here yet: ralph-tui fleet run"
 
 
-@dataclass(frozen=True)
-class Key:
-    """One row."""
-
-    name: str
-    """Of its keys in `keys.TABLE`, which say what they do; empty: they are always the same."""
-    verb: str
-    """What the footer says."""
-    task: str
-    """Below which heading of the help it stands."""
-    action: str
-    """Of the screen."""
-    refusal: Refusal = _always
-    footer: Literal["always", "runs", "empty", ""] = ""
-    """When the footer names it: where there are runs, where there are none yet."""
-    fixed: str = ""
-    """Textual's names, comma-separated."""
-    written: str = ""
-    said: str = ""
-    """How fixed keys are written, and what they do in at most 27 cells."""
-
-    def bound(self, keys: Keys) -> str:
-        """Textual's names, comma-separated."""
-        return self.fixed or ",".join(keys.of(self.name))
-
-    def shown(self, keys: Keys) -> str:
-        """How it is written."""
-        return self.written or keys.shown(self.name)
-
-    @property
-    def help(self) -> str:
-        """What it does."""
-        return self.said or TABLE[self.name].help
-
-
-def _fixed(keys: str, shown: str, said: str, action: str, verb: str = "", **more: Any) -> Key:
+def _fixed(keys: str, shown: str, said: str, action: str, verb: str = "", **more: Any) -> HomeKey:
     task = "open" if verb else "find a run"
     return Key("", verb, task, action, fixed=keys, written=shown, said=said, **more)
 
 
-KEYS: tuple[Key, ...] = (
+KEYS: tuple[HomeKey, ...] = (
     _fixed("enter", "enter", "open the selected run", "open", "open", refusal=_none_selected,
            footer="runs"),
     Key("home_new", "new run", "open", "new", footer="always"),
     Key("home_resume", "resume", "open", "resume", _cannot_go_on, "runs"),
+    Key("home_fleet", "fleet", "open", "fleet", _no_fleet, "fleet"),
     Key("home_demo", "demo", "open", "demo", footer="empty"),
     Key("search", "search", "find a run", "search", footer="runs"),
     _fixed("down,j", "↓ j", "the next one", "move(1)"),

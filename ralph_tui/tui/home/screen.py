@@ -115,6 +115,7 @@ class HomeScreen(BaseScreen):
                 await self._read(self._wanted())
             for _ in range(LOOKS):
                 found = await asyncio.to_thread(self._runs.names)
+                self.listing.fleet = await asyncio.to_thread(self._runs.fleet)
                 self._problem = ""
                 if found is not None:
                     self._found = found
@@ -167,7 +168,9 @@ class HomeScreen(BaseScreen):
             return
         now, width = self._clock(), self.app.size.width
         self.head.tell(bars.head(self._runs.place, self.listing))
-        self.notes.tell(*bars.notes(self._said, self.listing, self._runs.lost(), width))
+        self.notes.tell(
+            *bars.notes(self._said, self.listing, self._runs.lost(), width, self.ralph.keys)
+        )
         self.table.show(now, self._problem)
         tall = self.app.size.height >= DETAIL_ROWS
         self.detail.tell(*(bars.detail(self.listing, now) if tall else ()))
@@ -239,6 +242,12 @@ class HomeScreen(BaseScreen):
         row = self.listing.row
         if not self._refused("resume") and row is not None:
             self._end_with(resuming(row))
+
+    def action_fleet(self) -> None:
+        """The fleet's screen."""
+        fleet = self.listing.fleet
+        if not self._refused("fleet") and fleet is not None:
+            self._end_with(["fleet", "attach", fleet.name])
 
     def action_demo(self) -> None:
         """See one work."""

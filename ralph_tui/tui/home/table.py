@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.tui.draw.list_table import ListTable
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.home.columns import COLUMNS
@@ -26,6 +27,8 @@ class Listing:
     selected: int = 0
     loaded: bool = False
     """Whether all places where runs are recorded were looked at."""
+    fleet: FleetGlance | None = None
+    """The one that lives here, else the newest."""
 
     @property
     def name(self) -> str | None:

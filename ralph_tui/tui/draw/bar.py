@@ -1,0 +1,16 @@
+"""A row that stays as it is, or an empty list: what a first frame is made of."""
+
+from ralph_tui.tui.draw.line_widget import LineWidget
+from ralph_tui.tui.draw.spans import Line, spread
+
+
+class Bar(LineWidget):
+    """One row, something at either edge."""
+
+    def __init__(self, name: str, left: Line, right: Line) -> None:
+        super().__init__(id=name)
+        self._parts = (left, right)
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        return spread(*self._parts, width) if y == 0 else []

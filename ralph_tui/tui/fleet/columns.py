@@ -1,0 +1,94 @@
+"""The columns of the fleet's screen at each width. Pure; see `tui.draw.columns`."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from ralph_tui.text.terms import WARNING
+from ralph_tui.tui.draw.columns import Cell, Column, ColumnSets
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat
+from ralph_tui.tui.fleet import words
+from ralph_tui.tui.fleet.view import LoopRow
+
+
+def _state(row: LoopRow, now: datetime, width: int) -> Line:
+    """Glyph and word, and how long that lasts, where it is known."""
+    term, style = words.state_of(row)
+    left = words.left(row, now)
+    labels = [f"{label} {left}" for label in (term.label, term.short_label) if left]
+    labels += [term.label, term.short_label, term.glyph]
+    return [(next((each for each in labels if cells([(each, "")]) <= width), term.glyph), style)]
+
+
+def _objective(row: LoopRow, now: datetime, width: int) -> Line:
+    loop = row.loop
+    quiet = loop.over or loop.status == "queued" or row.gone
+    mark, (placed, placed_style) = words.branch_mark(row), words.place(row)
+    warned = bool(loop.conflicts or loop.not_collected or loop.verified is False)
+    line: Line = [(mark, "faint")] if mark else []
+    line += [(f"{WARNING.glyph} ", "warn")] if warned else []
+    line += [(f"{placed}  ", placed_style)] if placed else []
+    if row.number == 1:
+        line.append((flat(loop.spec.objective), "text" if quiet else "strong"))
+    else:
+        told = words.agent(row) or "the same"
+        line.append((f"try {row.number} of {row.tries}: {flat(told)}", "dim"))
+    return line
+
+
+def _course(row: LoopRow, now: datetime, width: int) -> Line:
+    room = width - 6
+    drawn, number = words.readings(row, room), words.completion(row)
+    return [(f"{drawn:<{room}}", "output"), (f"{number:>6}", "text")]
+
+
+def _plain(say: Callable[[LoopRow], str], style: str = "text") -> Cell[LoopRow]:
+    return lambda row, now, width: [(clip(flat(say(row)), width), style)]
+
+
+def _asked(row: LoopRow, now: datetime, width: int) -> Line:
+    """What it asks; of any other, how it stands."""
+    loop = row.loop
+    if row.asks:
+        return [(clip(flat(loop.question), width), "warn")]
+    told = loop.reason if loop.over else loop.verdict
+    return [(clip(flat(told), width), "dim")]
+
+
+def _lasted(row: LoopRow, now: datetime, width: int) -> Line:
+    return [(words.lasted(row, now), "dim")]
+
+
+WIDE_STATE = Column("state", 26, _state)
+STATE = Column("state", 17, _state)
+SHORT_STATE = Column("state", 11, _state)
+SIGN = Column("", 1, _state)
+LOOP = Column("loop", 5, _plain(lambda row: row.id))
+NARROW_LOOP = Column("", 3, _plain(lambda row: row.id))
+OBJECTIVE = Column("objective", 0, _objective)
+ASKED = Column("how it stands", 40, _asked)
+ITERATIONS = Column("iterations", 10, _plain(words.iterations), right=True)
+NARROW_ITERATIONS = Column("iter", 5, _plain(words.iterations), right=True)
+WIDE_COURSE = Column("completion", 18, _course, right=True)
+NARROW_COURSE = Column("completion", 11, _course, right=True)
+COMPLETION = Column("done", 6, _plain(words.completion), right=True)
+COST = Column("cost", 7, _plain(words.cost), right=True)
+HOST = Column("host", 10, _plain(words.host, "dim"))
+NARROW_HOST = Column("host", 6, _plain(words.host, "dim"))
+LASTED = Column("time", 6, _lasted, right=True)
+
+COLUMNS = ColumnSets(
+    (
+        (WIDE_STATE, LOOP, OBJECTIVE, ASKED, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
+        (STATE, LOOP, OBJECTIVE, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
+        (STATE, LOOP, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST, HOST, LASTED),
+        (SHORT_STATE, NARROW_LOOP, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST,
+         NARROW_HOST, LASTED),
+        (SHORT_STATE, NARROW_LOOP, OBJECTIVE, COMPLETION, NARROW_ITERATIONS, COST, LASTED),
+        (SHORT_STATE, NARROW_LOOP, OBJECTIVE, COMPLETION, COST),
+        (SHORT_STATE, NARROW_LOOP, OBJECTIVE, COMPLETION),
+        (SIGN, NARROW_LOOP, OBJECTIVE, COMPLETION),
+        (SIGN, NARROW_LOOP, OBJECTIVE),
+        (SIGN, OBJECTIVE),
+    ),
+    room=(40, 36, 22, 18, 14, 14, 12, 4, 3, 0),
+)  # fmt: skip

@@ -1,0 +1,36 @@
+"""The loops, a row each; one is selected."""
+
+from ralph_tui.tui.draw.list_table import ListTable
+from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.fleet.columns import COLUMNS
+from ralph_tui.tui.fleet.view import FleetView
+
+
+class LoopTable(ListTable):
+    """See above."""
+
+    def __init__(self, view: FleetView) -> None:
+        super().__init__("loops")
+        self._view = view
+
+    @property
+    def count(self) -> int:
+        """See `ListTable`."""
+        return len(self._view.rows)
+
+    @property
+    def selected(self) -> int:
+        """See `ListTable`."""
+        return self._view.selected
+
+    def select(self, index: int) -> None:
+        """See `ListTable`."""
+        self._view.selected = max(0, index)
+
+    def titles(self, width: int) -> Line:
+        """See `ListTable`."""
+        return COLUMNS.titles(width)
+
+    def row(self, index: int, width: int) -> Line:
+        """See `ListTable`."""
+        return COLUMNS.line_of(self._view.rows[index], self._view.now, width)

@@ -1,0 +1,82 @@
+"""What the fleet's screen knows: the fleet as of the last poll, and the selected loop. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from ralph_tui.events.base import EPOCH
+from ralph_tui.fleet.state import FleetState, LoopState
+
+
+@dataclass(frozen=True)
+class LoopRow:
+    """A loop in its row."""
+
+    loop: LoopState
+    number: int = 1
+    tries: int = 1
+    """Which of so many tries at one objective it is; they stand below one another."""
+    gone: bool = False
+    """The fleet's process is gone, and nobody works on the loop."""
+
+    @property
+    def id(self) -> str:
+        """Of the loop."""
+        return self.loop.spec.id
+
+    @property
+    def asks(self) -> bool:
+        """It waits for an answer, and somebody can hear one."""
+        return bool(self.loop.question) and not self.gone and not self.loop.over
+
+
+@dataclass
+class FleetView:
+    """See above; `follow` brings it up to date."""
+
+    state: FleetState
+    now: datetime = EPOCH
+    live: bool = False
+    lost: bool = False
+    note: str = ""
+    rows: tuple[LoopRow, ...] = ()
+    selected: int = 0
+    log: bool = False
+    """The log has the place of the loops."""
+
+    def follow(self, state: FleetState, now: datetime, *, live: bool, lost: bool) -> None:
+        """Another state; the loops keep the order of the plan, and with it their rows."""
+        self.state, self.now, self.live, self.lost = state, now, live, lost
+        self.rows = tuple(_rows(state, gone=not live))
+        self.selected = max(0, min(self.selected, len(self.rows) - 1))
+
+    @property
+    def row(self) -> LoopRow | None:
+        """The selected one."""
+        return self.rows[self.selected] if self.rows else None
+
+    @property
+    def asking(self) -> LoopRow | None:
+        """The selected loop where it asks, else the next one that does."""
+        turned = [*self.rows[self.selected :], *self.rows[: self.selected]]
+        return next((row for row in turned if row.asks), None)
+
+    @property
+    def all_paused(self) -> bool:
+        """Whether all loops that run are paused."""
+        running = [row.loop for row in self.rows if row.loop.status == "running"]
+        return bool(running) and all(loop.phase == "paused" for loop in running)
+
+
+def _rows(state: FleetState, *, gone: bool) -> Iterator[LoopRow]:
+    """In the order of the plan; tries at one objective below the first of them."""
+    told: set[str] = set()
+    for loop in state.loops.values():
+        common = loop.spec.tries_at
+        if not common:
+            yield LoopRow(loop, gone=gone)
+        elif common not in told:
+            told.add(common)
+            tries = state.tries(common)
+            for number, one in enumerate(tries, 1):
+                yield LoopRow(one, number, len(tries), gone)

@@ -1,0 +1,423 @@
+"""The fleet's screen: what its rows say at each size, what its keys do, and where they lead."""
+
+import pytest
+from textual import events
+
+from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
+from ralph_tui.fleet import events as told
+from ralph_tui.keys import Keys
+from ralph_tui.ports.fleet_source import ALL, FLEET, Asked
+from ralph_tui.text.terms import LOOPS, OUTCOMES, PHASES
+from ralph_tui.tui.cockpit.recorded import LoopScreen
+from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.fleet.columns import COLUMNS
+from ralph_tui.tui.fleet.keys import KEYS
+from ralph_tui.tui.fleet.view import FleetView, LoopRow
+from ralph_tui.tui.modals.guide import Writing
+from ralph_tui.tui.modals.help import Help
+from tests.tui.fleets import (
+    FAST,
+    FIX,
+    MOVE,
+    FleetDriver,
+    began,
+    ended,
+    finished,
+    timed,
+    under_way,
+    with_fleet,
+    works,
+)
+
+SIZES = [(200, 60), (140, 45), (100, 30), (80, 24), (60, 15), (20, 10), (8, 2)]
+
+
+def _row(name: str, driver: FleetDriver) -> str:
+    ids = [row.id for row in driver.screen.view.rows]
+    row = driver.screen.view.rows[ids.index(name)]
+    return "".join(text for text, _ in COLUMNS.line_of(row, driver.screen.view.now, 137))
+
+
+# rows ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", range(4, 220, 7))
+def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> None:
+    view = FleetView(FleetDriver(under_way()).fleet.state)
+    view.follow(view.state, view.state.at, live=True, lost=False)
+    for line in (*(COLUMNS.line_of(row, view.now, width) for row in view.rows),
+                 COLUMNS.titles(width)):  # fmt: skip
+        assert cells(line) <= width
+    assert sum(room for _, room in COLUMNS.at(width)) <= width
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("journal", [under_way, finished])
+def test_it_is_calm_at_every_size(size: tuple[int, int], journal: object) -> None:
+    async def look(fleet: FleetDriver) -> None:
+        for key in ("end", "l", "l"):
+            assert all(cells([(row, "")]) <= size[0] for row in fleet.rows())
+            await fleet.press(key)
+
+    driver = FleetDriver(under_way() if journal is under_way else finished())
+    with_fleet(look, driver, size=size)
+
+
+def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        first, second, third = fleet.rows()[:3]
+        assert first.startswith(" fleet-001  night ")
+        assert first.endswith("7 loops  5 of 6 slots used  $6.60 of $40.00  9m 5s")
+        assert second == " ? loop 2 waits for your answer; 5 run; 2 queued"
+        assert third == " hosts  ● local 3/4  ● beta 2/2"
+
+    with_fleet(look, FleetDriver(under_way()))
+
+
+def test_a_row_says_how_a_loop_stands_and_for_how_long() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        assert "? needs you 3m" in _row("2", fleet) or "? needs you 4m" in _row("2", fleet)
+        assert "waits 4" in _row("3b", fleet)
+        assert "making its tree" in _row("3c", fleet)
+        assert LOOPS["queued"].label in _row("4", fleet)
+        one = _row("1", fleet)
+        assert all(part in one for part in (FIX, "62 %", "3/10", "$1.80", "local", "▁"))
+        places = [one.index(part) for part in ("● agent at work", FIX, "62 %", "$1.80")]
+        assert places == sorted(places)
+
+    with_fleet(look, FleetDriver(under_way()), size=(140, 45))
+
+
+def test_tries_stand_together_and_the_chosen_one_is_marked() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        first, second, third = (_row(name, fleet) for name in ("3a", "3b", "3c"))
+        assert f"┌ ★ chosen  {FAST[:30]}" in first
+        assert "├ beaten  try 2 of 3: codex" in second
+        assert "└ ▲ beaten  try 3 of 3: gemini" in third, "its work could not be collected"
+
+    with_fleet(look, FleetDriver(finished()), size=(140, 45))
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_phase_of_a_loop_has_glyph_and_word(phase: str) -> None:
+    async def look(fleet: FleetDriver) -> None:
+        assert _row("1", fleet).startswith(PHASES[phase].glyph)
+
+    with_fleet(look, FleetDriver(timed([*under_way(), *works("1", 0.9, phase=phase)])))
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_every_outcome_has_glyph_and_word(outcome: str) -> None:
+    async def look(fleet: FleetDriver) -> None:
+        assert _row("1", fleet).startswith(OUTCOMES[outcome].label)
+
+    with_fleet(look, FleetDriver(timed([*under_way(), ended("1", outcome)])))
+
+
+def test_the_selected_loop_is_told_in_full() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        await fleet.sees("▲ conflicts with ralph/fleet-001/3a: parser.py, lexer.py")
+        await fleet.sees("branch ralph/fleet-001/1 at 1c0ffee12, 3 files, 120 lines changed")
+        await fleet.press("end", "up", "up")
+        await fleet.sees("its work could not be collected: the disk of beta is full")
+        await fleet.sees("chosen: 3a, the first whose tests pass")
+        await fleet.press("home", "down")
+        await fleet.sees(f" {MOVE}")
+        await fleet.sees("issue 42 · account work")
+
+    with_fleet(look, FleetDriver(finished()), size=(140, 45))
+
+
+def test_a_lost_host_and_its_loops_are_counted_down() -> None:
+    lost = [
+        told.HostLost(host="beta", reason="no answer"),
+        told.LoopLost(loop="3b", until=timed(under_way())[-1].at.replace(hour=2)),
+    ]
+
+    async def look(fleet: FleetDriver) -> None:
+        await fleet.sees("◇ beta lost")
+        assert "◇ lost 1h" in _row("3b", fleet)
+        assert "nothing is heard of beta: its loops may go on for 1h" in fleet.page
+
+    with_fleet(look, FleetDriver(timed([*under_way(), *lost])), size=(140, 45))
+
+
+def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        assert "its process is gone; ralph-tui fleet resume goes on with it" in fleet.page
+        assert "◇ died" in _row("1", fleet)
+        assert "? needs you" not in _row("2", fleet)
+        for key in ("p", "g", "a", "A", "s", "d"):
+            await fleet.press(key)
+            assert "its process is gone" in fleet.answer
+        await fleet.press("q")
+        assert not fleet.app.is_running
+
+    driver = with_fleet(look, FleetDriver(under_way(), lost=True), size=(140, 45))
+    assert driver.fleet.sent == []
+
+
+def test_foreign_text_is_text() -> None:
+    hostile = "[bold]x[/foo] \x1b[31mred\x07"
+    hostile_events = [
+        told.FleetNoticed(text=hostile, level="warn"),
+        *works("1", 0.9, verdict=hostile, question=hostile, question_id="x"),
+        told.CollectionFailed(loop="1", reason=hostile),
+    ]
+
+    async def look(fleet: FleetDriver) -> None:
+        await fleet.sees("[bold]x[/foo]")
+        assert "\x1b" not in fleet.page
+        await fleet.press("a")
+        await fleet.press("escape", "g")
+
+    with_fleet(look, FleetDriver(timed([*under_way(), *hostile_events])), size=(140, 45))
+
+
+# keys ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "sent"),
+    [
+        (("p",), [Asked("1", Pause())]),
+        (("P",), [Asked(ALL, Pause())]),
+        (("a", "y"), [Asked("1", Abort())]),
+        (("a", "escape"), []),
+        (("end", "a", "y"), [Asked("5", Abort())]),
+        (("A", "y"), [Asked(FLEET, Abort())]),
+        (("s", "i"), [Asked(FLEET, Stop(mode="after_iteration"))]),
+        (("s", "s"), [Asked(FLEET, Stop(mode="now"))]),
+        (("s", "escape"), []),
+        (("q", "i"), [Asked(FLEET, Stop(mode="after_iteration"))]),
+        (("q", "escape"), []),
+        (("g", "x", "enter"), [Asked("1", Guide(text="x"))]),
+        (("G", "x", "enter"), [Asked(ALL, Guide(text="x"))]),
+        (("g", "x", "escape", "g", "enter"), [Asked("1", Guide(text="x"))]),
+    ],
+)
+def test_a_key_becomes_a_command(keys: tuple[str, ...], sent: list[Asked]) -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press(*keys)
+        await fleet.until(lambda: fleet.fleet.sent == sent)
+        if sent:
+            assert "sent" in fleet.answer
+
+    with_fleet(press, FleetDriver(under_way()))
+
+
+def test_a_paused_loop_goes_on_by_the_same_key() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.sees("p go on")
+        await fleet.press("p")
+        assert fleet.fleet.sent == [Asked("1", Unpause())]
+
+    with_fleet(press, FleetDriver(timed([*under_way(), *works("1", 0.9, phase="paused")])))
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (("end", "p"), "p pause: loop 5 waits for a place"),
+        (("end", "g"), "g guide: loop 5 waits for a place"),
+        (("up",), "there is nothing further that way"),
+        (("x",), "x does nothing here; ? lists the keys"),
+        (("escape",), "esc: nothing is open; q leaves"),
+        (("t",), "theme: "),
+    ],
+)
+def test_every_key_is_answered(keys: tuple[str, ...], answer: str) -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press(*keys)
+        assert fleet.answer.startswith(answer)
+
+    with_fleet(press, FleetDriver(under_way()))
+
+
+def test_what_is_over_takes_no_command_and_is_left_without_a_question() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        for key in ("p", "P", "g", "G", "a", "A", "s", "d"):
+            await fleet.press(key)
+            assert fleet.answer.endswith("the fleet is over")
+        assert "p pause" not in fleet.page
+        await fleet.press("q")
+        assert not fleet.app.is_running
+
+    with_fleet(press, FleetDriver(finished()))
+
+
+def test_a_refusal_is_said() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        fleet.fleet.refused.append((Asked("1", Pause()), "the run is paused already"))
+        await fleet.sees("pause: the run is paused already")
+
+    with_fleet(press, FleetDriver(under_way()))
+
+
+def test_enter_opens_the_cockpit_of_the_loop_and_esc_leads_back() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("down", "enter")
+        await fleet.until(lambda: isinstance(fleet.app.screen, LoopScreen))
+        await fleet.sees("esc leads back to the fleet")
+        await fleet.sees("iteration 7/12")
+        await fleet.press("p")
+        assert fleet.loop_sent == [Pause()]
+        await fleet.press("q")
+        await fleet.sees("loop 2 waits for your answer")
+        assert fleet.opened_loops == ["2"]
+        assert fleet.screen.view.selected == 1
+
+    with_fleet(press, FleetDriver(under_way()))
+
+
+def test_d_opens_the_loop_that_asks_and_its_question_opens_there() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.sees("d answer")
+        await fleet.press("d")
+        await fleet.until(lambda: fleet.opened_loops == ["2"])
+        await fleet.sees("needs a decision")
+        assert "your run needs you" not in fleet.page, "it stands there"
+
+    with_fleet(press, FleetDriver(under_way(), loop="asked"))
+
+
+def test_a_loop_without_a_record_says_so() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("end", "enter")
+        assert fleet.answer == "loop 5 has no record"
+
+    with_fleet(press, FleetDriver(finished()))
+
+
+def test_a_loop_that_is_named_is_opened_at_once() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        await fleet.until(lambda: isinstance(fleet.app.screen, LoopScreen))
+        await fleet.press("escape")
+        await fleet.sees("fleet-001  night")
+        assert fleet.screen.view.rows[fleet.screen.view.selected].id == "3a"
+
+    driver = FleetDriver(under_way(), at_once="3a")
+
+    async def opened() -> None:
+        await driver.until(lambda: driver.opened_loops)
+
+    driver.opened = opened  # type: ignore[method-assign]
+    with_fleet(look, driver)
+
+
+def test_leaving_the_screen_stops_nothing() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("q")
+        await fleet.sees("How do you want to leave?")
+        await fleet.press("enter")
+        assert fleet.app.return_value == "screen"
+
+    driver = with_fleet(press, FleetDriver(under_way()))
+    assert driver.fleet.sent == []
+    assert driver.fleet.stopped == 1
+
+
+def test_ctrl_c_asks_and_twice_leaves() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("ctrl+c")
+        await fleet.sees("How do you want to leave?")
+        await fleet.pilot.press("ctrl+c")
+        assert fleet.app.return_value == "screen"
+
+    assert with_fleet(press, FleetDriver(under_way())).fleet.sent == []
+
+
+def test_the_owner_is_called_for_a_new_question_once() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        called: list[str] = []
+
+        def call(text: str, *, over: bool = False) -> None:
+            called.append(text)
+
+        fleet.app.call_owner = call  # type: ignore[method-assign]
+        fleet.fleet.coming.extend(works("1", 0.9, question="Go on?", question_id="q7"))
+        await fleet.sees("loops 1, 2 wait for your answer")
+        fleet.fleet.coming.extend(works("3a", 0.9))
+        await fleet.until(lambda: fleet.screen.view.state.loops["3a"].iteration == 1)
+        assert called == ["loop 1 asks: Go on?"]
+
+    with_fleet(look, FleetDriver(under_way()))
+
+
+def test_the_log_has_the_place_of_the_loops_and_gives_it_back() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("l")
+        await fleet.sees("loop 3b began")
+        await fleet.sees("l loops")
+        await fleet.press("l")
+        await fleet.sees(FIX)
+        await fleet.press("l", "escape")
+        await fleet.sees(FIX)
+
+    with_fleet(press, FleetDriver(under_way()))
+
+
+def test_what_comes_is_seen_and_the_selection_stays_with_its_loop() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        await fleet.press("down", "down")
+        fleet.fleet.coming.extend([ended("1"), *began("4")])
+        await fleet.until(lambda: "✓ completed" in fleet.page)
+        row = fleet.screen.view.row
+        assert isinstance(row, LoopRow)
+        assert row.id == "3a"
+
+    with_fleet(look, FleetDriver(under_way()))
+
+
+def test_set_keys_are_named_and_act() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.sees("f5 pause")
+        await fleet.press("p")
+        assert fleet.answer.startswith("p does nothing here")
+        await fleet.press("f5")
+        assert fleet.fleet.sent == [Asked("1", Pause())]
+
+    with_fleet(press, FleetDriver(under_way(), keys=Keys({"fleet_pause": "f5"})))
+
+
+def test_a_second_click_opens() -> None:
+    async def click(fleet: FleetDriver) -> None:
+        await fleet.pilot.click(offset=(10, 5), times=2)
+        await fleet.until(lambda: fleet.opened_loops == ["2"])
+
+    with_fleet(click, FleetDriver(under_way()))
+
+
+def test_help_and_palette_name_every_key() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("question_mark")
+        assert isinstance(fleet.app.screen, Help)
+        for key in KEYS:
+            assert len(key.help) <= 27
+        await fleet.press("escape", "colon", *"abort all")
+        await fleet.press("enter")
+        await fleet.sees("Abort all loops of this fleet?")
+
+    with_fleet(press, FleetDriver(under_way()), size=(140, 45))
+
+
+def test_an_open_dialog_of_a_loop_that_ends_closes() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("a")
+        await fleet.sees("Abort loop 1")
+        fleet.fleet.coming.append(ended("1"))
+        await fleet.until(lambda: fleet.app.screen is fleet.screen)
+
+    assert with_fleet(press, FleetDriver(under_way())).fleet.sent == []
+
+
+def test_words_are_text_in_the_editor() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("g")
+        assert isinstance(fleet.app.screen, Writing)
+        fleet.app.screen.post_message(events.Paste("q\na"))
+        await fleet.press("enter")
+        await fleet.until(lambda: fleet.fleet.sent)
+        assert fleet.fleet.sent == [Asked("1", Guide(text="q\na"))]
+
+    with_fleet(press, FleetDriver(under_way()))
