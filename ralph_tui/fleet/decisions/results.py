@@ -59,9 +59,9 @@ def ranked(tries: Sequence[LoopState]) -> list[LoopState]:
 
 def _winner(state: FleetState, common: str, tries: list[LoopState]) -> Decision | None:
     open_ = [one for one in tries if not one.over or goes_on(state, one)]
-    if _choice(tries) == "all" and open_:
-        return None
     best = ranked(tries)
+    if _choice(tries) == "all" and (open_ or any(awaits_collection(state, one) for one in best)):
+        return None  # how much each has changed is known when it is collected
     for place, loop in enumerate(best):
         if not _may_win(loop):
             continue

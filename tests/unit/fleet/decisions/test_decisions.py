@@ -1,0 +1,555 @@
+"""What a fleet decides in the situations that its design names."""
+
+from datetime import timedelta
+
+import pytest
+
+from ralph_tui.fleet import decisions as to
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.decisions import decide
+from ralph_tui.fleet.decisions.leases import margin_s
+from ralph_tui.fleet.plan import Plan
+from tests.fleet_events import a_loop, a_plan, three_tries
+from tests.fleet_world import PlayedFleet
+
+
+def fleet(plan: Plan, slots: int = 2) -> PlayedFleet:
+    """With one host, and what it is given at once placed and begun."""
+    played = PlayedFleet(plan)
+    played.join("one", slots)
+    begun(played)
+    return played
+
+
+def begun(played: PlayedFleet) -> list[str]:
+    """Settle, and let what was placed begin; gives back its names."""
+    names = [made.loop for made in played.settle() if isinstance(made, to.PlaceLoop)]
+    played.begin(*names)
+    return names
+
+
+def numbered(count: int, **more: object) -> Plan:
+    return a_plan(*(a_loop(str(number)) for number in range(1, count + 1)), **more)
+
+
+def outcome(played: PlayedFleet) -> str:
+    played.settle()
+    assert played.state.finished is not None
+    return played.state.finished.outcome
+
+
+class TestQueue:
+    def test_loops_are_placed_in_order_as_slots_become_free(self) -> None:
+        played = fleet(numbered(4))
+        assert list(played.alive) == ["1", "2"]
+        played.end("1")
+        assert begun(played) == ["3"]
+
+    def test_the_host_with_most_room_takes_the_next(self) -> None:
+        played = PlayedFleet(numbered(4))
+        played.join("one", 1)
+        played.join("two", 3)
+        made = [one.host for one in played.settle() if isinstance(one, to.PlaceLoop)]
+        assert sorted(made) == ["one", "two", "two", "two"]
+        assert made[0] == "two"
+
+    def test_what_comes_after_waits_until_that_is_completed(self) -> None:
+        played = fleet(a_plan(a_loop("1"), a_loop("2", after=("1",)), a_loop("3", after=("2",))))
+        assert list(played.alive) == ["1"]
+        played.end("1")
+        assert begun(played) == ["2"]
+
+    def test_what_comes_after_a_failure_is_skipped_with_the_reason(self) -> None:
+        played = fleet(a_plan(a_loop("1"), a_loop("2", after=("1",)), a_loop("3", after=("2",))))
+        played.end("1", "failed")
+        played.settle()
+        assert played.state.loops["2"].reason == "it comes after 1, which did not complete"
+        assert played.state.loops["3"].status == "skipped"
+        played.collect("1")
+        assert outcome(played) == "failed"
+
+    def test_starts_on_one_login_lie_apart(self) -> None:
+        plan = a_plan(a_loop("1"), a_loop("2"), a_loop("3", account="work"), start_every_s=15.0)
+        played = fleet(plan, slots=3)
+        assert list(played.alive) == ["1", "3"]
+        played.wait(14)
+        assert played.settle() == []
+        played.wait(1)
+        assert begun(played) == ["2"]
+
+    def test_a_login_has_so_many_loops_at_once(self) -> None:
+        loops = [a_loop(str(number), account="work") for number in range(1, 4)]
+        played = fleet(a_plan(*loops, accounts={"work": 1}), slots=3)
+        assert list(played.alive) == ["1"]
+        played.end("1")
+        assert begun(played) == ["2"]
+
+    def test_a_plan_of_nothing_is_over(self) -> None:
+        assert outcome(PlayedFleet(a_plan())) == "completed"
+
+
+class TestBudget:
+    def test_each_loop_gets_its_share_of_what_is_left(self) -> None:
+        plan = a_plan(
+            a_loop("1", settings={"limits.budget_usd": "2"}), a_loop("2"), a_loop("3"), a_loop("4"),
+            budget_usd=20.0,
+        )  # fmt: skip
+        played = fleet(plan, slots=2)
+        given = {name: loop.given_usd for name, loop in played.state.loops.items()}
+        assert given == {"1": 2.0, "2": 6.0, "3": None, "4": None}
+        played.end("2", cost_usd=1.0)
+        begun(played)  # 20 - 1 spent - 2 given to loop 1, for two loops
+        assert played.state.loops["3"].given_usd == 8.5
+
+    def test_a_loop_without_a_common_budget_has_its_own(self) -> None:
+        played = fleet(a_plan(a_loop("1", settings={"limits.budget_usd": "2"}), a_loop("2")))
+        assert [loop.given_usd for loop in played.state.loops.values()] == [2.0, None]
+
+    def test_at_90_percent_nothing_new_begins_and_running_loops_go_on(self) -> None:
+        played = fleet(numbered(3, budget_usd=10.0))
+        played.say("1", cost_usd=9.0)
+        made = played.settle()
+        assert made == [
+            to.ReachBudget(90, 9.0, 10.0),
+            to.SkipLoop("3", "90 % of the fleet's budget are used"),
+        ]
+        assert played.state.loops["2"].stop_asked == ""
+
+    def test_at_100_percent_running_loops_stop_after_their_iteration(self) -> None:
+        played = fleet(numbered(2, budget_usd=10.0))
+        played.say("1", cost_usd=10.5)
+        made = played.settle()
+        assert made[0] == to.ReachBudget(100, 10.5, 10.0)
+        reason = "the fleet's budget is used up"
+        assert made[1:] == [
+            to.StopLoop("1", reason, now=False),
+            to.StopLoop("2", reason, now=False),
+        ]
+        played.end("1", "interrupted", cost_usd=11.0)
+        played.end("2", "completed")
+        played.settle()
+        played.collect("1", "2")
+        assert outcome(played) == "limit_reached"
+        assert played.state.finished is not None
+        assert played.state.finished.reason == (
+            "1 of 2 objectives completed, $11.00 of $10.00 used, $1.00 more than the budget"
+        )
+
+    def test_another_attempt_has_what_is_left_of_the_loops_own_budget(self) -> None:
+        played = fleet(a_plan(a_loop("1", settings={"limits.budget_usd": "3"})))
+        played.say("1", cost_usd=1.0)
+        played.lose("one")
+        played.wait(700)
+        played.settle()
+        played.join("two")
+        played.settle()
+        assert played.state.loops["1"].attempt == 2
+        assert played.state.loops["1"].given_usd == 2.0
+
+    def test_a_resumed_run_counts_on(self) -> None:
+        played = fleet(a_plan(a_loop("1"), budget_usd=10.0))
+        played.say("1", cost_usd=4.0)
+        played.process_gone("1")
+        played.settle()
+        loop = played.state.loops["1"]
+        assert (loop.attempt, loop.resumes, loop.given_usd) == (1, 1, 10.0)
+
+
+class TestLeases:
+    def test_a_lost_loop_runs_nowhere_else_before_lease_and_margin_have_passed(self) -> None:
+        played = fleet(numbered(1, lease_s=100.0))
+        lost_at = played.now
+        played.lose("one")
+        played.join("two")
+        assert played.settle() == [to.LoseLoop("1", lost_at + timedelta(seconds=110))]
+        played.wait(109)
+        assert played.settle() == []
+        played.wait(1)
+        made = played.settle()
+        assert made[0] == to.RequeueLoop("1", "its host is lost", resume=False)
+        assert made[1] == to.PlaceLoop("1", 2, "two")
+
+    @pytest.mark.parametrize(("lease", "margin"), [(5.0, 10.0), (300.0, 30.0), (86_400.0, 60.0)])
+    def test_the_margin_is_a_tenth_of_the_lease_within_limits(
+        self, lease: float, margin: float
+    ) -> None:
+        assert margin_s(lease) == margin
+
+    def test_a_host_that_is_back_in_time_keeps_its_loop(self) -> None:
+        played = fleet(numbered(1))
+        played.lose("one")
+        played.settle()
+        played.wait(300)
+        played.join("one")
+        assert played.settle() == []
+        assert played.state.loops["1"].status == "running"
+
+    def test_a_process_that_is_gone_goes_on_in_its_tree_twice_at_most(self) -> None:
+        played = fleet(numbered(1))
+        for resumes in (1, 2):
+            played.process_gone("1")
+            made = played.settle()
+            assert made[-1] == to.PlaceLoop("1", 1, "one", None, resume=True)
+            assert played.state.loops["1"].resumes == resumes
+        played.process_gone("1")
+        played.settle()
+        played.collect("1")
+        assert outcome(played) == "failed"
+
+    def test_it_waits_for_the_machine_that_has_its_tree(self) -> None:
+        played = fleet(numbered(1))
+        played.join("two")
+        played.end("1", "interrupted", reason="its process was gone")
+        played.lose("one")
+        played.settle()
+        assert played.state.loops["1"].resuming
+        played.wait(60)
+        assert played.settle() == []
+        played.join("three", machine="one")  # another host on that machine
+        assert played.settle() == [to.PlaceLoop("1", 1, "three", None, resume=True)]
+
+    def test_a_tree_that_does_not_come_back_is_replaced_by_a_new_one(self) -> None:
+        played = fleet(numbered(1))
+        played.join("two")
+        played.end("1", "interrupted")
+        played.lose("one")
+        played.settle()
+        played.wait(700)
+        made = played.settle()
+        assert made == [
+            to.RequeueLoop("1", "its host is lost", resume=False), to.PlaceLoop("1", 2, "two")
+        ]  # fmt: skip
+
+    def test_a_resume_that_finds_no_tree_begins_anew(self) -> None:
+        played = fleet(numbered(1))
+        played.process_gone("1")
+        played.settle()
+        played.end("1", "failed", reason="there is no tree", never_began=True)
+        made = played.settle()
+        assert made[-1] == to.PlaceLoop("1", 2, "one")
+
+    def test_a_loop_whose_setup_fails_has_failed(self) -> None:
+        played = PlayedFleet(numbered(1))
+        played.join("one")
+        played.settle()
+        played.end("1", "failed", reason="uv: not found", never_began=True)
+        assert outcome(played) == "failed"
+
+    def test_a_loop_that_loses_three_hosts_has_failed(self) -> None:
+        played = PlayedFleet(numbered(1))
+        for name in ("one", "two", "three"):
+            played.join(name)
+            begun(played)
+            played.lose(name, killed=True)
+            played.settle()
+            played.wait(700)
+            played.settle()
+        loop = played.state.loops["1"]
+        assert (loop.outcome, loop.reason) == ("failed", "its host is lost, and it was so 3 times")
+
+    def test_a_fleet_that_is_resumed_goes_on_with_what_was_stopped(self) -> None:
+        played = fleet(numbered(3))
+        played.record(told.StopAsked(by="you", now=True))
+        made = played.settle()
+        assert made == [
+            to.StopLoop("1", "the fleet was stopped", now=True),
+            to.StopLoop("2", "the fleet was stopped", now=True),
+        ]
+        played.end("1", "interrupted")
+        played.end("2", "interrupted")
+        played.settle()
+        played.collect("1", "2")
+        assert outcome(played) == "interrupted"
+        played.record(told.FleetResumed(by="you"))
+        played.join("one")
+        played.settle()
+        placed = [one for one in played.made[-4:] if isinstance(one, to.PlaceLoop)]
+        assert [(one.loop, one.resume) for one in placed] == [("1", True), ("2", True)]
+
+
+class TestAccounts:
+    def limited(self, slots: int = 3, **more: object) -> PlayedFleet:
+        """Two of four loops of a login run, and the first has met its limit."""
+        loops = [a_loop(str(number), account="work") for number in range(1, 5)]
+        played = fleet(a_plan(*loops, accounts={"work": 2}, **more), slots)
+        self.until = played.now + timedelta(hours=1)
+        played.say("1", "limited", waits_for="usage_limit", until=self.until)
+        return played
+
+    def test_a_limit_with_an_end_holds_the_login(self) -> None:
+        played = self.limited()
+        made = played.settle()
+        assert made == [to.HoldAccount("work", self.until, "loop 1 waits for a limit")]
+        played.end("2")
+        assert begun(played) == []
+
+    @pytest.mark.parametrize(
+        "says", [{"waits_for": "disk_full"}, {"waits_for": "usage_limit", "until": None},
+                 {"question": "May I?"}],
+    )  # fmt: skip
+    def test_a_wait_that_is_not_the_logins_holds_nothing(self, says: dict[str, object]) -> None:
+        played = fleet(numbered(1))
+        until = played.now + timedelta(hours=1)
+        played.say("1", "limited", **{"until": until, **says})
+        assert played.settle() == []
+
+    def test_one_tries_first_and_the_others_follow_in_steps(self) -> None:
+        played = self.limited(start_every_s=0.0)
+        played.say("2", "limited", waits_for="usage_limit", until=self.until)
+        played.settle()
+        played.state.plan = played.state.plan.model_copy(update={"start_every_s": 15.0})
+        played.plan = played.state.plan
+        played.wait(3599)
+        assert played.settle() == []
+        played.wait(1)
+        assert played.settle() == [to.RetryLoop("1")]
+        played.wait(5)
+        assert played.settle() == []
+        played.say("1", "agent")
+        assert played.settle() == [to.ReleaseAccount("work", "1")]
+        played.wait(10)
+        assert played.settle() == [to.RetryLoop("2")]
+        played.say("2", "agent")
+        played.end("1")
+        assert begun(played) == []
+        played.wait(15)
+        assert begun(played) == ["3"]
+
+    def test_the_limit_that_is_met_again_holds_it_longer(self) -> None:
+        played = self.limited()
+        played.settle()
+        played.wait(3600)
+        played.settle()
+        played.wait(1)
+        later = self.until + timedelta(hours=5)
+        played.say("1", "limited", waits_for="usage_limit", until=later)
+        assert played.settle() == [to.HoldAccount("work", later, "loop 1 still waits for it")]
+
+    def test_one_that_tries_and_says_nothing_does_not_hold_the_others_for_ever(self) -> None:
+        played = self.limited()
+        played.settle()
+        played.wait(3600)
+        assert played.settle() == [to.RetryLoop("1")]
+        played.wait(119)
+        assert played.settle() == []
+        played.wait(1)
+        assert played.settle()[0] == to.ReleaseAccount("work")
+
+    def test_a_login_without_a_running_loop_is_free_when_its_limit_ends(self) -> None:
+        played = self.limited()
+        played.settle()
+        played.end("1", "failed")
+        played.end("2", "failed")
+        played.settle()
+        played.wait(3600)
+        assert played.settle()[0] == to.ReleaseAccount("work")
+
+    def test_loops_without_an_account_share_their_agents_limit(self) -> None:
+        claude = {"agent.name": "claude"}
+        plan = a_plan(a_loop("1", settings=claude), a_loop("2", settings=claude), a_loop("3"))
+        played = fleet(plan, slots=1)
+        played.say("1", "limited", until=played.now + timedelta(hours=1))
+        played.settle()
+        played.end("1", "failed")
+        assert begun(played) == ["3"]
+
+
+class TestTries:
+    def test_the_first_that_completes_and_passes_again_wins_and_the_others_stop(self) -> None:
+        played = fleet(a_plan(*three_tries()))
+        played.end("3b")
+        assert played.settle() == [to.CollectLoop("3b")]  # no third try meanwhile
+        played.collect("3b")
+        assert played.settle() == [to.VerifyWinner("3b")]
+        played.verify("3b")
+        reason = "another try, 3b, has won"
+        assert played.settle() == [
+            to.ChooseWinner("3", "3b", "it completed first"),
+            to.StopLoop("3a", reason, now=True),
+            to.SkipLoop("3c", reason),
+        ]
+        played.end("3a", "interrupted")
+        assert played.settle() == [to.CollectLoop("3a")]
+        played.collect("3a")
+        assert outcome(played) == "completed"
+
+    def test_one_that_fails_in_a_fresh_clone_is_passed_over(self) -> None:
+        played = fleet(a_plan(*three_tries()))
+        played.end("3b")
+        played.settle()
+        played.collect("3b")
+        played.settle()
+        played.verify("3b", passed=False)
+        assert begun(played) == ["3c"]
+        played.end("3a", "limit_reached")
+        played.end("3c")
+        played.settle()
+        played.collect("3a", "3c")
+        played.settle()
+        played.verify("3c")
+        made = played.settle()
+        assert made[0] == to.ChooseWinner("3", "3c", "it completed first; not 3b: see there")
+
+    def test_none_that_completes_is_told_with_the_reason(self) -> None:
+        played = fleet(a_plan(*three_tries()), slots=3)
+        for name in ("3a", "3b", "3c"):
+            played.end(name, "failed")
+        played.settle()
+        assert played.state.chosen["3"].reason == "none of 3 tries completed"
+        played.collect("3a", "3b", "3c")
+        assert outcome(played) == "failed"
+
+    def test_one_that_cannot_be_collected_does_not_win(self) -> None:
+        played = fleet(a_plan(*three_tries()[:2]))
+        played.end("3a")
+        played.end("3b", "failed")
+        played.settle()
+        played.record(told.CollectionFailed(loop="3a", reason="no room"))
+        played.settle()
+        assert played.state.chosen["3"].loop == ""
+        assert "3a: no room" in played.state.chosen["3"].reason
+
+    @pytest.mark.parametrize(
+        ("tries", "best", "why"),
+        [
+            ({"3a": (0.9, 5, 1), "3b": (1.0, 50, 9), "3c": (1.0, 60, 1)}, "3b", "fewest lines, 50"),
+            (
+                {"3a": (1.0, 5, 3.0), "3b": (1.0, 5, 2.0), "3c": (1.0, 5, 4.0)},
+                "3b",
+                "cost the least",
+            ),
+            ({"3a": (1.0, 5, 3), "3b": (1.0, 5, 3), "3c": (1.0, 5, 3)}, "3a", "comes first"),
+            ({"3a": (0.8, 5, 3), "3b": (0.9, 5, 3), "3c": (0.7, 5, 3)}, "3b", "is the best of 3"),
+        ],
+    )
+    def test_of_all_the_best_wins(
+        self, tries: dict[str, tuple[float, int, float]], best: str, why: str
+    ) -> None:
+        played = fleet(a_plan(*three_tries("all")), slots=3)
+        for name, (completion, lines, cost) in tries.items():
+            assert not [made for made in played.settle() if isinstance(made, to.VerifyWinner)]
+            played.end(name, completion=completion, cost_usd=cost)
+            played.settle()
+            played.collect(name, changed_lines=lines)
+        assert played.settle() == [to.VerifyWinner(best)]
+        played.verify(best)
+        played.settle()
+        assert played.state.chosen["3"].loop == best
+        assert why in played.state.chosen["3"].reason
+
+    def test_a_try_without_a_command_is_taken_at_its_word(self) -> None:
+        tries = three_tries(command=None, criterion="it is nice")
+        played = fleet(a_plan(*tries))
+        played.end("3a")
+        played.settle()
+        played.collect("3a")
+        assert played.settle()[0] == to.ChooseWinner("3", "3a", "it completed first")
+
+    def test_what_comes_after_several_tries_waits_for_the_winner(self) -> None:
+        played = fleet(a_plan(*three_tries()[:2], a_loop("4", after=("3",))), slots=3)
+        played.end("3a")
+        played.settle()
+        played.collect("3a")
+        assert begun(played) == []
+        played.verify("3a")
+        assert begun(played) == ["4"]
+
+    def test_a_lost_try_that_is_beaten_is_not_waited_for(self) -> None:
+        played = PlayedFleet(a_plan(*three_tries()[:2]))
+        played.join("one", 1)
+        played.join("two", 1)
+        begun(played)
+        lost = played.state.loops["3b"].host
+        played.lose(lost)
+        played.end("3a")
+        played.settle()
+        played.collect("3a")
+        played.settle()
+        played.verify("3a")
+        assert outcome(played) == "completed"
+        assert played.state.loops["3b"].reason == "its host is lost"
+
+
+class TestEnd:
+    def test_what_was_done_is_collected_before_the_end(self) -> None:
+        played = fleet(numbered(1))
+        played.end("1")
+        assert played.settle() == [to.CollectLoop("1")]
+        assert decide(played.state, played.now) == []
+        played.collect("1")
+        assert played.settle() == [to.Finish("completed", "1 of 1 objective completed")]
+
+    def test_work_on_a_host_that_is_lost_is_waited_for_and_then_left_there(self) -> None:
+        played = fleet(numbered(1))
+        played.end("1")
+        played.settle()
+        played.lose("one")
+        played.wait(600)
+        assert played.settle() == []
+        played.wait(100)
+        made = played.settle()
+        assert made[0] == to.LeaveWork("1", "its host is lost, one: its work is in /t there")
+        assert played.state.finished is not None
+
+    def test_a_host_that_comes_back_is_asked_again(self) -> None:
+        played = fleet(numbered(2))
+        played.end("1")
+        played.settle()
+        played.lose("one")
+        played.join("one")
+        assert played.settle() == [to.CollectLoop("1")]
+
+    def test_a_stop_lets_iterations_end_and_leaves_the_queue(self) -> None:
+        played = fleet(numbered(3))
+        played.record(told.StopAsked(by="you"))
+        reason = "the fleet was stopped"
+        assert played.settle() == [
+            to.StopLoop("1", reason, now=False), to.StopLoop("2", reason, now=False)
+        ]  # fmt: skip
+        played.record(told.StopAsked(by="you", now=True))
+        assert played.settle() == [
+            to.StopLoop("1", reason, now=True), to.StopLoop("2", reason, now=True)
+        ]  # fmt: skip
+        played.end("1")
+        played.end("2", "interrupted")
+        played.settle()
+        played.collect("1", "2")
+        assert outcome(played) == "interrupted"
+        assert played.state.loops["3"].status == "queued"
+        assert played.state.finished is not None
+        assert played.state.finished.reason == "stopped by you: 1 of 3 objectives completed"
+
+    def test_an_aborted_fleet_does_not_wait_for_what_is_lost(self) -> None:
+        played = fleet(numbered(3))
+        played.lose("one")
+        played.settle()
+        played.record(told.StopAsked(by="you", now=True, abort=True))
+        assert outcome(played) == "aborted"
+
+    def test_a_loop_that_its_owner_stops_stays_stopped(self) -> None:
+        played = fleet(numbered(1))
+        played.record(told.CommandGiven(loop="1", name="stop", by="you"))
+        played.end("1", "interrupted")
+        assert played.settle() == [to.CollectLoop("1")]
+        played.collect("1")
+        assert outcome(played) == "interrupted"
+
+    @pytest.mark.parametrize(
+        ("outcomes", "fleets"),
+        [
+            (("completed", "completed"), "completed"),
+            (("completed", "limit_reached"), "limit_reached"),
+            (("limit_reached", "failed"), "failed"),
+            (("completed", "aborted"), "aborted"),
+            (("aborted", "limit_reached"), "limit_reached"),
+        ],
+    )
+    def test_the_worst_of_the_objectives_is_the_outcome(
+        self, outcomes: tuple[str, str], fleets: str
+    ) -> None:
+        played = fleet(numbered(2))
+        for name, one in zip("12", outcomes, strict=True):
+            played.end(name, one)  # type: ignore[arg-type]
+        played.settle()
+        played.collect("1", "2")
+        assert outcome(played) == fleets
