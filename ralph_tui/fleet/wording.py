@@ -12,6 +12,7 @@ from ralph_tui.text.format import clock, count, duration, ending, money, percent
 from ralph_tui.text.terms import STAGES, RowLevel, in_words, outcome_word, who_words
 
 GONE = "its process is gone; ralph-tui fleet resume goes on with it"
+NO_WORK = "has changed nothing"
 NAMED = 4
 """Loops that are named one by one."""
 
@@ -108,6 +109,8 @@ def result_sentence(loop: LoopState) -> str:
         return "its work is being collected"
     if not loop.commit:
         return ""
+    if not loop.branch:
+        return NO_WORK
     changed = f", {loop.changed_lines} lines changed" if loop.changed_lines is not None else ""
     return f"branch {loop.branch} at {loop.commit[:9]}, {count(loop.files, 'file')}{changed}"
 
@@ -222,7 +225,10 @@ _WORDS: dict[type[FleetEvent], Callable[[Any], Said | None]] = {
     told.LoopSkipped: lambda e: ("log", _because(_about(e.loop, "is skipped"), e.reason)),
     told.ResultCollected: lambda e: (
         "log",
-        _about(e.loop, f"is collected as {e.branch}, {count(e.files, 'file')}"),
+        _about(
+            e.loop,
+            f"is collected as {e.branch}, {count(e.files, 'file')}" if e.branch else NO_WORK,
+        ),
     ),
     told.CollectionFailed: lambda e: (
         "warn",
