@@ -12,6 +12,7 @@ from bench import (
     context,
     control,
     detection,
+    fleet,
     home,
     intelligence,
     learnings,
@@ -46,6 +47,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "intelligence": intelligence.world,
     "context": context.checkpoints,
     "loop": loop_time.per_iteration,
+    "fleet": fleet.dispatch,
 }
 
 

@@ -110,7 +110,11 @@ class PlayedHost:
         number, began = 0, time.monotonic()
         while (count == 0 or number < count) and not self.closed.is_set():
             due = int((time.monotonic() - began) * rate)
-            fresh = [_line(n) for n in range(number + 1, min(due, count or due) + 1)]
+            now = time.time()
+            fresh = [
+                _line(n, now, now - (time.monotonic() - began - n / rate))
+                for n in range(number + 1, min(due, count or due) + 1)
+            ]
             number += len(fresh)
             with self._lock:
                 loop.lines += fresh
@@ -136,6 +140,6 @@ class PlayedHost:
             )
 
 
-def _line(number: int) -> str:
-    text = json.dumps({"seq": number, "at": time.time()})
-    return text.ljust(300)
+def _line(number: int, at: float, due: float) -> str:
+    """As long as many an event. `due` is when it was to be recorded: both in seconds since 1970."""
+    return json.dumps({"seq": number, "at": at, "due": due}).ljust(300)

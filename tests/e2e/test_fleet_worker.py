@@ -13,8 +13,8 @@ from ralph_tui.adapters.fleet.dispatch.address import Address
 from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.ports.fleet import Adopt, Began, Collect, Collected, Gone, Joined, Over, Recorded
 from tests.e2e.cli import ONE_MORE
+from tests.fleet_programs import Way, free_port, program
 from tests.hosted import Seen, committed, place_in
-from tests.unit.adapters.fleet.dispatch.processes import Way, free_port, program
 from tests.waiting import until
 
 WORKER = [

@@ -117,7 +117,7 @@ class Dispatcher(Protocol):
         ...
 
     def dismiss(self, host: str, reason: str) -> None:
-        """Let a host go that may not take part; it is told why."""
+        """Let a host go that may not take part; it is told why, and no `Gone` follows."""
         ...
 
     def stop(self) -> None:

@@ -12,8 +12,8 @@ from ralph_tui.adapters.fleet.dispatch import tls
 from ralph_tui.adapters.fleet.dispatch.address import Address
 from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.errors import UsageError
-from tests.unit.adapters.fleet.dispatch.orders import Heard, listening
-from tests.unit.adapters.fleet.dispatch.processes import free_port
+from tests.dispatched import Heard, listening
+from tests.fleet_programs import free_port
 
 
 @pytest.mark.parametrize("typed", ["tls://far.example:8786", "tls://[::1]:1", "tcp://127.0.0.2:1"])

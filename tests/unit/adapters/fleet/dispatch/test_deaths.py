@@ -14,15 +14,15 @@ from ralph_tui.adapters.fleet.dispatch import wire
 from ralph_tui.adapters.fleet.dispatch.address import Address
 from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.ports.fleet import Adopt, Gone, Joined, Refused, Tell
-from tests.processes import state_of
-from tests.unit.adapters.fleet.dispatch.orders import Heard, listening, place
-from tests.unit.adapters.fleet.dispatch.processes import (
+from tests.dispatched import Heard, listening, place
+from tests.fleet_programs import (
     Way,
     free_port,
     host,
     program,
     took,
 )
+from tests.processes import state_of
 from tests.waiting import until
 
 

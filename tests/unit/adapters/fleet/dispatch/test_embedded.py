@@ -9,8 +9,8 @@ import pytest
 
 from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.ports.fleet import Base, Collect, Collected, End, Joined, Over, Tell, Told
+from tests.dispatched import Heard, listening, place
 from tests.doubles.loop_host import PlayedHost
-from tests.unit.adapters.fleet.dispatch.orders import Heard, listening, place
 from tests.waiting import until
 
 
