@@ -46,7 +46,7 @@ class Heard(list[Observation]):
     def of(self, kind: str) -> list[Observation]:
         return [what for what in self if what.kind == kind]
 
-    def wait(self, kind: str, number: int = 1, timeout: float = 15) -> Observation:
+    def wait(self, kind: str, number: int = 1, timeout: float = 40) -> Observation:
         """The one of this kind that comes as `number`."""
         return until(lambda: self.of(kind)[number - 1 :], timeout)[0]
 
@@ -65,4 +65,4 @@ class Heard(list[Observation]):
     def until_seq(self, loop: str, last: Callable[[], int] | int) -> None:
         """Wait for a line with at least this number."""
         wanted = last if isinstance(last, int) else last()
-        until(lambda: max(self.seqs(loop), default=0) >= wanted)
+        until(lambda: max(self.seqs(loop), default=0) >= wanted, 40)

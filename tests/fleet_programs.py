@@ -40,7 +40,7 @@ class Program(Child[str]):
         assert self.stdout is not None
         return self.stdout.readline()
 
-    def wait_for(self, words: str, timeout: float = 15) -> str:
+    def wait_for(self, words: str, timeout: float = 40) -> str:
         """The first line with these words."""
 
         def found() -> str:

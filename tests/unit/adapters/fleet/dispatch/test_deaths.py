@@ -89,7 +89,7 @@ def test_a_host_that_is_asked_to_end_stops_its_loops_in_order_and_says_why(fleet
         fleet.dispatcher.send("far", place("1"))
         fleet.heard.wait("began")
         far.send_signal(signal.SIGTERM)
-        assert far.wait(15) == 0
+        assert far.wait(40) == 0
     assert [what.kind for what in fleet.heard] == ["joined", "began", "over", "gone"]
     assert fleet.heard[-1] == Gone(host="far", reason="it was asked to")
 
@@ -118,7 +118,7 @@ def test_a_frozen_host_is_let_go_and_comes_back_when_it_thaws(tmp_path: Path) ->
         fleet.heard.wait("joined")
         far.freeze()
         until(lambda: state_of(far.pid) == "T")
-        fleet.heard.wait("gone", timeout=20)
+        fleet.heard.wait("gone")
         far.thaw()
         fleet.heard.wait("joined", 2)
 
@@ -141,7 +141,7 @@ def test_a_fleet_that_is_killed_finds_its_loops_again_and_every_line(tmp_path: P
             far.send_signal(signal.SIGTERM)
             assert '"interrupted"' in second.wait_for('"over"')
             second.wait_for('"gone"')
-        assert far.wait(15) == 0
+        assert far.wait(40) == 0
         numbers = [json.loads(line)["seq"] for line in _mirror(tmp_path).splitlines()]
         assert numbers == list(range(1, len(numbers) + 1))
 
@@ -162,8 +162,8 @@ def test_everything_asked_to_end_at_once_ends(tmp_path: Path) -> None:
         until(lambda: sum('"began"' in line for line in fleet.lines) == 3)
         for each in (fleet, *hosts):
             each.send_signal(signal.SIGTERM)
-        assert [each.wait(15) for each in hosts] == [0, 0, 0]
-        fleet.wait(15)
+        assert [each.wait(40) for each in hosts] == [0, 0, 0]
+        fleet.wait(40)
 
 
 def test_a_stranger_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_name_that_is_there_already_is_refused_and_the_first_stays(
         again = host(fleet.dispatcher.address, "far", tmp_path / "again", fleet.keys)
         with program(*again) as second:
             second.wait_for("let go: a host named far is there already")
-            assert second.wait(15) == 1
+            assert second.wait(40) == 1
         refused = fleet.heard.wait("refused")
         assert isinstance(refused, Refused)
         assert refused.host == "far"
@@ -204,7 +204,7 @@ def test_a_host_that_may_not_take_part_is_told_why(fleet: Fleet) -> None:
         fleet.heard.wait("joined")
         fleet.dispatcher.dismiss("far", "it has no git")
         far.wait_for("let go: it has no git")
-        assert far.wait(15) == 1
+        assert far.wait(40) == 1
     assert [what.kind for what in fleet.heard] == ["joined"]
 
 
