@@ -111,7 +111,7 @@ def _loops(
             ids[place],
             one.best_of or fleet.best_of or 1,
             one.choice or fleet.choice or "first",
-            objective=one.text or (f"Resolve issue {one.issue}" if one.issue else ""),
+            objective=one.text or "",  # that of an issue is fetched
             command=command,
             criterion=criterion,
             issue=one.issue,

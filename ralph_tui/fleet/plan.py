@@ -16,6 +16,7 @@ class Loop(Fact):
     id: Line
     """Its name within the fleet: ``2``; of several tries at one objective ``3a``, ``3b``."""
     objective: Plain
+    """Empty in a file where an issue is named instead, whose text is fetched before it begins."""
     command: Plain | None = None
     """The completion command."""
     criterion: Plain | None = None

@@ -87,7 +87,7 @@ def test_a_file_is_a_plan(tmp_path: Path) -> None:
     )  # fmt: skip
     assert first.settings == {"agent.model": "sonnet", "limits.budget_usd": "6"}
     assert first.budget_usd == 6.0
-    assert (issue.issue, issue.after, issue.tries_at) == (42, ("1",), "")
+    assert (issue.issue, issue.objective, issue.after, issue.tries_at) == (42, "", ("1",), "")
     assert issue.settings == {
         "agent.name": "claude", "agent.model": "sonnet", "limits.max_iterations": "12",
         "limits.session_timeout_s": "2h",
@@ -269,4 +269,5 @@ def test_any_file_is_a_plan_or_sentences(
     assert all(str(path) in each and "\n" not in each and "\0" not in each for each in said)
     assert len({loop.id for loop in told.loops}) == len(told.loops)
     assert bool(said) != bool(told.loops)
-    assert all(loop.objective and (loop.command or loop.criterion) for loop in told.loops)
+    assert all(loop.objective or loop.issue for loop in told.loops)
+    assert all(loop.command or loop.criterion for loop in told.loops)
