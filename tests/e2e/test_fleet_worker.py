@@ -81,6 +81,18 @@ def test_a_loop_runs_there_and_its_work_comes_home(cluster: Cluster) -> None:
     assert cluster.seen.wait(Gone).reason == "it was stopped by SIGTERM"
 
 
+def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    words = [*WORKER, f"tcp://127.0.0.1:{free_port()}", "--base", str(tmp_path / "base")]
+    with program(*words, "--name", "far") as far:
+        said = far.wait_for("cannot reach the fleet")
+        assert said.endswith("trying again: Connection refused\n")
+        far.send_signal(signal.SIGTERM)
+        far.send_signal(signal.SIGTERM)
+        assert far.wait(40) == 0
+    assert far.lines == [said, "stopping\n"]
+    assert not (tmp_path / "base" / "scratch").exists()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_its_loops_in_order_and_leaves_nothing(
     cluster: Cluster, number: signal.Signals

@@ -11,6 +11,7 @@ import re
 import signal
 import socket
 import threading
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,8 @@ LOG = "worker-log.txt"
 LOCK = "worker-lock"
 END_S = 10.0
 """A connection may never close where both its ends are stopped at once: it is not waited for."""
+TWICE_S = 1.0
+"""Within this a second signal is the same one: timeout(1) and job managers send it twice."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _MOST_AGENTS = 1000
 
@@ -84,12 +87,14 @@ class _Stopping:
 
     def __init__(self, host: "LoopHost", link: "HostLink") -> None:
         self._host, self._link = host, link
-        self._stopping = False
+        self._since: float | None = None
 
     def __call__(self, number: signal.Signals) -> None:
-        if self._stopping:
-            signals.exit_now(ExitCode.INTERRUPTED)
-        self._stopping = True
+        if self._since is not None:
+            if time.monotonic() - self._since > TWICE_S:
+                signals.exit_now(ExitCode.INTERRUPTED)
+            return
+        self._since = time.monotonic()
         threading.Thread(target=self._stop, args=(number,), name="stopping", daemon=True).start()
 
     def _stop(self, number: signal.Signals) -> None:

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from distributed.comm.core import connect
+from distributed.comm.addressing import parse_address
+from distributed.comm.registry import get_backend
 from distributed.security import Security
+from tornado.iostream import StreamClosedError
 
 from ralph_tui import __version__
 from ralph_tui.adapters.fleet.dispatch import wire
@@ -100,10 +102,19 @@ class HostLink:
 
     async def _reached(self) -> bool:
         """Whether the fleet can be connected to: Dask itself would only say that it cannot."""
+        scheme, location = parse_address(self._address)
+        connector = get_backend(scheme).get_connector()
         arguments = self._security.get_connection_args("worker")
+        trying = asyncio.create_task(connector.connect(location, deserialize=False, **arguments))
+        await self._until_stopped(trying, CONNECT_S)
+        if not trying.done():
+            trying.cancel()
+            await asyncio.wait({trying})
+            self._tell(f"the fleet at {self._address} does not answer, trying again")
+            return False
         try:
-            comm = await connect(self._address, timeout=CONNECT_S, **arguments)
-        except (OSError, TimeoutError, ValueError) as error:
+            trying.result().abort()
+        except (OSError, ValueError) as error:
             # Tornado's ValueError: the other end has closed before a word of TLS was said.
             if _is_unknown(error) and not self._been_there:
                 raise UsageError(
@@ -112,7 +123,6 @@ class HostLink:
                 ) from error
             self._tell(f"cannot reach the fleet at {self._address}, trying again: {_cause(error)}")
             return False
-        await comm.close()
         return True
 
     async def _connected(self, host: LoopHost) -> str:
@@ -197,6 +207,12 @@ class HostLink:
         if lines and self._worker is not None:
             self._worker.batched_send({"op": wire.OBSERVED, "lines": lines})
 
+    async def _until_stopped(self, work: "asyncio.Task[object]", seconds: float) -> None:
+        """Wait for `work`, no longer than this, and not at all when this link is stopped."""
+        stopped = asyncio.create_task(self._stop.wait())
+        await asyncio.wait({work, stopped}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
@@ -222,8 +238,17 @@ async def _close(worker: FleetWorker) -> None:
 
 
 def _cause(error: BaseException) -> str:
-    cause = error.__cause__ or error
-    return one_line(str(cause)) or type(cause).__name__
+    """The first reason of several that the system gave, else what the last one says."""
+    deepest = error
+    while deepest.__cause__ is not None:
+        deepest = deepest.__cause__
+    if isinstance(deepest, ssl.SSLError):
+        return "it does not speak TLS, or does not know these files"
+    if isinstance(deepest, OSError) and deepest.strerror:
+        return deepest.strerror
+    if isinstance(deepest, ValueError | StreamClosedError | TimeoutError):
+        return "the connection was closed at once"
+    return one_line(str(deepest)) or type(deepest).__name__
 
 
 def _is_unknown(error: BaseException | None) -> bool:

@@ -177,7 +177,7 @@ def test_a_stranger_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
         program(*fleet.host()),
     ):
         liar.wait_for("was set up with other files")
-        naked.wait_for("cannot reach the fleet")
+        naked.wait_for("did not let it join")
         fleet.heard.wait("joined")
     assert {what.host for what in fleet.heard if isinstance(what, Joined)} == {"far"}
 
