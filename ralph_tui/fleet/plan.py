@@ -8,6 +8,8 @@ from ralph_tui.events.text import Line, Plain
 
 Isolation = Literal["clone", "worktree"]
 Choice = Literal["first", "all"]
+HERE = "here"
+"""The name of the host that is a part of the fleet's own process."""
 
 
 class Loop(Fact):

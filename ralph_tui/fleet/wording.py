@@ -7,6 +7,7 @@ from typing import Any
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.text.format import clock, count, duration, ending, money, percent
 from ralph_tui.text.terms import STAGES, RowLevel, in_words, outcome_word, who_words
@@ -15,6 +16,11 @@ GONE = "its process is gone; ralph-tui fleet resume goes on with it"
 NO_WORK = "has changed nothing"
 NAMED = 4
 """Loops that are named one by one."""
+
+
+def host_words(name: str) -> str:
+    """A host as people read it: that of the fleet's own process is the machine they are at."""
+    return "this machine" if name == HERE else name
 
 
 def fleet_sentence(state: FleetState, now: datetime, *, lost: bool = False) -> str:
@@ -57,7 +63,7 @@ def _stopping(asked: told.StopAsked) -> str:
 
 def _host_away(host: str, until: datetime | None, now: datetime) -> str:
     left = f" for {duration((until - now).total_seconds())} more" if until and until > now else ""
-    return f"nothing is heard of {host}: its loops may go on{left}"
+    return f"nothing is heard of {host_words(host)}: its loops may go on{left}"
 
 
 def tally(state: FleetState) -> Iterator[str]:
@@ -90,7 +96,7 @@ def loop_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
             return f"it waits for a place{after}{why}"
         case "placing":
             stage = f": {STAGES.get(loop.stage, in_words(loop.stage))}" if loop.stage else ""
-            return f"it is being placed on {loop.host}{stage}"
+            return f"it is being placed on {host_words(loop.host)}{stage}"
         case "lost":
             return _host_away(loop.host, loop.lost_until, now)
         case "skipped":
@@ -196,25 +202,28 @@ def _held(event: told.AccountHeld) -> Said:
 
 
 def _joined(event: told.HostJoined) -> Said:
-    return "log", f"{event.host} joined, {count(event.slots, 'slot')}"
+    return "log", f"{host_words(event.host)} joined, {count(event.slots, 'slot')}"
 
 
 _WORDS: dict[type[FleetEvent], Callable[[Any], Said | None]] = {
     told.FleetStarted: lambda e: ("log", f"{e.name} began with {count(len(e.plan.loops), 'loop')}"),
     told.FleetResumed: lambda e: ("owner", f"{who_words(e.by)} resumed the fleet"),
     told.HostJoined: _joined,
-    told.HostRefused: lambda e: ("warn", f"{e.host} was not let in: {e.reason}"),
-    told.HostLost: lambda e: ("warn", _because(f"{e.host} is lost", e.reason)),
+    told.HostRefused: lambda e: ("warn", f"{host_words(e.host)} was not let in: {e.reason}"),
+    told.HostLost: lambda e: ("warn", _because(f"{host_words(e.host)} is lost", e.reason)),
     told.LoopPlaced: lambda e: (
         "log",
-        _about(e.loop, f"{'goes on' if e.resumed else 'is placed'} on {e.host}"),
+        _about(e.loop, f"{'is resumed' if e.resumed else 'is placed'} on {host_words(e.host)}"),
     ),
     told.LoopBegan: lambda e: ("log", _about(e.loop, "began")),
     told.LoopLost: lambda e: (
         "warn",
         _about(e.loop, f"is lost: it may go on where it is until {clock(e.until)}"),
     ),
-    told.LoopAdopted: lambda e: ("good", _about(e.loop, f"was found again on {e.host}")),
+    told.LoopAdopted: lambda e: (
+        "good",
+        _about(e.loop, f"was found again on {host_words(e.host)}"),
+    ),
     told.LoopRetried: lambda e: ("log", _about(e.loop, "was told to try again")),
     told.LoopStopAsked: lambda e: ("log", _because(_about(e.loop, "is told to stop"), e.reason)),
     told.LoopEnded: _ended,

@@ -25,7 +25,7 @@ from ralph_tui.adapters.remote.server import hearing_fleet, serving
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.errors import UsageError
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.plan import HERE, Plan
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.fleet import Dispatcher, LoopHost, Observe, Source
 from ralph_tui.runtime.clock import SystemClock
@@ -168,7 +168,7 @@ def _make_dispatcher(
     start: told.FleetStarted, records: FleetFolder, connection: Connection
 ) -> Dispatcher:
     """Loads the engine that carries orders: only the process of a fleet does."""
-    from ralph_tui.adapters.fleet.dispatch.dispatcher import HERE, DaskDispatcher  # noqa: PLC0415
+    from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher  # noqa: PLC0415
 
     agents = start.plan.agents if connection.agents is None else connection.agents
     trees = connection.trees or usual_base()

@@ -24,6 +24,7 @@ from ralph_tui.adapters.fleet.dispatch.engine import (
 )
 from ralph_tui.adapters.fleet.dispatch.link import Berth, HostLink
 from ralph_tui.errors import UsageError, why
+from ralph_tui.fleet.plan import HERE
 from ralph_tui.ports.fleet import (
     Gone,
     Joined,
@@ -35,8 +36,6 @@ from ralph_tui.ports.fleet import (
 )
 from ralph_tui.text.sanitize import one_line
 
-HERE = "here"
-"""The name of the host that lives in the fleet's own process."""
 STOP_S = 4.0
 """How long the scheduler may take to close."""
 

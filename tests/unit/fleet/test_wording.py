@@ -1,0 +1,47 @@
+"""A fleet in words: what is told first, and of whom."""
+
+from datetime import timedelta
+
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.plan import HERE
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.wording import event_words, fleet_sentence
+from tests.fleet_events import SIX, START, stamped, started
+
+NOW = START + timedelta(minutes=1)
+
+
+def sentence(*events: told.FleetEvent) -> str:
+    return fleet_sentence(FleetState().replay(stamped([started(SIX), *events])), NOW)
+
+
+def words(event: told.FleetEvent) -> str:
+    said = event_words(event)
+    assert said is not None
+    return said[1]
+
+
+def test_the_host_of_the_fleets_own_process_is_this_machine() -> None:
+    assert words(told.HostJoined(host=HERE, slots=1)) == "this machine joined, 1 slot"
+    place = told.LoopPlaced(loop="3a", attempt=1, host=HERE, branch="b")
+    assert words(place) == "loop 3a is placed on this machine"
+    again = told.LoopPlaced(loop="3a", attempt=1, host="node-7", branch="b", resumed=True)
+    assert words(again) == "loop 3a is resumed on node-7"
+
+
+def test_whoever_is_asked_comes_first_then_limits_then_how_many_run() -> None:
+    running = (
+        told.HostJoined(host=HERE, slots=2),
+        told.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
+        told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+    )
+    assert sentence(*running) == "1 runs; 5 queued"
+    held = told.AccountHeld(account="work")
+    assert sentence(*running, held) == "work is at its limit; 1 runs; 5 queued"
+    asks = told.LoopProgressed(loop="1", phase="paused", question="May I?")
+    assert sentence(*running, held, asks).startswith("loop 1 waits for your answer; work is at")
+
+
+def test_a_fleet_that_is_over_says_how_it_ended() -> None:
+    end = told.FleetFinished(outcome="completed", reason="6 of 6 objectives completed")
+    assert sentence(end) == "completed: 6 of 6 objectives completed"
