@@ -48,8 +48,9 @@ class Presentation:
     @property
     def mode(self) -> "Mode":
         """How a run is started that is shown like this."""
-        if self.detached:
-            return "detached"
+        commanded = self.commands_from is not None and not (self.headless or self.as_json)
+        if self.detached or commanded:
+            return "detached"  # somebody may answer what it asks, from elsewhere
         return (
             "attended" if wants_screen(headless=self.headless, as_json=self.as_json) else "headless"
         )

@@ -44,6 +44,8 @@ class Place(Fact):
     ports: int = 10
     lease_s: float = 600.0
     budget_usd: float | None = None
+    unattended: bool = True
+    """Nobody answers what it asks: each question's default is taken at once."""
     resume: bool = False
     """Go on in the tree of this attempt."""
     seen: int = 0

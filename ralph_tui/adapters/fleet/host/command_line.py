@@ -21,7 +21,7 @@ _TAKEN_ANEW = "outreach."
 def run_words(place: Place, descriptor: int) -> list[str]:
     """The command line of a new run; its host speaks to it through `descriptor`."""
     loop = place.loop
-    words = [*_RALPH, "run", "--headless", f"--commands-from={descriptor}"]
+    words = [*_RALPH, "run", *_asks(place), f"--commands-from={descriptor}"]
     if loop.command is not None:
         words.append(f"--command={loop.command}")
     elif loop.criterion is not None:
@@ -36,7 +36,7 @@ def resume_words(place: Place, run: str, descriptor: int) -> list[str]:
     """
     settings = place.loop.settings.items()
     given = {name: value for name, value in settings if name.startswith(_TAKEN_ANEW)}
-    words = [*_RALPH, "resume", "--headless", f"--commands-from={descriptor}"]
+    words = [*_RALPH, "resume", *_asks(place), f"--commands-from={descriptor}"]
     if place.loop.command is not None:
         words.append(f"--command={place.loop.command}")
     return [*words, *_settings(given), "--", run]
@@ -56,6 +56,11 @@ def environment(place: Place, slot: int, ports: tuple[int, int] | None) -> Mappi
         told["PORT_BASE"] = str(ports[0])
         told["PORT_COUNT"] = str(ports[1] - ports[0] + 1)
     return kept | told
+
+
+def _asks(place: Place) -> list[str]:
+    """Without a terminal it has no screen; it is told that there is nobody to ask, either."""
+    return ["--headless"] if place.unattended else []
 
 
 def _given(place: Place) -> dict[str, str]:

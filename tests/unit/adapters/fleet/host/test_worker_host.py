@@ -33,6 +33,7 @@ from ralph_tui.ports.fleet import (
     Tell,
     Told,
 )
+from tests.doubles.launch import STUB, environment
 from tests.e2e.cli import GATE, ONE_MORE
 from tests.hosted import FLEET, Seen, committed, git, place_in
 from tests.processes import Child, state_of
@@ -196,6 +197,40 @@ def test_a_run_is_told_commands_and_believes_who_gave_them(
     assert seen.wait(Told, id="late").refused == "the loop is not running"
     host.obey(Tell(id="who", loop="7", command={"name": "pause"}))
     assert "does not hold" in seen.wait(Told, id="who").refused
+
+
+def test_what_its_agent_asks_is_allowed_by_who_is_with_the_fleet(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run believes its host that a person at a terminal has said it; see `starter`."""
+    use = {"name": "Bash", "input": {"command": "git tag allowed", "description": "for you"}}
+    scenario = tmp_path / "scenario.json"
+    answers = [{"tools": [use]}, {"text": "done"}]
+    scenario.write_text(json.dumps({"about": "it asks", "answers": answers}))
+    base = {"RALPH_TUI_AGENT__BINARY": str(STUB)}
+    for name, value in environment(scenario, state=tmp_path / "state", base=base).items():
+        monkeypatch.setenv(name, value)
+    settings = {"agent.name": "claude", "permissions.mode": "ask", "limits.max_iterations": "1"}
+    loop = {"settings": settings, "command": "git rev-parse -q --verify allowed"}
+    place = place_in(root)
+    changed = place.loop.model_copy(update=loop)
+    host.obey(place.model_copy(update={"loop": changed, "unattended": False}))
+    tree = Path(seen.wait(Began).folder)
+
+    def asked() -> list[dict[str, Any]]:
+        events = [json.loads(line) for line in seen.lines()]
+        return [event for event in events if event["kind"] == "question_asked"]
+
+    question = until(asked, 40)[0]
+    assert git(tree, "tag") == ""
+    until(lambda: any(each.status.get("question") for each in seen.of(Stands)))
+    answer = {"name": "answer", "question_id": question["question_id"], "answer": "once"}
+    host.obey(Tell(id="y", loop="1", command={**answer, "by": "the terminal pts/3"}))
+    assert seen.wait(Told, id="y").accepted, seen.of(Told)
+    assert seen.over().outcome == "completed"
+    assert git(tree, "tag") == "allowed"
+    answered = next(json.loads(line) for line in seen.lines() if '"question_answered"' in line)
+    assert (answered["answer"], answered["by"]) == ("once", "the terminal pts/3")
 
 
 def test_neither_agent_nor_completion_command_inherits_the_hosts_socket(
@@ -441,10 +476,12 @@ def test_a_completion_command_that_measures_another_tree_is_told_of_once(
     git(root, "commit", "-q", "-m", "sums")
     command = f"PYTHONPATH={root}/src {sys.executable} -m pytest -q"
     few = {"limits.max_iterations": "1"}
+    agent = "cat >/dev/null"
     for loop in "12":
-        host.obey(place_in(root, loop, "cat >/dev/null", command=command, settings=few))
+        place = place_in(root, loop, agent, command=command, settings=few)
+        host.obey(place)
     for loop in "12":
-        assert not seen.over(loop).never_began
+        assert seen.over(loop).outcome == "aborted", "its question had a default"
     (noted,) = seen.of(Noted)
     assert "it measures other files" in noted.text
     assert len(seen.of(Stage, stage="checking")) == 1
