@@ -25,8 +25,7 @@ class RecordedScreen(SideScreen, CockpitScreen):
         return False
 
     def on_mount(self) -> None:
-        """Begin, and say how it ends."""
-        super().on_mount()
+        """Say how it ends; Textual begins it, as of any class below."""
         self.say(self.ralph.keys.told(self.HINT))
 
     def action_unzoom(self) -> None:
