@@ -1,0 +1,281 @@
+"""A fleet and its loops as seen from another process: journals are read, the socket is told."""
+
+import socket
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.fleet.records.folders import FleetFolder, create_fleet, take_lock
+from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.adapters.records.lock import Lock
+from ralph_tui.adapters.remote.requests import Request
+from ralph_tui.adapters.remote.server import Reply, hearing_fleet, serving
+from ralph_tui.cli.fleet.attach import find_shown
+from ralph_tui.commands import Pause
+from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.events import Event
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.wording import GONE
+from ralph_tui.ports import Accepted, Refused
+from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.sources.fleet import Fleet
+from ralph_tui.sources.fleet_glance import FollowedFleet
+from ralph_tui.sources.fleet_loop import FleetLoop, opened_loop
+from ralph_tui.sources.replay import Replay
+from ralph_tui.state import RunState
+from tests.tui.driving import story
+from tests.tui.fleets import BEGINS, began, ended, joined, works
+from tests.waiting import until
+
+LOOKS = count(100)
+"""Of all tests: time goes on."""
+RUN_ID = "0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11"
+"""Of every story."""
+
+
+class Elsewhere:
+    """A fleet that seems to live in another process: its lock, its journal, its mirrors."""
+
+    def __init__(self, root: Path) -> None:
+        self.lock: Lock | None = take_lock(root, BEGINS.fleet_id, "now")
+        self.folder: FleetFolder = create_fleet(root)
+        self.lock.rename(self.folder.name)
+        self.journal = Journal(self.folder.journal, SystemClock())
+        self.records(BEGINS, joined("local", 4))
+
+    def records(self, *events: FleetEvent) -> None:
+        for event in events:
+            self.journal.append(event)
+
+    def mirrors(self, loop: str, *events: Event, attempt: int = 1) -> Journal:
+        """Write a loop's record as the fleet does."""
+        folder = self.folder.mirror(loop, attempt)
+        journal = Journal(folder / "events.jsonl", SystemClock())
+        for event in events:
+            journal.append(event)
+        return journal
+
+    def dies(self) -> None:
+        if self.lock is not None:
+            self.lock.release()
+            self.lock = None
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Elsewhere]:
+    fleet = Elsewhere(tmp_path)
+    yield fleet
+    fleet.dies()
+    fleet.journal.close()
+
+
+def _looked(fleet: Fleet, looks: int = 5) -> Fleet:
+    for _ in range(looks):
+        fleet.poll(10.0 * next(LOOKS))
+    return fleet
+
+
+def _shown(loop: FleetLoop, looks: int = 20) -> RunState:
+    state = RunState()
+    for number in range(looks):
+        state = loop.poll(state, 100.0 + number)
+    return state
+
+
+def test_the_journal_is_folded_as_it_grows(elsewhere: Elsewhere) -> None:
+    fleet = Fleet(elsewhere.folder)
+    assert (fleet.live, fleet.loaded) == (False, False)
+    _looked(fleet)
+    assert (fleet.live, fleet.loaded) == (True, True)
+    elsewhere.records(*began("1"), *works("1", 0.5))
+    assert _looked(fleet).state.loops["1"].completions == [0.5]
+    fleet.stop()
+
+
+def test_a_process_that_is_gone_is_noticed_and_a_fleet_that_is_over_is_not_lost(
+    elsewhere: Elsewhere,
+) -> None:
+    fleet = _looked(Fleet(elsewhere.folder))
+    elsewhere.dies()
+    assert _looked(fleet).lost
+    assert not fleet.live
+    assert fleet.clock() == fleet.state.at
+    elsewhere.records(told.FleetFinished(outcome="aborted"))
+    assert not _looked(fleet).lost
+    fleet.stop()
+
+
+def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere) -> None:
+    heard: list[Request] = []
+
+    def hear(request: Request, reply: Reply) -> None:
+        heard.append(request)
+        reply(Refused("it is paused already") if len(heard) > 1 else Accepted(7))
+
+    fleet = _looked(Fleet(elsewhere.folder, "the terminal pts/7"))
+    fleet.start()
+    with serving(hearing_fleet(hear, lambda _: None, "NO_MARK"), BEGINS.fleet_id) as path:
+        assert elsewhere.lock is not None
+        elsewhere.lock.rename(elsewhere.folder.name, str(path))
+        fleet.send("3a", Pause())
+        fleet.send("all", Pause())
+        until(lambda: fleet.refused)
+    assert [(request.loop, request.command.name) for request in heard] == [
+        ("3a", "pause"), ("all", "pause"),
+    ]  # fmt: skip
+    asked, why = fleet.refused.popleft()
+    assert (asked.loop, why) == ("all", "it is paused already")
+    fleet.stop()
+
+
+def test_nobody_hears_a_command_where_the_process_is_gone(elsewhere: Elsewhere) -> None:
+    fleet = _looked(Fleet(elsewhere.folder))
+    fleet.start()
+    elsewhere.dies()
+    fleet.send("1", Pause())
+    until(lambda: fleet.refused)
+    assert "the fleet's process is gone" in fleet.refused[0][1]
+    fleet.stop()
+
+
+def test_a_loop_is_followed_over_its_mirror(elsewhere: Elsewhere) -> None:
+    events = story("running")
+    elsewhere.records(*began("1"))
+    mirror = elsewhere.mirrors("1", *events[:50])
+    fleet = _looked(Fleet(elsewhere.folder))
+    loop = opened_loop(fleet, fleet.state.loops["1"])
+    assert isinstance(loop, FleetLoop)
+    state = _shown(loop)
+    assert state.seq == 50
+    assert loop.note == ""
+    assert loop.record is not None
+    assert loop.record.worktree is None, "no command is typed there"
+    for event in events[50:60]:
+        mirror.append(event)
+    assert loop.poll(state, 200.0).seq == 60
+    mirror.close()
+    loop.stop()
+    fleet.stop()
+
+
+def test_another_attempt_is_another_run(elsewhere: Elsewhere) -> None:
+    elsewhere.records(*began("1"))
+    first = elsewhere.mirrors("1", *story("running")[:30])
+    fleet = _looked(Fleet(elsewhere.folder))
+    loop = FleetLoop(fleet, "1")
+    state = _shown(loop)
+    assert state.seq == 30
+    elsewhere.records(*began("1", attempt=2))
+    second = elsewhere.mirrors("1", *story("running")[:10], attempt=2)
+    for number in range(5):
+        state = loop.poll(state, 300.0 + number)
+    assert state.seq == 10
+    for journal in (first, second):
+        journal.close()
+    loop.stop()
+    fleet.stop()
+
+
+def test_a_loop_that_has_no_place_says_so(elsewhere: Elsewhere) -> None:
+    fleet = _looked(Fleet(elsewhere.folder))
+    loop = FleetLoop(fleet, "5")
+    assert _shown(loop).run.started is None
+    assert loop.note == "loop 5: it waits for a place (after 1)"
+    loop.note = "? loop 2 asks"
+    assert loop.note == "? loop 2 asks"
+    loop.note = ""
+    elsewhere.records(told.LoopSkipped(loop="5", reason="the budget is used up"))
+    _looked(fleet)
+    with pytest.raises(RalphError, match="loop 5 has no record: it does not run: the budget"):
+        opened_loop(fleet, fleet.state.loops["5"])
+    loop.stop()
+    fleet.stop()
+
+
+def test_a_loop_of_a_fleet_that_is_gone_says_what_goes_on_with_it(elsewhere: Elsewhere) -> None:
+    elsewhere.records(*began("1"))
+    elsewhere.mirrors("1", *story("running")[:50]).close()
+    fleet = _looked(Fleet(elsewhere.folder))
+    loop = FleetLoop(fleet, "1")
+    elsewhere.dies()
+    _looked(fleet)
+    _shown(loop)
+    assert loop.lost == GONE
+    replay = opened_loop(fleet, fleet.state.loops["1"])
+    assert isinstance(replay, Replay)
+    assert replay.why_lost == GONE
+    loop.stop()
+    fleet.stop()
+
+
+def test_a_loop_that_is_over_is_a_film_of_its_mirror(elsewhere: Elsewhere) -> None:
+    events = story("steady")
+    elsewhere.records(*began("1"), ended("1"))
+    elsewhere.mirrors("1", *events).close()
+    fleet = _looked(Fleet(elsewhere.folder))
+    replay = opened_loop(fleet, fleet.state.loops["1"])
+    assert isinstance(replay, Replay)
+    assert replay.length == len(events)
+    assert replay.folder is None, "its tree is not here"
+    replay.stop()
+    fleet.stop()
+
+
+def test_the_tree_is_looked_into_where_it_holds_the_very_run(
+    elsewhere: Elsewhere, tmp_path: Path
+) -> None:
+    tree, events = tmp_path / "tree", story("running")[:50]
+    attempt = tree / ".aiwg/ralph/tasks/task-001/attempts/001"
+    mine = Journal(attempt / "events.jsonl", SystemClock())
+    for event in events:
+        mine.append(event)
+    mine.close()
+    machine = socket.gethostname()
+    place = {"run": "task-001/001", "folder": str(tree), "machine": machine}
+    elsewhere.records(*began("1")[:-1], told.LoopBegan(loop="1", run_id=RUN_ID, **place))
+    elsewhere.records(*began("2")[:-1], told.LoopBegan(loop="2", run_id="another", **place))
+    for name in ("1", "2"):
+        elsewhere.mirrors(name, *events).close()
+    fleet = _looked(Fleet(elsewhere.folder))
+    here, other = FleetLoop(fleet, "1"), FleetLoop(fleet, "2")
+    _shown(here)
+    _shown(other)
+    assert here.folder == attempt
+    assert here.files is not None
+    assert here.record is not None
+    kept = here.record.write("screen.txt", "as seen")
+    assert kept.is_relative_to(elsewhere.folder.path), "the tree goes with its collection"
+    assert other.folder is None, "a host may name any folder"
+    for loop in (here, other):
+        loop.stop()
+    fleet.stop()
+
+
+def test_home_is_told_of_the_newest_fleet(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    followed = FollowedFleet(tmp_path)
+    glance = followed.glance()
+    assert glance is not None
+    assert (glance.name, glance.title, glance.objectives) == ("fleet-001", "night", 5)
+    elsewhere.records(*began("1"), *works("1", 0.5, question="Go on?", question_id="q"))
+    glance = followed.glance()
+    assert glance is not None
+    assert glance.sentence.startswith("loop 1 waits for your answer")
+    assert FollowedFleet(tmp_path / "nothing").glance() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "loop"),
+    [(None, ""), ("fleet-001", ""), ("3a", "3a"), ("fleet-001/3a", "3a")],
+)
+def test_what_attach_means(
+    elsewhere: Elsewhere, tmp_path: Path, name: str | None, loop: str
+) -> None:
+    assert find_shown(tmp_path, name) == (elsewhere.folder, loop)
+
+
+def test_a_loop_that_is_not_there_is_told(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="fleet-001 has no loop 'x': it has 1, 2, 3a"):
+        find_shown(tmp_path, "x")
