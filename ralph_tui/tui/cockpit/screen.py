@@ -49,12 +49,11 @@ class CockpitScreen(BaseScreen):
     """What is seen here is put down also where it is no live run."""
 
     def __init__(self, source: Source, *, called: bool = False) -> None:
-        """`called`: whoever fills the source calls `rhythm.happened`; see `Rhythm`."""
         super().__init__()
         self.source = source
         self.state = RunState()
         self._stamp: object = None
-        self.rhythm = Rhythm(called=called)
+        self.rhythm = Rhythm(called=called)  # by whoever fills the source
         keys = self.ralph.keys
         self.body = Body(source, keys, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(

@@ -55,7 +55,7 @@ class Doing:
 
         return {
             "decide": self._decide,
-            "open": to_loop(lambda row: self.open(row.id)),
+            "open": to_loop(lambda row: self.open_loop(row.id)),
             "pause": to_loop(dialogs.toggle_pause),
             "pause_all": dialogs.toggle_pause_all,
             "guide": to_loop(dialogs.guide),
@@ -104,9 +104,9 @@ class Doing:
         row = self._view.asking
         if row is not None:
             self._view.selected = self._view.rows.index(row)
-            self.open(row.id)
+            self.open_loop(row.id)
 
-    def open(self, loop: str) -> None:
+    def open_loop(self, loop: str) -> None:
         """The loop's own screen, beside this one."""
         try:
             if loop not in self._view.state.loops:

@@ -119,7 +119,7 @@ class FleetScreen(BaseScreen):
             self.answer(f"{asked.command.name}: {reason}")
         if self._at_once and source.loaded:
             loop, self._at_once = self._at_once, ""
-            self.doing.open(loop)
+            self.doing.open_loop(loop)
 
     def show(self) -> None:
         """Draw it as it stands; where it is out of sight it is drawn when it comes back."""

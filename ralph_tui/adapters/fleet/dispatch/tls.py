@@ -52,7 +52,7 @@ def security(folder: Path) -> Security:
     except OSError as error:
         raise UsageError(f"cannot read {key}: {why(error, 'make it readable')}") from error
     if not readable:
-        raise UsageError(f"cannot read {key}: make it readable for its owner")
+        raise UsageError(f"cannot read {key}: make it readable for you")
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(
             f"{key} can be read by others, who could run programs as you: chmod 600 {key}"

@@ -80,7 +80,7 @@ class HeldLoop:
     def start(self, before: "HeldLoop | None" = None) -> None:
         """Begin, as soon as the attempt `before` is over."""
         name = "loop-{}-{}".format(*self.key)
-        self._inbox.open()
+        self._inbox.begin()
         self._thread = threading.Thread(target=self._live, args=(before,), name=name, daemon=True)
         self._thread.start()
 

@@ -29,7 +29,7 @@ class Inbox:
         self.orders: Orders = deque()
         self._sockets: tuple[socket.socket, ...] = ()
 
-    def open(self) -> None:
+    def begin(self) -> None:
         """From now on somebody may wait for it."""
         self._sockets = socket.socketpair()
         for each in self._sockets:
