@@ -15,7 +15,9 @@ from tests.waiting import until
 @pytest.fixture(autouse=True)
 def _no_run_is_left_behind(tmp_path: Path) -> Iterator[None]:
     yield
-    for lock in tmp_path.rglob(".aiwg/ralph/lock"):
+    # A fleet first: it would let its loops go on.
+    fleets = tmp_path.rglob(".aiwg/ralph/fleets/lock")
+    for lock in [*fleets, *tmp_path.rglob(".aiwg/ralph/lock")]:
         owner = holder(lock)
         if owner is not None and owner.pid not in (0, os.getpid()):
             with suppress(ProcessLookupError):

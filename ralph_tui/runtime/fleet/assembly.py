@@ -18,7 +18,7 @@ from ralph_tui.adapters.fleet.records.mirror import Mirror
 from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.fleet.trees.places import usual_base
 from ralph_tui.adapters.fleet.trees.sources import source_of
-from ralph_tui.adapters.processes.sweep import no_orphans
+from ralph_tui.adapters.processes.sweep import FLEET_MARK, no_orphans
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.remote.server import hearing_fleet, serving
@@ -32,9 +32,6 @@ from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.fleet.beginning import folder_of, remarks
 from ralph_tui.runtime.fleet.engine import FleetEngine, Outside
 from ralph_tui.runtime.fleet.results import CollectedWork
-
-MARK = "RALPH_FLEET_ID"
-"""What the environment of every loop carries: its fleet's id."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +107,9 @@ def resumed_fleet(
         lock = held.enter_context(_locked(repository, start.fleet_id))
         recording = read_fleet(records.journal)  # nobody writes it from now on
         state = recording.state()
-        if state.finished is not None and not goes_on(state):
+        if reason := why_over(state):
             raise UsageError(
-                f"{records.name} is over ({state.finished.outcome}): all its loops have ended; "
-                "start another one with 'ralph-tui fleet run'"
+                f"{records.name} is over: {reason}; start another one with 'ralph-tui fleet run'"
             )
         source = source_of(repository, start.commit)
         cut(recording.journal)
@@ -123,9 +119,14 @@ def resumed_fleet(
         )
 
 
-def goes_on(state: FleetState) -> bool:
-    """Whether anything is left to be done by one who resumes it."""
-    return any(not loop.over or loop.outcome == "interrupted" for loop in state.loops.values())
+def why_over(state: FleetState) -> str:
+    """Why nobody can go on with a fleet; empty where something is left to be done."""
+    if state.finished is None:
+        return ""
+    if state.stopping is not None and state.stopping.abort:
+        return "it was given up"
+    left = any(not loop.over or loop.outcome == "interrupted" for loop in state.loops.values())
+    return "" if left else "all its loops have ended"
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
     state = parts.state
     journal = Journal(records.journal, clock, seq=state.seq, last_at=state.at)
     engine = FleetEngine(journal, clock, outside, state)
-    hearing = hearing_fleet(engine.request, engine.warn, MARK)
+    hearing = hearing_fleet(engine.request, engine.warn, FLEET_MARK)
     address = held.enter_context(serving(hearing, start.fleet_id))
     parts.lock.rename(records.name, str(address or ""))
     return AssembledFleet(engine, records, dispatcher, parts.opening)

@@ -1,0 +1,229 @@
+"""A fleet as its user runs it: real runs of scripted agents, in clones, on this machine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.fleet.records.folders import find_fleet
+from ralph_tui.adapters.fleet.records.reading import read_fleet
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.errors import RalphError
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.state import FleetState
+from tests.e2e.cli import GATE, Done, here, processes_of, run, start
+from tests.hosted import committed, git
+from tests.waiting import until
+
+DOES_ALL = "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt; echo done"
+WAITS = "cat >/dev/null; touch begun; setsid sleep 300 & sleep 300"
+"""An agent that does nothing, and leaves something behind."""
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with the checks, its trees beside it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    return committed(folder)
+
+
+def plan(root: Path, *objectives: str, agent: str = DOES_ALL, **fleet: object) -> Path:
+    """A fleet file beside the repository."""
+    common = {"agents": 3, "start_every": "0s", "agent": "command", "command": GATE, **fleet}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in common.items()]
+    tables = [f"[[objective]]\ntext = {json.dumps(text)}" for text in objectives]
+    path = root.parent / "night.toml"
+    told_agent = f"agent_command = {json.dumps(agent)}"
+    path.write_text("\n".join(["[fleet]", *lines, told_agent, *tables]) + "\n")
+    return path
+
+
+def state_of(root: Path) -> FleetState:
+    return read_fleet(find_fleet(root).journal).state()
+
+
+def status(root: Path) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(here("fleet", "status", "--json", cwd=root).stdout)
+    return answer
+
+
+def said(done: Done) -> str:
+    return done.stdout + done.stderr
+
+
+def nothing_is_left(root: Path) -> bool:
+    """No process works in a tree, and none of a run is alive."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                where = str((entry / "cwd").readlink())
+            except OSError:
+                continue
+            if where.startswith(str(root.parent / "state")):
+                return False
+    ran = [loop.run_id for loop in state_of(root).loops.values() if loop.run_id]
+    return not any(map(processes_of, ran))
+
+
+def runs(root: Path, *loops: str) -> bool:
+    try:
+        state = state_of(root)
+    except RalphError:  # it is just starting
+        return False
+    return all(state.loops[loop].phase in ("waiting", "agent") for loop in loops)
+
+
+def test_a_file_of_objectives_becomes_branches_and_nothing_else_changes(root: Path) -> None:
+    before = git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")
+    mine = f"{DOES_ALL}; echo $RALPH_FLEET_LOOP >mine.txt"
+    file = plan(root, "First", "Second", "Third", agent=mine)
+
+    done = run("fleet", "run", str(file), "--headless", cwd=root)
+
+    assert done.returncode == 0, said(done)
+    assert "3 of 3 objectives completed" in done.stdout
+    assert (git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")) == before
+    for loop in "123":
+        files = git(root, "ls-tree", "--name-only", f"ralph/fleet-001/{loop}").splitlines()
+        assert {f"done-{number}.txt" for number in range(4)} <= set(files)
+    state = state_of(root)
+    for name, one in state.loops.items():
+        mirrored = read_journal(find_fleet(root).mirror(name, 1) / "events.jsonl").events
+        assert [event.seq for event in mirrored] == [*range(1, len(mirrored) + 1)]
+        assert mirrored[-1].kind == "run_finished"
+        assert one.conflicts.keys() == {
+            f"ralph/fleet-001/{other}" for other in "123" if other != name
+        }
+    assert nothing_is_left(root)
+    assert not any((root.parent / "state").rglob("tree")), "trees of collected loops are removed"
+    assert "nothing to prune" in here("fleet", "prune", cwd=root).stdout
+
+
+def test_the_best_of_several_tries_is_confirmed_in_a_fresh_clone(root: Path) -> None:
+    file = plan(root, agent=DOES_ALL)
+    file.write_text(file.read_text() + '[[objective]]\ntext = "Once"\nbest_of = 2\n')
+
+    done = run("fleet", "run", str(file), "--json", cwd=root)
+
+    assert done.returncode == 0, said(done)
+    kinds = [json.loads(line)["kind"] for line in done.stdout.splitlines()]
+    assert kinds.count("winner_verified") == 1
+    assert kinds[-1] == "fleet_finished"
+    state = state_of(root)
+    assert {loop.place for loop in state.loops.values()} == {"chosen", "beaten"}
+    assert all(not loop.conflicts for loop in state.loops.values()), "only one will be merged"
+
+
+def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> None:
+    file = plan(root, "First", "Second", agent=f"[ -e {root.parent}/go ] || {{ {WAITS}; }}; "
+                + DOES_ALL)  # fmt: skip
+    detached = run("fleet", "run", str(file), "--detach", cwd=root)
+    assert "fleet-001 runs in the background" in detached.stdout, said(detached)
+    until(lambda: runs(root, "1", "2"), 20)
+    second = run("fleet", "run", str(file), "--headless", cwd=root)
+    assert second.returncode == 2
+    assert "a fleet runs in" in second.stderr
+
+    owner = find_fleet(root).owner()
+    assert owner is not None
+    os.kill(owner.pid, signal.SIGKILL)
+    until(lambda: nothing_is_left(root), 8)
+    assert "its process is gone" in here("fleet", "status", cwd=root).stdout
+    (root.parent / "go").touch()
+    done = run("fleet", "resume", "--headless", cwd=root)
+
+    assert done.returncode == 0, said(done)
+    recorded = read_fleet(find_fleet(root).journal).events
+    placed = [event for event in recorded if isinstance(event, told.LoopPlaced)]
+    assert [(one.attempt, one.resumed) for one in placed] == [(1, False)] * 2 + [(1, True)] * 2
+    for name in "12":
+        mirrored = read_journal(find_fleet(root).mirror(name, 1) / "events.jsonl").events
+        assert [event.kind for event in mirrored].count("run_started") == 1
+        assert "run_resumed" in [event.kind for event in mirrored]
+    assert nothing_is_left(root)
+    over = run("fleet", "resume", "--headless", cwd=root)
+    assert (over.returncode, "all its loops have ended" in over.stderr) == (2, True)
+
+
+def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
+    file = plan(root, "First", "Second", "Third", agent=WAITS, agents=2)
+    with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
+        until(lambda: runs(root, "1", "2"), 20)
+        paused = here("fleet", "pause", "all", cwd=root)
+        assert "loop 1 pauses" in paused.stdout
+        assert "loop 2 pauses" in paused.stdout
+        assert "waits for a place" in here("fleet", "guide", "3", "x", cwd=root).stderr
+        assert "no question of loop 1 is open" in here("fleet", "decide", "1", cwd=root).stderr
+        assert "say fleet abort 1 --yes" in here("fleet", "abort", "1", cwd=root).stderr
+        assert "is given up" in here("fleet", "abort", "1", "--yes", cwd=root).stdout
+        until(lambda: state_of(root).loops["1"].outcome == "aborted", 20)
+        here("fleet", "stop", "--now", cwd=root)
+        assert fleet.wait(timeout=30) == 4, "one of its loops was aborted"
+    assert not status(root)["alive"]
+    until(lambda: nothing_is_left(root), 6)
+    left = here("fleet", "prune", cwd=root)
+    assert "nobody can be asked here" in left.stderr
+    assert "removed" in here("fleet", "prune", "--yes", cwd=root).stdout
+
+
+def test_a_setup_that_fails_costs_nothing_and_is_told_with_its_words(root: Path) -> None:
+    file = plan(root, "First", setup="echo no such package >&2; exit 3", agent=WAITS)
+
+    done = run("fleet", "run", str(file), "--headless", cwd=root)
+
+    assert done.returncode == 1
+    assert "no such package" in done.stdout
+    assert state_of(root).loops["1"].never_began
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nacht.toml"], "there is no file nacht.toml"),
+        (["Do it"], "a loop needs a command that tells when the work is done"),
+        ([], "say one thing to run"),
+        (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is no commit"),
+        (["Do it", "-c", "true", "--best-of", "99"], "--best-of takes a number from 1 to 26"),
+        (["Do it", "-c", "true", "--choice", "all"], "say how many with --best-of"),
+        (["Do it", "-c", "true", "--budget", "much"], "--budget takes dollars"),
+        (["Do it", "-c", "true", "--agents", "0"], "--agents takes a number from 1 to 100"),
+        (["Do it", "-c", "true", "--listen", "tcp://0.0.0.0:1"], "would let everybody"),
+        (["Do it", "-c", "true", "--listen", "tls://0.0.0.0:1"], "needs --tls FOLDER"),
+        (["--from-issues", "ralph", "-c", "true"], "issues need a tracker"),
+    ],
+)
+def test_what_cannot_be_gets_a_sentence_and_leaves_nothing(
+    root: Path, words: list[str], sentence: str
+) -> None:
+    done = here("fleet", "run", *words, "--headless", "--agent-command", "true", cwd=root)
+
+    assert done.returncode in (1, 2)
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list((root / ".aiwg").rglob("events.jsonl"))
+
+
+def test_without_a_fleet_each_command_says_what_to_do(root: Path) -> None:
+    for words in (["status"], ["attach"], ["pause", "all"], ["stop"], ["resume"]):
+        done = here("fleet", *words, cwd=root)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "start one with 'ralph-tui fleet run'" in done.stderr
+
+
+def test_looking_on_loads_no_engine(root: Path) -> None:
+    """Status and screens are quick: what carries orders is loaded by the fleet's process alone."""
+    program = (
+        "import sys\nfrom ralph_tui.cli import main\nmain(['fleet', 'status'])\n"
+        "print([name for name in ('dask', 'distributed', 'tornado') if name in sys.modules])"
+    )
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
