@@ -124,7 +124,11 @@ class Way:
                     if not self._passable:
                         here.close()
                         continue
-                    there = socket.create_connection(("127.0.0.1", self._target))
+                    try:
+                        there = socket.create_connection(("127.0.0.1", self._target))
+                    except OSError:  # nobody listens there now
+                        here.close()
+                        continue
                     self._open += [here, there]
                 for source, sink in ((here, there), (there, here)):
                     threading.Thread(target=_forward, args=(source, sink), daemon=True).start()

@@ -70,7 +70,8 @@ class PlayedFleet:
 
     def join(self, host: str, slots: int = 2, machine: str = "") -> None:
         """It says what it holds, and loops that it should have and has not are gone."""
-        self.record(told.HostJoined(host=host, slots=slots, machine=machine or host))
+        place = machine or host
+        self.record(told.HostJoined(host=host, slots=slots, machine=place, home=place))
         for name, loop in self.state.loops.items():
             held = [run for run in self.alive.get(name, ()) if run.host == host]
             if loop.placed and any(run.attempt == loop.attempt for run in held):

@@ -27,6 +27,8 @@ class LoopState:
     attempt: int = 0
     host: str = ""
     machine: str = ""
+    home: str = ""
+    """Where its tree is; see `HostJoined`."""
     branch: str = ""
     stage: str = ""
     """While it is placed."""

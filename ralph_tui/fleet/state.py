@@ -29,6 +29,7 @@ class HostState:
     name: str
     slots: int = 0
     machine: str = ""
+    home: str = ""
     version: str = ""
     here: bool = True
     """It was heard of and not lost since."""
@@ -133,7 +134,7 @@ def _fleet_finished(state: FleetState, event: told.FleetFinished) -> None:
 
 def _host_joined(state: FleetState, event: told.HostJoined) -> None:
     state.hosts[event.host] = HostState(
-        event.host, event.slots, event.machine, event.version, since=event.at
+        event.host, event.slots, event.machine, event.home, event.version, since=event.at
     )
     for loop in state.loops.values():
         if loop.host == event.host:  # what could not be collected may be there again
@@ -157,6 +158,13 @@ def _loop_placed(state: FleetState, event: told.LoopPlaced) -> None:
         state.last_start[loop.spec.login] = event.at
         host = state.hosts.get(event.host)
         loop.machine = host.machine if host else ""
+        loop.home = host.home if host else ""
+
+
+def _loop_adopted(state: FleetState, event: told.LoopAdopted) -> None:
+    loop, host = state.loops.get(event.loop), state.hosts.get(event.host)
+    if loop is not None and host is not None:
+        loop.home = host.home
 
 
 def _loop_retried(state: FleetState, event: told.LoopRetried) -> None:
@@ -210,6 +218,7 @@ _HANDLERS: dict[type[FleetEvent], Callable[[FleetState, Any], None]] = {
     told.HostJoined: _host_joined,
     told.HostLost: _host_lost,
     told.LoopPlaced: _loop_placed,
+    told.LoopAdopted: _loop_adopted,
     told.LoopRetried: _loop_retried,
     told.AccountHeld: _account_held,
     told.AccountReleased: _account_released,

@@ -45,6 +45,7 @@ class PlayedHost:
         self.closed = threading.Event()
         self.lost = threading.Event()
         self.obeyed: list[Order] = []
+        self.home = ""
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
 

@@ -43,10 +43,9 @@ class PlayedHosts:
         assert self._observe is not None
         self._observe(what)
 
-    def join(self, host: str, *holds: Held, slots: int = 2, machine: str = "m") -> None:
-        self.observe(
-            Joined(host=host, slots=slots, machine=machine, version=__version__, holds=holds)
-        )
+    def join(self, host: str, *holds: Held, slots: int = 2, home: str = "m") -> None:
+        known = {"machine": "m", "home": home, "version": __version__}
+        self.observe(Joined(host=host, slots=slots, holds=holds, **known))
 
     def of(self, kind: type[T]) -> list[T]:
         """The orders of a kind, so far."""

@@ -75,14 +75,19 @@ def unwanted(state: FleetState, loop: LoopState) -> bool:
 
 
 def host_with_tree(state: FleetState, loop: LoopState) -> str:
-    """The host that has the tree of a loop, or another one on the same machine; empty: none."""
-    own = state.hosts.get(loop.host)
-    if own is not None and own.here:
-        return own.name
+    """The host that is there and has the tree of a loop, whatever it is called; empty: none."""
     for host in state.hosts.values():
-        if host.here and loop.machine and host.machine == loop.machine:
+        if host.here and has_tree(loop, host.name, host.home):
             return host.name
     return ""
+
+
+def has_tree(loop: LoopState, host: str, home: str) -> bool:
+    """Whether a host of this name and home has the tree of a loop.
+
+    Hosts of one machine have each their own trees, and another machine may use a name again.
+    """
+    return home == loop.home if loop.home else host == loop.host
 
 
 def _after_loss(state: FleetState, loop: LoopState) -> Decision:

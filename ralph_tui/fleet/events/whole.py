@@ -68,6 +68,8 @@ class HostJoined(FleetEvent):
     """Loops at once."""
     machine: Line = ""
     """Its name in the network."""
+    home: Line = ""
+    """Names the folder of its trees: who has the same one has these trees, and nobody else."""
     version: Line = ""
     """Of its ralph-tui."""
 

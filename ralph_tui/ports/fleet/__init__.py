@@ -81,6 +81,9 @@ class LoopHost(Protocol):
     fleet asks for what it has missed with `Adopt`.
     """
 
+    home: str
+    """Names the folder of its trees, as no other one is named."""
+
     def holds(self) -> tuple[Held, ...]:
         """Its loops, alive or over and not removed; does not block for longer than 100 ms."""
         ...

@@ -31,6 +31,8 @@ class Joined(Fact):
     host: Line
     slots: int = Field(ge=1, le=1000)
     machine: Line = ""
+    home: Line = ""
+    """Names the folder of its trees; no other host, and no other machine, has the same."""
     version: Line = ""
     holds: tuple[Held, ...] = ()
 

@@ -4,12 +4,14 @@ Rule: a host may say anything. What it says of a loop counts only for the attemp
 has placed; any other attempt is ended and removed.
 """
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from ralph_tui.adapters.fleet.records.mirror import GapError
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.decisions.leases import has_tree, margin_s
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import fleet as seen
 from ralph_tui.runtime.fleet.carrying_out import ended
@@ -56,17 +58,28 @@ class Observing:
         if known is None or not known.here or known.slots != one.slots:
             desk.record(
                 told.HostJoined(
-                    host=one.host, slots=one.slots, machine=one.machine, version=one.version
+                    host=one.host,
+                    slots=one.slots,
+                    machine=one.machine,
+                    home=one.home,
+                    version=one.version,
                 )
             )
         held = {(each.loop, each.attempt) for each in one.holds}
         for each in one.holds:
             self._held(one.host, each)
         for loop in list(desk.state.loops.values()):
-            if loop.placed and (loop.spec.id, loop.attempt) not in held:
-                back = loop.status == "lost" and bool(loop.machine) and loop.machine == one.machine
-                if loop.host == one.host or back:
-                    self._missing(loop, one.host)
+            if not loop.placed or (loop.spec.id, loop.attempt) in held:
+                continue
+            if has_tree(loop, one.host, one.home):
+                self._missing(loop, one.host)
+            elif loop.host == one.host and loop.status != "lost":
+                # Another one took the name: where the loop ran it may go on until its lease ends.
+                desk.record(told.LoopLost(loop=loop.spec.id, until=self._lease_over()))
+
+    def _lease_over(self) -> datetime:
+        lease = self._desk.state.plan.lease_s
+        return self._desk.clock.now() + timedelta(seconds=lease + margin_s(lease))
 
     def _held(self, host: str, held: seen.Held) -> None:
         desk, loop = self._desk, self._desk.state.loops.get(held.loop)

@@ -197,6 +197,7 @@ class DaskDispatcher:
         version: str = "",
         slots: int = 0,
         machine: str = "",
+        home: str = "",
         holds: str = "[]",
         **_: object,
     ) -> None:
@@ -212,7 +213,12 @@ class DaskDispatcher:
             return
         try:
             joined = Joined(
-                host=name, slots=slots, machine=machine, version=version, holds=wire.held(holds)
+                host=name,
+                slots=slots,
+                machine=machine,
+                home=home,
+                version=version,
+                holds=wire.held(holds),
             )
         except ValueError as error:
             self._refuse(worker, name, f"it was not understood: {wire.problem(error)}")

@@ -165,6 +165,7 @@ class HostLink:
                 "version": __version__,
                 "slots": self._berth.slots,
                 "machine": socket.gethostname(),
+                "home": host.home,
                 "holds": wire.encode_held(host.holds()),
             }
             worker.batched_send(hello)

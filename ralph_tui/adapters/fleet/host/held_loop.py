@@ -60,6 +60,8 @@ class HeldLoop:
         self._cancel: Callable[[], None] | None = None
         self._over: Over | None = None
         self._done = threading.Event()
+        self._said = threading.Event()
+        """That it is over was observed, too."""
         self._thread: threading.Thread | None = None
 
     @property
@@ -103,8 +105,8 @@ class HeldLoop:
         self._answer(order)
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end of it, in seconds; whether it has come."""
-        return self._thread is None or self._done.wait(timeout)
+        """Wait until its end was observed, in seconds; whether it was."""
+        return self._thread is None or self._said.wait(timeout)
 
     # -- for who prepares it -----------------------------------------------------------------
 
@@ -214,6 +216,7 @@ class HeldLoop:
             self._inbox.close()
         self._telling.close()
         self._observe(over)
+        self._said.set()
         for order in left:
             self._answer(order)
 

@@ -15,7 +15,7 @@ from ralph_tui.adapters.fleet.host.preparing import Preparer
 from ralph_tui.adapters.fleet.trees.bases import Bases
 from ralph_tui.adapters.fleet.trees.collecting import collect
 from ralph_tui.adapters.fleet.trees.making import remove_worktree
-from ralph_tui.adapters.fleet.trees.places import TreeFolder, found_in
+from ralph_tui.adapters.fleet.trees.places import TreeFolder, found_in, home_of
 from ralph_tui.errors import RalphError, WorkspaceError
 from ralph_tui.ports.fleet import (
     Adopt,
@@ -57,6 +57,7 @@ class WorkerHost:
         """`base` is where trees lie. Of the fleet `fleet_id`, trees of an earlier process count."""
         self.name = name
         self.slots = slots
+        self.home = home_of(base)
         self._base = base
         self._observe = observe
         self._lock = threading.RLock()

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from platformdirs import user_state_path
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ralph_tui.adapters.records.files import write_json
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.errors import WorkspaceError, why, workspace_error
-from ralph_tui.plain_files import make_folder, read_bytes
+from ralph_tui.plain_files import make_folder, put_new, read_bytes
 from ralph_tui.ports.fleet import Place
 from ralph_tui.text.sanitize import one_line
 
@@ -115,6 +116,21 @@ class TreeFolder:
 def fleet_folder(base: Path, fleet_id: str) -> Path:
     """What this host keeps of a fleet; raises ``WorkspaceError`` for what is no part of a path."""
     return base / _checked(fleet_id)
+
+
+def home_of(base: Path) -> str:
+    """The name of a folder of trees: it stays the same there, and is nowhere else.
+
+    Where it cannot be kept it is a new one each time: what ran there before is not known again.
+    """
+    path = base / "home-id"
+    with suppress(OSError):
+        make_folder(base)
+        with suppress(FileExistsError):
+            put_new(path, uuid4().hex.encode(), mode=0o600)
+        if name := read_bytes(path, most=100).decode("utf-8", "replace").strip():
+            return one_line(name)
+    return uuid4().hex
 
 
 def _checked(name: str) -> str:

@@ -205,7 +205,7 @@ class TestLeases:
         assert played.state.loops["1"].resuming
         played.wait(60)
         assert played.settle() == []
-        played.join("three", machine="one")  # another host on that machine
+        played.join("three", machine="one")  # another host with its trees
         assert played.settle() == [to.PlaceLoop("1", 1, "three", None, resume=True)]
 
     def test_a_tree_that_does_not_come_back_is_replaced_by_a_new_one(self) -> None:

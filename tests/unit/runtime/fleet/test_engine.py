@@ -294,6 +294,35 @@ def test_a_host_that_comes_back_is_asked_for_what_was_missed(tmp_path: Path) -> 
         assert len(fleet.hosts.of(seen.Place)) == 1, "it is never run twice"
 
 
+def test_another_host_of_its_machine_says_nothing_of_a_lost_loop(tmp_path: Path) -> None:
+    """It has other trees: the loop may go on in its own, and be found again there."""
+    with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
+        fleet.hosts.join("h", home="one")
+        fleet.wait_for(told.LoopBegan)
+        fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
+        fleet.wait_for(told.LoopLost)
+        fleet.hosts.join("other", home="two")
+        fleet.wait_for(told.HostJoined, host="other")
+        fleet.hosts.join("h", seen.Held(loop="1", attempt=1, alive=True, seq=1), home="one")
+        fleet.wait_for(told.LoopAdopted)
+        assert len(fleet.hosts.of(seen.Place)) == 1, "it is never run twice"
+
+
+def test_who_takes_the_name_of_a_host_has_not_its_loops(tmp_path: Path) -> None:
+    with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
+        fleet.hosts.join("h", home="one")
+        fleet.wait_for(told.LoopBegan)
+        fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
+        fleet.hosts.join("h", home="two")
+        lost = fleet.wait_for(told.LoopLost)
+        joined = fleet.wait_for(told.HostJoined, home="two")
+        assert (lost.until - joined.at).total_seconds() > 600  # the lease, and a margin
+        fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
+        fleet.hosts.join("h", home="one")
+        assert "was gone" in fleet.wait_for(told.LoopEnded).reason
+        assert fleet.hosts.wait_for(seen.Place, 2)[1].resume
+
+
 def test_a_run_whose_process_was_killed_goes_on_in_its_tree_twice_at_most(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
