@@ -16,6 +16,7 @@ from ralph_tui.tui.cockpit import layout
 from tests.foreign import sample_events
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
+from tests.tui.fleets import FleetDriver, finished, under_way
 from tests.tui.held import Held
 from tests.tui.homes import ASKS, DIED, DONE, LIVE, USED_UP, HomeDriver
 from tests.tui.new_runs import FormDriver
@@ -150,6 +151,9 @@ STATES = (
     State("search-empty", of("running", beside=beside(OneRun(story("stuck")))), ("slash",),
           "Type what you remember", sizes=(SMALL,)),
     # a new run
+    # a fleet
+    State("fleet", lambda: FleetDriver(under_way()), sees="loop 2 waits for your answer"),
+    State("fleet-over", lambda: FleetDriver(finished()), ("down", "down"), "try 1 of 3"),
     # home
     State("home", partial(HomeDriver, LIVE, DONE, USED_UP, DIED), sees="1 live",
           sizes=(*ALL, (60, 15))),

@@ -73,7 +73,7 @@ def _left(folder: FleetFolder) -> str:
         branches = [loop.branch for loop in state.loops.values() if loop.commit]
         rows += [told("its branches", clip(", ".join(branches), 300))] if branches else []
         rows += [told("go on with it", "ralph-tui fleet resume")] if lost else []
-        return "\n".join([*rows, told("look at it again", f"ralph-tui fleet attach {folder.name}")])
+        return "\n".join([*rows, told("its screen", f"ralph-tui fleet attach {folder.name}")])
     return "\n".join(
         [
             *rows,
