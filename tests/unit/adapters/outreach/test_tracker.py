@@ -424,3 +424,27 @@ def test_a_comment_goes_to_the_runs_issue_and_nowhere_where_it_has_none(
     service.special = refusing("/comments", "POST", 404)
     assert tracker.deliver(words, again=True) == "", "the issue is gone: none is made for it"
     assert len(service.issues) == 1
+
+
+def test_open_issues_of_a_label_are_listed_page_by_page_and_pull_requests_left_out(
+    service: TrackerService, tmp_path: Path
+) -> None:
+    def issue(number: int, label: str, **more: object) -> dict[str, Any]:
+        text = {"title": f"t{number}\x1b[2J", "body": "b" if number % 2 else None}
+        return {"number": number, "state": "open", "labels": [{"name": label}], **text, **more}
+
+    service.issues = [issue(number, "Night") for number in range(1, 13)]
+    service.issues.append(issue(13, "day"))
+    service.issues.append(issue(14, "night", pull_request={"url": "x"}))
+
+    found = list(channel(service, tmp_path).open_issues("night"))
+
+    assert [one.number for one in found] == [*range(12, 0, -1)]
+    assert {one.body for one in found} == {"", "b"}
+    assert not any("\x1b" in one.title for one in found)
+
+
+def test_issues_that_cannot_be_listed_say_why(service: TrackerService, tmp_path: Path) -> None:
+    service.special = refusing("/issues", "GET", 404)
+    with pytest.raises(UndeliveredError, match="shows this token no repository team/project"):
+        list(channel(service, tmp_path).open_issues("night"))
