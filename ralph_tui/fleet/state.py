@@ -54,6 +54,8 @@ class FleetState:
     started: told.FleetStarted | None = None
     finished: told.FleetFinished | None = None
     plan: Plan = field(default_factory=Plan)
+    unattended: bool = True
+    """Loops that are placed take their questions' defaults."""
     loops: dict[str, LoopState] = field(default_factory=dict)
     """By id, in the order of the plan, which is that of the queue."""
     hosts: dict[str, HostState] = field(default_factory=dict)
@@ -115,12 +117,14 @@ class FleetState:
 
 def _fleet_started(state: FleetState, event: told.FleetStarted) -> None:
     state.started, state.plan = event, event.plan
+    state.unattended = event.unattended
     state.loops = {spec.id: LoopState(spec) for spec in event.plan.loops}
 
 
 def _fleet_resumed(state: FleetState, event: told.FleetResumed) -> None:
     """Hosts join the new process anew; who resumes a fleet wants what was stopped to go on."""
     state.finished = state.stopping = None
+    state.unattended = event.unattended
     state.trials.clear()
     for host in state.hosts.values():
         host.here, host.since = False, event.at  # it was heard of until now, for all that is known

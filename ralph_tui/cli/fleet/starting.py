@@ -74,6 +74,7 @@ def _connection(args: argparse.Namespace) -> "Connection":
         tls=named_path(args.tls).absolute() if args.tls else None,
         trees=named_path(args.trees).absolute() if args.trees else None,
         agents=args.agents,
+        unattended=not args.detached,
     )
 
 

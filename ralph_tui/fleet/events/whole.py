@@ -45,6 +45,8 @@ class FleetStarted(FleetEvent):
     plan: Plan
     remote: bool = False
     """Hosts may join from other machines."""
+    unattended: bool = True
+    """Its loops take their questions' defaults; else they wait as a run in the background does."""
     pid: int = 0
     host: Line = ""
 
@@ -55,6 +57,8 @@ class FleetResumed(FleetEvent):
     durable = True
     kind: Literal["fleet_resumed"] = "fleet_resumed"
     by: Line
+    unattended: bool = True
+    """As of `FleetStarted`, from now on."""
     pid: int = 0
     host: Line = ""
 

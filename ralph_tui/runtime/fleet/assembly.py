@@ -46,6 +46,8 @@ class Connection:
     """Where the trees of this process's loops lie; None: in the user's state folder."""
     agents: int | None = None
     """Loops at once on this machine; None: as planned."""
+    unattended: bool = True
+    """Started as plain lines: nobody is asked."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
             commit=commit,
             plan=plan,
             remote=bool(connection.listen),
+            unattended=connection.unattended,
             pid=os.getpid(),
             host=socket.gethostname(),
         )
@@ -113,7 +116,9 @@ def resumed_fleet(
             )
         source = source_of(repository, start.commit)
         cut(recording.journal)
-        resumed = told.FleetResumed(by=by, pid=os.getpid(), host=socket.gethostname())
+        resumed = told.FleetResumed(
+            by=by, unattended=connection.unattended, pid=os.getpid(), host=socket.gethostname()
+        )
         yield _assembled(
             _Parts(repository, records, lock, start, source, state, [resumed]), connection, held
         )

@@ -125,6 +125,7 @@ class CarryingOut:
             ports=plan.ports,
             lease_s=plan.lease_s,
             budget_usd=decision.budget_usd,
+            unattended=self._desk.state.unattended,
             resume=decision.resume,
             seen=self._mirrors(decision.loop, decision.attempt).seq,
         )
