@@ -186,7 +186,7 @@ def next_step(status: dict[str, Any], run: str) -> str:
 
 def told(purpose: str, command: str) -> str:
     """A row: what it is for, and a command as it can be typed."""
-    return f"  {f'{purpose}:':<{PURPOSE_CELLS}}{command}"
+    return f"  {f'{purpose}:':<{PURPOSE_CELLS - 1}} {command}"
 
 
 def question_text(question: dict[str, Any], *, answers: bool = True) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.fleet.records.folders import FleetFolder, find_fleet, find_fleets
 from ralph_tui.adapters.fleet.records.reading import read_fleet
-from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import told
 from ralph_tui.config.files import first_keys, first_theme
 from ralph_tui.errors import JournalError, UsageError
+from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import fleet_sentence
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -44,7 +45,8 @@ def find_shown(root: Path, name: str | None) -> tuple[FleetFolder, str]:
 def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
     """Show it until its screen is left, then say how to come back.
 
-    `loop` is opened at once; empty: none. Leaving the screen never stops the fleet.
+    `loop` is opened at once; empty: none. Leaving the screen never stops the fleet. The exit code
+    is that of its outcome where it is over by then.
     """
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
     from ralph_tui.tui.fleet.opening import FleetOpening  # noqa: PLC0415 - as above
@@ -60,17 +62,26 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
     theme = first_theme(root, os.environ)
     code = Stage(load, theme, left=ExitCode.COMPLETED, opening=FleetOpening).show()
     with suppress(OSError, JournalError):  # the terminal may be gone
-        print(_left(folder))
+        state = read_fleet(folder.journal).state()
+        code = left_code(state, code)
+        print(left_words(folder, state))
     return code
 
 
-def _left(folder: FleetFolder) -> str:
+def left_code(state: FleetState, code: int) -> int:
+    """The exit code of a fleet's screen that ended with `code`: the outcome, where there is one."""
+    if state.finished is None or code != ExitCode.COMPLETED:
+        return code
+    return OUTCOME_CODES[state.finished.outcome]
+
+
+def left_words(folder: FleetFolder, state: FleetState) -> str:
     """How the fleet stands whose screen was left, and how to come back."""
-    state, living = read_fleet(folder.journal).state(), folder.owner() is not None
+    living = folder.owner() is not None
     lost = state.finished is None and not living
     rows = [f"{folder.name}: {fleet_sentence(state, datetime.now(UTC), lost=lost)}"]
     if not living:
-        branches = [loop.branch for loop in state.loops.values() if loop.commit]
+        branches = [loop.branch for loop in state.loops.values() if loop.commit and loop.branch]
         rows += [told("its branches", clip(", ".join(branches), 300))] if branches else []
         rows += [told("go on with it", "ralph-tui fleet resume")] if lost else []
         return "\n".join([*rows, told("its screen", f"ralph-tui fleet attach {folder.name}")])
