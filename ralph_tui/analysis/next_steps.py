@@ -120,6 +120,7 @@ def run_again(started: RunStarted) -> str:
     for option, value in options.items():
         if isinstance(value, str) and value:
             words += [option, value]
+    words += _set("agent.binary", started.config.get("agent.binary"))
     for name in ("agent.fallback", "agent.fallback_after"):
         if started.config.get("agent.fallback"):
             words += _set(name, started.config.get(name))
@@ -133,6 +134,8 @@ def _set(name: str, value: object) -> list[str]:
             return ["--set", f"{name}={','.join(map(str, value))}"]
         case int() | float():
             return ["--set", f"{name}={value:g}"]
+        case str():
+            return ["--set", f"{name}={value}"]
     return []
 
 

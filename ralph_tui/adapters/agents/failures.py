@@ -209,12 +209,12 @@ def _local(seconds: int) -> str:
 
 
 def reset_in_words(text: str, now: datetime) -> datetime | None:
-    """When a limit ends, as ``try again at ...`` or ``try again in ...`` says; `now` is aware.
+    """When a limit ends, as ``try again at ...``, ``try again in ...`` or seconds since 1970 say.
 
-    A time of day is one of `now`'s zone: agents tell their user's.
+    A time of day is one of the zone of `now`, which is aware: agents tell their user's.
     """
     try:
-        found = _told_at(text, now) or _told_in(text, now)
+        found = _told_at(text, now) or _told_in(text, now) or _told_in_seconds(text)
     except (ValueError, OverflowError):
         return None
     return found if found is not None and now < found <= now + _FARTHEST else None
@@ -241,6 +241,11 @@ def _told_in(text: str, now: datetime) -> datetime | None:
         thousandth = unit.lower().startswith(("ms", "milli"))
         seconds += float(amount) * (0.001 if thousandth else _UNITS.get(unit[0].lower(), 0.0))
     return now + timedelta(seconds=seconds) if seconds else None
+
+
+def _told_in_seconds(text: str) -> datetime | None:
+    match = _EPOCH.search(text)
+    return None if match is None else datetime.fromtimestamp(int(match["at"]), UTC)
 
 
 def _limit(name: str, code: int | None) -> Limit | None:

@@ -43,7 +43,8 @@ class EndTracker:
 
     def result(self, result: Mapping[str, object]) -> None:
         """A turn ended."""
-        self.of_last_turn = self._dated(end_of_result(result, self._failed_call))
+        now = datetime.now().astimezone()
+        self.of_last_turn = self._dated(end_of_result(result, self._failed_call, now))
         self._failed_call = None
 
     def at_exit(self, exit_code: int | None, last_words: str, *, heard: bool) -> SessionEnd:
@@ -56,4 +57,4 @@ class EndTracker:
         reached, resets_at = self.limit
         if end.outcome != "limited" or not reached or end.limit in ("overload", "outage"):
             return end
-        return replace(end, limit="usage_limit", resets_at=resets_at)
+        return replace(end, limit="usage_limit", resets_at=resets_at or end.resets_at)

@@ -6,6 +6,7 @@ words; then these decide.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.failures import (
@@ -14,6 +15,7 @@ from ralph_tui.adapters.agents.failures import (
     ended_by,
     failed_call,
     in_words,
+    reset_in_words,
 )
 from ralph_tui.adapters.agents.json_fields import as_list, as_text
 from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
@@ -30,9 +32,14 @@ REMEDIES: Remedies = {
 
 
 def end_of_result(
-    result: Mapping[str, object], last_failed: FailedCall | None = None
+    result: Mapping[str, object],
+    last_failed: FailedCall | None = None,
+    now: datetime | None = None,
 ) -> SessionEnd:
-    """What one ``result`` event says of the turn it ends; `last_failed` is its last failed call."""
+    """What one ``result`` event says of the turn it ends; `last_failed` is its last failed call.
+
+    `now`, which is aware, is needed where older versions tell in words alone when a limit ends.
+    """
     if not _failed(result):
         if as_text(result.get("terminal_reason")) == "hook_stopped":
             return SessionEnd("success", "A hook of yours stopped the agent before it was done.")
@@ -51,7 +58,8 @@ def end_of_result(
         outcome, limit = in_words(details) or (outcome, limit)
     if outcome == "error" and last_failed is not None and result.get("api_error_status") is None:
         outcome, limit = last_failed.outcome, last_failed.limit
-    return ended_by(FailedCall(outcome, limit if outcome == "limited" else None, details), REMEDIES)
+    call = FailedCall(outcome, limit if outcome == "limited" else None, details)
+    return ended_by(call, REMEDIES, None if now is None else reset_in_words(details, now))
 
 
 def end_of_failed_call(call: FailedCall) -> SessionEnd:

@@ -119,6 +119,8 @@ def test_last_words_of_a_program_are_no_outage() -> None:
         (USAGE + "Nov 31st, 2026 12:43 AM.", None),
         (USAGE + "Nov 22nd, 2036 12:43 AM.", None),
         (USAGE + "99:99 AM.", None),
+        ("limit reached|1795300000", datetime.fromtimestamp(1795300000, UTC)),
+        ("limit reached|1595300000", None),
         ("try again in 5 parsecs", None),
         ("try again later", None),
     ],

@@ -1,5 +1,7 @@
 """The outcome table: what results and exits mean."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
@@ -120,3 +122,13 @@ def test_a_refusal_names_the_remedy() -> None:
         "(401): run `claude` and then /login"
         in end_of_failed_call(FailedCall("auth", said="401")).reason
     )
+
+
+def test_an_older_versions_limit_ends_when_its_words_say() -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    reset = now + timedelta(hours=2)
+    ends = EndTracker()
+    words = f"Claude AI usage limit reached|{int(reset.timestamp())}"
+    ends.result({"is_error": True, "subtype": "success", "result": words})
+    assert ends.of_last_turn is not None
+    assert (ends.of_last_turn.outcome, ends.of_last_turn.resets_at) == ("limited", reset)
