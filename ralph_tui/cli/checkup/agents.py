@@ -5,6 +5,7 @@ Rule: of a secret it is looked whether it is there, never what it is.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ralph_tui.adapters.agents import (
@@ -24,6 +25,7 @@ from ralph_tui.adapters.agents.commands import begins_with
 from ralph_tui.adapters.agents.installed import NOT_TOLD, PROBE_S
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.cli.checkup.finding import Finding, Level, refusal
+from ralph_tui.cli.checkup.running import together
 from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.config.files import read_file
 from ralph_tui.config.settings import AgentSettings
@@ -98,14 +100,19 @@ def check_other_agents(around: Surroundings) -> Iterator[Finding]:
     settings = around.settings.agent
     chosen = find_agent(settings, around.environ)
     told = {chosen.name if chosen else "", *settings.fallback}
-    for agent in offered():
-        if not agent.program or agent.name in told or around.program(agent.program) is None:
-            continue
-        if agent is CLAUDE:
-            yield from _claude(around, fallback_settings(settings, agent.name))
-        else:
-            theirs = fallback_settings(settings, agent.name)
-            yield from _program(around, agent, theirs, "note")
+    others = [
+        agent
+        for agent in offered()
+        if agent.program and agent.name not in told and around.program(agent.program)
+    ]
+    yield from together(WHAT, {agent.name: partial(_other, agent) for agent in others}, around)
+
+
+def _other(agent: AgentDescription, around: Surroundings) -> Iterator[Finding]:
+    theirs = fallback_settings(around.settings.agent, agent.name)
+    if agent is CLAUDE:
+        return _claude(around, theirs)
+    return _program(around, agent, theirs, "note")
 
 
 def _program(
@@ -140,8 +147,8 @@ def _program(
 
 def _abilities(agent: AgentDescription) -> Finding:
     """What it can do: an owner may count on it."""
-    seen = f", as tried with {agent.seen_versions}" if agent.seen_versions else ""
-    return Finding("note", WHAT, f"{agent.name} {can_words(agent.abilities)}{seen}")
+    seen = f"as tried with {agent.seen_versions}: " if agent.seen_versions else ""
+    return Finding("note", WHAT, f"{seen}{agent.name} {can_words(agent.abilities)}")
 
 
 def _none(around: Surroundings) -> Finding:

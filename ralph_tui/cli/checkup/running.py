@@ -1,6 +1,7 @@
-"""One check after the other, each within its time."""
+"""One check after the other, each within its time; what is optional is looked at together."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ralph_tui.cli.checkup.finding import Finding, refusal
@@ -9,34 +10,66 @@ from ralph_tui.errors import RalphError, why
 
 Check = Callable[[Surroundings], Iterable[Finding]]
 
+TOGETHER = 0.9
+"""Of a check's time, what those within it may take that run together."""
+
 
 def findings(checks: Mapping[str, Check], around: Surroundings) -> Iterator[Finding]:
     """What each finds, as soon as it is known; `checks` by what they look at."""
     for what, check in checks.items():
-        yield from _within(what, check, around)
+        running = _Running(what, check, around)
+        found = running.found(around.seconds)
+        if found is None:
+            says = f"gave no answer within {around.seconds:g} s"
+            found = [Finding("problem", what, says, "is a disk or a network mount not there?")]
+        yield from found
 
 
-def _within(what: str, check: Check, around: Surroundings) -> list[Finding]:
-    found: list[Finding] = []
-    complete = threading.Event()
+def together(what: str, checks: Mapping[str, Check], around: Surroundings) -> Iterator[Finding]:
+    """What those find that no run needs, all at once; one that gives no answer costs itself alone.
 
-    def look() -> None:
+    `checks` by the names of what is looked at, `what` is the subject of them all.
+    """
+    within = around.seconds * TOGETHER
+    until = time.monotonic() + within
+    begun = {name: _Running(what, check, around) for name, check in checks.items()}
+    for name, running in begun.items():
+        found = running.found(max(0.0, until - time.monotonic()))
+        if found is None:
+            says = f"{name} gave no answer within {within:g} s"
+            found = [Finding("note", what, says, "the machine may be busy: look again later")]
+        yield from found
+
+
+class _Running:
+    """A check at work."""
+
+    def __init__(self, what: str, check: Check, around: Surroundings) -> None:
+        self._what, self._check, self._around = what, check, around
+        self._found: list[Finding] = []
+        self._complete = threading.Event()
+        # A daemon: what hangs in the system is left behind, and holds up neither the rest nor the
+        # end.
+        self._thread = threading.Thread(target=self._look, name=f"check-{what}", daemon=True)
+        self._thread.start()
+
+    def found(self, within_s: float) -> list[Finding] | None:
+        """What it has found; None where it gives no answer within `within_s` seconds."""
+        self._thread.join(within_s)
+        if self._complete.is_set():
+            return self._found
+        if self._thread.is_alive():
+            return None
+        says = "this check has failed by a fault of its own, told above"
+        return [Finding("warning", self._what, says, "please report it")]
+
+    def _look(self) -> None:
+        what = self._what
         try:
-            found.extend(check(around))
+            self._found.extend(self._check(self._around))
         except RalphError as error:
-            found.append(refusal("problem", what, error))
+            self._found.append(refusal("problem", what, error))
         except OSError as error:
-            found.append(Finding("problem", what, why(error, "look after it").partition("; ")[0]))
-        complete.set()
-
-    # A daemon: what hangs in the system is left behind, and holds up neither the rest nor the end.
-    thread = threading.Thread(target=look, name=f"check-{what}", daemon=True)
-    thread.start()
-    thread.join(around.seconds)
-    if complete.is_set():
-        return found
-    if thread.is_alive():
-        says = f"gave no answer within {around.seconds:g} s"
-        return [Finding("problem", what, says, "is a disk or a network mount not there?")]
-    says = "this check has failed by a fault of its own, told above"
-    return [Finding("warning", what, says, "please report it")]
+            wrong = why(error, "look after it").partition("; ")[0]
+            self._found.append(Finding("problem", what, wrong))
+        self._complete.set()

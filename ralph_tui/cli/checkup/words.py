@@ -26,7 +26,7 @@ def lines_of(finding: Finding, width: int) -> list[str]:
 
     `width`: columns of the terminal; 0: nothing is wrapped.
     """
-    head = f"{CHECKED[finding.level].label:<10}{finding.what:<10}"
+    head = f"{CHECKED[finding.level].label:<10}{finding.what:<9} "
     says, fix = _clean(finding.says), _clean(finding.fix)
     whole = f"{head}{says} {ARROW}{fix}" if fix else f"{head}{says}"
     if not width or len(whole) <= width:

@@ -185,6 +185,15 @@ class TestAgents:
         assert "→ --agent opencode runs it" in said
         assert "opencode can ask you, takes words while it works" in said
 
+    def test_a_slow_one_of_the_others_is_a_note_and_hides_none(self, made: Made) -> None:
+        made.program("codex", "sleep 600")
+        made.program("opencode", "echo 1.18.33")
+        around = made("agent.name=claude", seconds=4.0)
+        found = list(findings({"other agents": check_other_agents}, around))
+        assert "codex gave no answer within 3.6 s" in told(found)
+        assert "OpenCode (opencode) 1.18.33" in told(found)
+        assert not [each for each in found if each.level == "problem"]
+
     @pytest.mark.parametrize("version", ["codex-cli 0.50.0", "0.1.2505172129"])
     def test_one_that_is_too_old_is_offered_to_nobody(self, made: Made, version: str) -> None:
         made.program("codex", f"echo {version}")
@@ -232,7 +241,7 @@ class TestAgents:
         sign_in.write_text("{}")
         said = told(check_agent(around))
         assert "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); its sign-in is in" in said
-        assert "resumes sessions; unknown: its cost, as tried with" in said
+        assert "resumes sessions; unknown: its cost" in said
         assert "▲ warning agent" in said
         assert "'gemini'" in said
         assert not told(check_other_agents(around))
@@ -442,6 +451,11 @@ def test_nothing_is_written(made: Made) -> None:
 
 class TestWords:
     """How it is told."""
+
+    def test_a_long_subject_is_apart_from_what_is_said(self) -> None:
+        assert lines_of(Finding("note", "other agents", "are slow"), 0)[0].endswith(
+            "agents are slow"
+        )
 
     LONG = Finding(
         "warning", "tmux", "it keeps " + "very many words to " * 6 + "itself", "do this " * 9
