@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Protocol
 
 from ralph_tui.adapters.fleet.trees.bases import Bases
-from ralph_tui.adapters.fleet.trees.filling import SETUP_LIMIT_S, put_copied, run_setup
+from ralph_tui.adapters.fleet.trees.filling import SETUP_LIMIT_S, put_copied, run_setup, untracked
 from ralph_tui.adapters.fleet.trees.making import make_clone, make_worktree
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.fleet.trees.probing import Probe
@@ -70,6 +70,7 @@ class Preparer:
         if loop.place.setup.strip():
             loop.stage("setup")
             self._set_up(loop, variables)
+            record = record.model_copy(update={"of_setup": untracked(loop.folder.tree)})
         self._probe(loop, variables)
         loop.check()
         return loop.folder.write(record.model_copy(update={"ready": True}))

@@ -106,7 +106,7 @@ def _with_the_rest(repository: Repository, record: PlaceRecord) -> str:
 
 
 def _excluded(record: PlaceRecord) -> Iterable[str]:
-    names = (RECORDS, *OWN_FOLDERS, *record.place.copied)
+    names = (RECORDS, *OWN_FOLDERS, *record.place.copied, *record.of_setup)
     for name in dict.fromkeys(name.rstrip("/") for name in names):
         yield f":(exclude,literal){name}"
     for name in _STATE_FILES:

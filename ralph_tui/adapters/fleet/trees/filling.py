@@ -10,6 +10,7 @@ from binascii import Error as NotBase64
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from ralph_tui.adapters.fleet.trees.git import own_git
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import UsageError, WorkspaceError, why, workspace_error
 from ralph_tui.plain_files import (
@@ -87,6 +88,12 @@ def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
                 f"{one_line(name)} cannot be copied to {one_line(str(tree))}: {why(error, '')}",
                 error,
             ) from error
+
+
+def untracked(tree: Path) -> tuple[str, ...]:
+    """What git neither tracks nor ignores in a tree in which no agent has worked yet."""
+    listed = own_git(tree, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    return tuple(os.fsdecode(name) for name in listed.out.split(b"\0")[:MOST_FILES] if name)
 
 
 def run_setup(gate: ShellGate, log: Path) -> None:

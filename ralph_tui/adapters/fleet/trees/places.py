@@ -43,6 +43,8 @@ class PlaceRecord(BaseModel):
     """It is a worktree of the user's repository."""
     ready: bool = False
     """It is whole, and a run can begin in it."""
+    of_setup: tuple[str, ...] = ()
+    """Files and folders that the set-up command has left untracked: they are no work of the loop."""
     run: str = ""
     """Task and attempt of the run that began in it."""
     run_id: str = ""

@@ -350,6 +350,12 @@ def test_the_set_up_command_and_the_run_know_where_they_are(
     words = (tree / "of-setup").read_text().split()
     assert words == ["night", "1", "0", str(began.ports[0]), "7"]
     assert (tree / "of-agent").read_text().split() == words
+    host.obey(Collect(loop="1", attempt=1))
+    base = git(root, "rev-parse", "HEAD")
+    received = receive(open_repository(root), seen.wait(Collected), base, began.run_id)
+    names = git(root, "ls-tree", "--name-only", received.branch).split()
+    assert "of-agent" in names
+    assert "of-setup" not in names, "it is no work of the loop"
 
 
 def test_a_loop_goes_on_in_its_tree_in_another_process_of_the_host(
