@@ -44,7 +44,7 @@ class PlaceRecord(BaseModel):
     ready: bool = False
     """It is whole, and a run can begin in it."""
     of_setup: tuple[str, ...] = ()
-    """Files and folders that the set-up command has left untracked: they are no work of the loop."""
+    """What the set-up command has left untracked: it is no work of the loop."""
     run: str = ""
     """Task and attempt of the run that began in it."""
     run_id: str = ""
