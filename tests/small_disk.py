@@ -28,27 +28,38 @@ def make_room():
 """
 
 
-def run_on_small_disk(script: str, folder: Path, *, size: str = "256k") -> str:
-    """What `script` prints that runs in the disk's folder; it may `fill` it and `make_room`.
+def mounted(folder: Path, size: str = "256k") -> tuple[list[str], dict[str, str]]:
+    """How a command begins that has a disk of this size as its folder, and its environment.
 
     Skips the test where no disk can be mounted.
     """
     disk = folder / "disk"
     disk.mkdir()
     environ = {**os.environ, "DISK": str(disk), "SIZE": size, "PYTHONPATH": str(ROOT)}
-    mounted = ["unshare", "-rm", "sh", "-c", MOUNT, "sh"]
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*mounted, *words], env=environ, check=False, capture_output=True, text=True
-        )
-
+    words = ["unshare", "-rm", "sh", "-c", MOUNT, "sh"]
     try:
-        tried = run("true")
+        tried = subprocess.run(
+            [*words, "true"], env=environ, check=False, capture_output=True, text=True
+        )
     except FileNotFoundError:
         pytest.skip("there is no unshare(1) to make a small disk with")
     if tried.returncode:
         pytest.skip(f"no small disk can be mounted here: {tried.stderr}")
-    done = run(sys.executable, "-c", WORDS + script)
+    return words, environ
+
+
+def run_on_small_disk(script: str, folder: Path, *, size: str = "256k") -> str:
+    """What `script` prints that runs in the disk's folder; it may `fill` it and `make_room`.
+
+    Skips the test where no disk can be mounted.
+    """
+    words, environ = mounted(folder, size)
+    done = subprocess.run(
+        [*words, sys.executable, "-c", WORDS + script],
+        env=environ,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
