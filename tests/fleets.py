@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.e2e.cli import run
 from tests.fleet_programs import free_port
-from tests.forks import ROOT, Program, Started
+from tests.forks import ROOT, Forked, Program
 from tests.hosted import git
 from tests.processes import Child
 from tests.small_disk import mounted
@@ -38,6 +38,8 @@ IMPATIENT = Program(FLEET.interpreter, ROOT, _LOADED, "tests.doubles.impatient_f
 """Its fleet lets a host go that was silent for a second."""
 OLDER = Program(FLEET.interpreter, ROOT, _LOADED, "tests.doubles.older_version")
 HOSTS = ("one", "two", "three")
+ENDS_S = 40.0
+"""In which every process ends that was asked to."""
 SLOW_S = 60.0
 """What takes a second on an idle machine is waited for so long on a busy one."""
 
@@ -49,7 +51,7 @@ class Whole:
     folder: Path
     root: Path
     port: int = field(default_factory=free_port)
-    processes: dict[str, Started | Child[str]] = field(default_factory=dict)
+    processes: dict[str, Forked | Child[str]] = field(default_factory=dict)
     """By name of the host; the fleet's own is ``fleet``."""
 
     def __post_init__(self) -> None:
@@ -95,13 +97,13 @@ class Whole:
         path.write_text(text)
         return path
 
-    def start(self, plan: Path, *words: str, program: Program = FLEET) -> Started:
+    def start(self, plan: Path, *words: str, program: Program = FLEET) -> None:
         """Run the fleet; on this machine alone where nothing is said of hosts."""
-        return self._begin("fleet", program, "run", str(plan), *self._front, *words)
+        self._begin("fleet", program, "run", str(plan), *self._front, *words)
 
-    def resume(self, *words: str) -> Started:
+    def resume(self, *words: str) -> None:
         """Go on with it in another process."""
-        return self._begin("fleet", FLEET, "resume", *self._front, *words)
+        self._begin("fleet", FLEET, "resume", *self._front, *words)
 
     @property
     def listening(self) -> tuple[str, ...]:
@@ -120,16 +122,16 @@ class Whole:
         for name in names:
             until(lambda n=name: self.count("host_joined", host=n) > before[n], SLOW_S)  # type: ignore[misc]
 
-    def begin_host(self, name: str, *, port: int = 0, program: Program = FLEET) -> Started:
+    def begin_host(self, name: str, *, port: int = 0, program: Program = FLEET) -> None:
         """One with a slot, and a folder of its own."""
-        return self._begin(name, program, *self._host_words(name, self.folder / name, port))
+        self._begin(name, program, *self._host_words(name, self.folder / name, port))
 
     def join_on_full_disk(self, name: str) -> None:
         """A host without room for a tree, when it has joined; skips where that cannot be made."""
         words, environ = mounted(self.folder, "64k")
         full = [*words, sys.executable, "-P", "-m", "ralph_tui", "fleet"]
         host = self._host_words(name, Path(environ["DISK"]), 0)
-        child = Child([*full, *host], env=environ, stdout=subprocess.PIPE, text=True)
+        child = Child([*full, *host], env=environ, stdout=subprocess.DEVNULL)
         self.processes[name] = child
         until(lambda: self.count("host_joined", host=name), SLOW_S)
 
@@ -144,10 +146,16 @@ class Whole:
         where = ("--base", str(base), "--tls", str(self.keys))
         return ("worker", address, "--name", name, "--agents", "1", *where)
 
-    def _begin(self, name: str, program: Program, *words: str) -> Started:
-        started = Started(program, ["fleet", *words], self.root, dict(os.environ))
-        self.processes[name] = started
-        return started
+    def said(self, name: str) -> str:
+        """What a process has printed."""
+        return (self.folder / f"{name}.out").read_text()
+
+    def _begin(self, name: str, program: Program, *words: str) -> None:
+        with Path(os.devnull).open() as nobody, (self.folder / f"{name}.out").open("a") as out:
+            streams = (nobody.fileno(), out.fileno(), out.fileno())
+            words = ("fleet", *words)
+            begun = Forked(program, words, self.root, dict(os.environ), streams)
+        self.processes[name] = begun
 
     def send(self, name: str, number: int) -> None:
         """To one of its processes."""
@@ -155,8 +163,9 @@ class Whole:
 
     def kill(self, name: str) -> None:
         """And forget it."""
-        with self.processes.pop(name) as killed:
-            killed.kill()
+        killed = self.processes.pop(name)
+        killed.kill()
+        killed.wait()
 
     def end(self, name: str, number: int = signal.SIGTERM) -> int:
         """Ask a process to end; its exit code."""
@@ -165,9 +174,12 @@ class Whole:
 
     def ended(self, name: str = "fleet") -> int:
         """The exit code of a process that ends."""
-        with self.processes.pop(name) as process:
-            process.communicate(timeout=SLOW_S)
-            return process.wait()
+        try:
+            code = self.processes[name].wait(ENDS_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{name} does not end: {self.said(name)[-4000:]}") from None
+        del self.processes[name]
+        return code
 
     def close(self) -> None:
         """Nothing outlives a test, whatever it has found."""

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -25,6 +26,7 @@ from ralph_tui.ports.fleet import (
     NeedsBase,
     NotCollected,
     Noted,
+    Observation,
     Over,
     Recorded,
     Remove,
@@ -336,6 +338,24 @@ def test_it_is_ended_during_its_set_up(host: WorkerHost, seen: Seen, root: Path)
     over = seen.over(timeout=10)
     assert (over.outcome, over.never_began) == ("interrupted", True)
     assert over.reason == "the fleet has ended it"
+
+
+def test_a_host_that_is_closed_has_told_the_end_of_its_loops(
+    seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    closed = threading.Event()
+
+    def observe(what: Observation) -> None:
+        if isinstance(what, Over):
+            closed.wait(0.5)  # long enough for who does not wait for it
+        seen(what)
+
+    host = WorkerHost("here", 1, tmp_path / "fleets", observe)
+    host.obey(place_in(root, setup="sleep 100"))
+    seen.wait(Stage, stage="setup")
+    host.close()
+    closed.set()
+    assert [over.reason for over in seen.of(Over)] == ["its host was stopped"]
 
 
 def test_the_set_up_command_and_the_run_know_where_they_are(
