@@ -7,6 +7,7 @@ from typing import Literal
 
 from ralph_tui.analysis.means import lacking
 from ralph_tui.events import RunStarted
+from ralph_tui.fleet.work import FleetWork
 from ralph_tui.state import RunState
 from ralph_tui.text.secrets import HIDDEN
 
@@ -17,7 +18,7 @@ HOOKS = "hooks"
 TREE_CHARACTERS = 12
 """Of a snapshot's name, as git is asked about it."""
 
-StepName = Literal["resume", "report", "diff", "restore", "again", "replay"]
+StepName = Literal["resume", "report", "diff", "restore", "again", "replay", "attach", "merge"]
 SESSION_S = 28_800.0
 """Seconds of a session's timeout where none was asked for."""
 
@@ -31,15 +32,18 @@ class NextStep:
     command: str
 
 
-def next_steps(state: RunState, *, gone: bool = False) -> list[NextStep]:
+def next_steps(
+    state: RunState, *, gone: bool = False, fleet: FleetWork | None = None
+) -> list[NextStep]:
     """The most useful first; none while the run goes on.
 
-    `gone`: its process is, so that it does not go on, whatever its record says.
+    `gone`: its process is, so that it does not go on, whatever its record says. `fleet`: it is a
+    loop of one, whose record is in no worktree; each command is typed in the user's repository.
     """
     run = state.run
     if run.started is None or (run.live and not gone):
         return []
-    return list(_steps(state, run.started))
+    return list(_steps(state, run.started) if fleet is None else _of_fleet(fleet))
 
 
 def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> str | None:
@@ -82,6 +86,14 @@ def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
     if not started.watched:
         yield NextStep("again", "run again", run_again(started))
     yield NextStep("replay", "replay", f"ralph-tui replay {name}")
+
+
+def _of_fleet(work: FleetWork) -> Iterator[NextStep]:
+    if work.branch:
+        change = shlex.quote(f"{work.base[:TREE_CHARACTERS]}...{work.branch}")
+        yield NextStep("diff", "diff", f"git diff {change}")
+        yield NextStep("merge", "merge", f"git merge {shlex.quote(work.branch)}")
+    yield NextStep("attach", "look again", f"ralph-tui fleet attach {shlex.quote(work.name)}")
 
 
 def whole_change(state: RunState) -> tuple[str, str] | None:

@@ -72,6 +72,9 @@ def tally(state: FleetState) -> Iterator[str]:
     running = sum(loop.status in ("running", "placing") for loop in loops)
     queued = sum(loop.status == "queued" for loop in loops)
     over = sum(loop.over for loop in loops)
+    if len(loops) == 1 and running + queued:
+        yield "the loop runs" if running else "the loop waits for a place"
+        return
     if running:
         yield f"{running} {'runs' if running == 1 else 'run'}"
     if queued:
@@ -117,7 +120,8 @@ def result_sentence(loop: LoopState) -> str:
         return ""
     if not loop.branch:
         return NO_WORK
-    changed = f", {loop.changed_lines} lines changed" if loop.changed_lines is not None else ""
+    lines = loop.changed_lines
+    changed = f", {count(lines, 'line')} changed" if lines is not None else ""
     return f"branch {loop.branch} at {loop.commit[:9]}, {count(loop.files, 'file')}{changed}"
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ralph_tui.commands import Command
 from ralph_tui.events.workspace import FileChange
+from ralph_tui.fleet.work import FleetWork
 from ralph_tui.ports.player import Player
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen
@@ -40,6 +41,11 @@ class OnDisk(Protocol):
 
     worktree: Path | None
     """Where the commands of this run are typed; None: it lies in no worktree's records."""
+
+    @property
+    def fleet(self) -> FleetWork | None:
+        """What a fleet knows of it, as it is now; None: it is no loop of one."""
+        ...
 
     def report(self) -> str:
         """The report, as Markdown; raises ``RalphError``."""

@@ -19,7 +19,7 @@ from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.parsing import parse_fleet_event
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.ports.fleet_source import Asked
+from ralph_tui.ports.fleet_source import ALL, Asked
 from ralph_tui.sources.following import Following
 from ralph_tui.sources.outbox import Outbox
 
@@ -98,8 +98,11 @@ class Fleet:
         return self._wall_clock() if self.live else self.state.at
 
     def send(self, loop: str, command: Command) -> None:
-        """See `FleetSource`."""
-        self._outbox.put(Asked(loop, command))
+        """See `FleetSource`; a fleet is told of its loops one by one."""
+        loops = self.state.loops.values()
+        running = [one.spec.id for one in loops if one.status == "running"]
+        for name in running if loop == ALL else [loop]:
+            self._outbox.put(Asked(name, command))
 
     def stop(self) -> None:
         """See `FleetSource`."""

@@ -15,6 +15,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import Event
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.fleet.wording import GONE, loop_sentence
+from ralph_tui.fleet.work import FleetWork
 from ralph_tui.plain_files import reading
 from ralph_tui.ports.fleet_source import Asked
 from ralph_tui.ports.player import Player
@@ -38,11 +39,20 @@ class LoopRecord(RunRecord):
     The tree goes when the loop's work is collected, and is no place to type commands in.
     """
 
-    def __init__(self, journal: Path, mirror: Path) -> None:
+    def __init__(self, fleet: Fleet, loop: str, journal: Path, mirror: Path) -> None:
         """`journal`: in the loop's tree where that is here, else the mirror's."""
         super().__init__(journal)
         self.worktree = None
-        self._beside = mirror
+        self._fleet, self._loop, self._beside = fleet, loop, mirror
+
+    @property
+    def fleet(self) -> FleetWork | None:
+        """See `OnDisk`; its work may be collected while it is looked at."""
+        loop, started = self._fleet.state.loops.get(self._loop), self._fleet.state.started
+        if loop is None or started is None:  # the fleet's journal is read anew
+            return None
+        branch = loop.branch if loop.commit else ""
+        return FleetWork(f"{started.name}/{self._loop}", started.commit, branch)
 
     def _folder(self) -> tuple[Path, bool]:
         return self._beside / INSIDE, True
@@ -129,7 +139,7 @@ class FleetLoop:
             self._tree = self.folder = run.folder if run is not None else None
             here = loop.commit or run is not None
             self.files = RecordedFiles((run or mirror).folder) if here else None
-            self.record = LoopRecord((run or mirror).journal, mirror.folder)
+            self.record = LoopRecord(self._fleet, self.loop, (run or mirror).journal, mirror.folder)
 
     def clock(self, state: RunState) -> datetime:
         """See `Source`; nothing grows older once nobody is at it."""
@@ -202,7 +212,7 @@ def opened_loop(fleet: Fleet, loop: LoopState) -> Source:
         raise RalphError(f"loop {loop.spec.id} has no record: {stands}")
     replay = opened(mirror.journal)
     run = tree_of(loop, mirror)
-    replay.record = LoopRecord((run or mirror).journal, mirror.folder)
+    replay.record = LoopRecord(fleet, loop.spec.id, (run or mirror).journal, mirror.folder)
     replay.why_lost = _lost(loop, fleet)
     replay.folder = run.folder if run is not None else None
     if run is not None:

@@ -25,6 +25,7 @@ from ralph_tui.adapters.records.seen import read_seen, write_seen
 from ralph_tui.analysis.next_steps import SCRATCH
 from ralph_tui.errors import RalphError, why
 from ralph_tui.events import RunStarted
+from ralph_tui.fleet.work import FleetWork
 from ralph_tui.plain_files import fresh, make_folder, write_all
 from ralph_tui.state.seen import Seen
 from ralph_tui.text.sanitize import one_line
@@ -44,6 +45,11 @@ class RunRecord:
         foreign = isinstance(first, RunStarted) and first.imported
         self.worktree = None if foreign else worktree_around(self._journal.parent)
         self._recording = recording
+
+    @property
+    def fleet(self) -> FleetWork | None:
+        """See `OnDisk`."""
+        return None
 
     def report(self) -> str:
         """See `OnDisk`."""

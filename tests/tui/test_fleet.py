@@ -128,6 +128,18 @@ def test_the_selected_loop_is_told_in_full() -> None:
     with_fleet(look, FleetDriver(finished()), size=(140, 45))
 
 
+def test_many_conflicts_leave_room_for_where_the_work_is() -> None:
+    others = {f"ralph/fleet-001/{name}": ("parser.py",) for name in ("2", "3a", "3b", "4", "5")}
+    more = told.ConflictsFound(branch="ralph/fleet-001/1", others=others)
+
+    async def look(fleet: FleetDriver) -> None:
+        await fleet.sees("conflicts with 5 branches: ralph/fleet-001/2")
+        await fleet.sees("and 1 more")
+        await fleet.sees("branch ralph/fleet-001/1 at 1c0ffee12")
+
+    with_fleet(look, FleetDriver(timed([*finished()[:-1], more])), size=(80, 24))
+
+
 def test_a_lost_host_and_its_loops_are_counted_down() -> None:
     lost = [
         told.HostLost(host="beta", reason="no answer"),
@@ -279,6 +291,18 @@ def test_d_opens_the_loop_that_asks_and_its_question_opens_there() -> None:
         assert "your run needs you" not in fleet.page, "it stands there"
 
     with_fleet(press, FleetDriver(under_way(), loop="asked"))
+
+
+def test_where_a_loop_has_ended_one_esc_leads_back() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("enter")
+        await fleet.until(lambda: isinstance(fleet.app.screen, LoopScreen))
+        await fleet.sees("the end")
+        await fleet.sees("esc leads back to the fleet")
+        await fleet.press("escape")
+        await fleet.until(lambda: fleet.app.screen is fleet.screen)
+
+    with_fleet(press, FleetDriver(under_way(), loop="steady"))
 
 
 def test_a_loop_without_a_record_says_so() -> None:

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from ralph_tui.events import Event
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.wording import GONE
+from ralph_tui.fleet.work import FleetWork
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.sources.fleet import Fleet
@@ -27,7 +29,7 @@ from ralph_tui.sources.fleet_loop import FleetLoop, opened_loop
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from tests.tui.driving import story
-from tests.tui.fleets import BEGINS, began, ended, joined, works
+from tests.tui.fleets import BEGINS, began, collected, ended, joined, works
 from tests.waiting import until
 
 LOOKS = count(100)
@@ -115,6 +117,7 @@ def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere)
         heard.append(request)
         reply(Refused("it is paused already") if len(heard) > 1 else Accepted(7))
 
+    elsewhere.records(*began("1"))
     fleet = _looked(Fleet(elsewhere.folder, "the terminal pts/7"))
     fleet.start()
     with serving(hearing_fleet(hear, lambda _: None, "NO_MARK"), BEGINS.fleet_id) as path:
@@ -124,10 +127,10 @@ def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere)
         fleet.send("all", Pause())
         until(lambda: fleet.refused)
     assert [(request.loop, request.command.name) for request in heard] == [
-        ("3a", "pause"), ("all", "pause"),
-    ]  # fmt: skip
+        ("3a", "pause"), ("1", "pause"),
+    ], "of all, those that run are told one by one"  # fmt: skip
     asked, why = fleet.refused.popleft()
-    assert (asked.loop, why) == ("all", "it is paused already")
+    assert (asked.loop, why) == ("1", "it is paused already")
     fleet.stop()
 
 
@@ -220,6 +223,12 @@ def test_a_loop_that_is_over_is_a_film_of_its_mirror(elsewhere: Elsewhere) -> No
     assert isinstance(replay, Replay)
     assert replay.length == len(events)
     assert replay.folder is None, "its tree is not here"
+    assert replay.record is not None
+    work = replay.record.fleet
+    assert work == FleetWork("fleet-001/1", BEGINS.commit), "nothing is collected"
+    elsewhere.records(collected("1"))
+    _looked(fleet)
+    assert replay.record.fleet == replace(work, branch="ralph/fleet-001/1")
     replay.stop()
     fleet.stop()
 

@@ -50,7 +50,12 @@ class Body(Container):
                 ContextPane(source),
             )
         }
-        self.end = EndPane(refused, keys, lambda: bool(source.lost))
+        self.end = EndPane(
+            refused,
+            keys,
+            lambda: bool(source.lost),
+            lambda: source.record.fleet if source.record is not None else None,
+        )
         self.ended = False
         """Whether how the run ended stands in the place of the agent's group."""
         self.zoomed: str | None = None

@@ -7,6 +7,7 @@ import shlex
 from typing import Literal
 
 from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
+from ralph_tui.fleet.work import FleetWork
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.modals.confirm import Confirm
 
@@ -15,6 +16,7 @@ ASKED = {
     "again": ("Run the same again, as a new attempt, in this terminal?", "run again"),
 }
 """The question, and what y does."""
+OF_FLEET = "it is a loop of a fleet, which ends with a branch; ralph-tui fleet resume goes on"
 DEMO = ("Play the demo again, in a new folder, in this terminal?", "play it again")
 
 
@@ -33,9 +35,13 @@ class GoingOn:
         at_end = player is not None and player.position >= player.length
         return bool(self._source.lost) or at_end
 
+    @property
+    def _fleet(self) -> FleetWork | None:
+        return self._source.record.fleet if self._source.record is not None else None
+
     def command(self, name: str) -> str:
         """The command line of a step; empty where there is none."""
-        steps = next_steps(self._host.state, gone=self._gone)
+        steps = next_steps(self._host.state, gone=self._gone, fleet=self._fleet)
         return next((step.command for step in steps if step.name == name), "")
 
     def refusal(self, name: Literal["resume", "again"]) -> str | None:
@@ -44,6 +50,8 @@ class GoingOn:
         why = refusal_to_go_on(name, state, gone=self._gone)
         if why is not None:
             return why
+        if self._fleet is not None:
+            return OF_FLEET
         if self._source.overtaken:
             return self._source.overtaken
         again = name == "again" and state.run.started is not None and state.run.started.scenario
@@ -52,6 +60,8 @@ class GoingOn:
     def refused(self, command: str, *, anywhere: bool = False) -> str | None:
         """Why this screen cannot end with a command; `anywhere`: it needs no worktree."""
         record = self._source.record
+        if self._fleet is not None:
+            return OF_FLEET
         if not self._host.alone:
             return f"{command}; not beside another run"
         if not anywhere and (record is None or record.worktree is None):

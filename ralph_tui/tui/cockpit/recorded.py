@@ -46,6 +46,17 @@ class LoopScreen(RecordedScreen):
 
     HINT = "esc leads back to the fleet"
 
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.body.end.esc = "leads back to the fleet"
+
+    def action_unzoom(self) -> None:
+        """All panes again, else back, at once also where its end stands before a pane."""
+        if self.body.zoomed is not None:
+            super().action_unzoom()
+        else:
+            self.ralph.back()
+
     def called(self, text: str) -> None:
         """See `BaseScreen`; what this very loop asks stands on its screen already."""
         if not text or self.state.needs.question is None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ralph_tui.fleet.state import HostState
+from ralph_tui.fleet.state import HostState, LoopState
 from ralph_tui.fleet.wording import (
+    NAMED,
     conflict_sentences,
     fleet_sentence,
     loop_sentence,
@@ -150,8 +151,8 @@ def _told(view: FleetView) -> Iterator[tuple[str, str]]:
     row = view.row
     assert row is not None
     loop = row.loop
-    for text in conflict_sentences(loop):
-        yield f"{WARNING.glyph} {text}", "warn"
+    if conflicts := _conflicts(loop):
+        yield f"{WARNING.glyph} {conflicts}", "warn"
     if loop.verified is False:
         failed = "in a fresh clone its completion command failed"
         yield f"{WARNING.glyph} {failed}: {loop.verified_why}".rstrip(": "), "warn"
@@ -162,6 +163,15 @@ def _told(view: FleetView) -> Iterator[tuple[str, str]]:
     chosen = view.state.chosen.get(loop.spec.tries_at) if loop.spec.tries_at else None
     if chosen is not None and chosen.reason:
         yield f"chosen: {chosen.loop or 'none'}, {chosen.reason}", "dim"
+
+
+def _conflicts(loop: LoopState) -> str:
+    """Of several no more than how many, and the first: the rows below tell where its work is."""
+    branches = list(loop.conflicts)
+    if len(branches) < 2:
+        return "; ".join(conflict_sentences(loop))
+    more = f" and {len(branches) - NAMED} more" if len(branches) > NAMED else ""
+    return f"conflicts with {len(branches)} branches: {', '.join(branches[:NAMED])}{more}"
 
 
 class KeysRow(AnswerRow):

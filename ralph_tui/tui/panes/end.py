@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch, whole_change
 from ralph_tui.analysis.touched import to_check, touched_by
+from ralph_tui.fleet.work import FleetWork
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import Intervention
@@ -50,20 +51,25 @@ class EndPane(LinesPane):
         refused: Callable[[str], str | None],
         keys: Keys = DEFAULTS,
         lost: Callable[[], bool] = lambda: False,
+        fleet: Callable[[], FleetWork | None] = lambda: None,
     ) -> None:
         """`refused`: why an action of the table cannot be done here; None: it can.
 
-        `lost`: whether nobody works on the run any more, though no end was recorded.
+        `lost`: whether nobody works on the run any more, though no end was recorded; `fleet`: what
+        a fleet knows of it, None: it is no loop of one.
         """
         super().__init__()
-        self._refused, self._keys, self._lost = refused, keys, lost
+        self._refused, self._keys, self._lost, self._fleet = refused, keys, lost, fleet
         self._commands: dict[int, str] = {}
         """By row, as they were built last."""
+        self.esc = "shows the pane below"
+        """What that key does, in words."""
         self.display = False
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
-        return (state.run.revision, state.oversight.revision, state.run.live, self._lost())
+        run = state.run
+        return (run.revision, state.oversight.revision, run.live, self._lost(), self._fleet())
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`; its title has no digit."""
@@ -74,7 +80,7 @@ class EndPane(LinesPane):
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`."""
-        return clickable([("esc", "key"), (" shows the pane below", "dim")], "escape")
+        return clickable([("esc", "key"), (f" {self.esc}", "dim")], "escape")
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
@@ -103,10 +109,11 @@ class EndPane(LinesPane):
         started = self.state.run.started
         if started is None:
             return
-        for step in next_steps(self.state, gone=self._lost()):
+        fleet = self._fleet()
+        for step in next_steps(self.state, gone=self._lost(), fleet=fleet):
             if step.name == "replay":
                 continue  # of what stands here it would show no more
-            able = self._refused(step.name) is None
+            able = step.name not in ("attach", "merge") and self._refused(step.name) is None
             keys = self._keys if able else None
             objective = shlex.quote(started.objective)
             shown = shlex.quote(clip(started.objective, room))
@@ -115,7 +122,7 @@ class EndPane(LinesPane):
         if scratch(started):
             words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
             yield [(clip(words, width), "dim")], ""
-        elif started.root and not Path.cwd().is_relative_to(started.root):
+        elif fleet is None and started.root and not Path.cwd().is_relative_to(started.root):
             yield [(piece, "dim") for piece in wrap(f"in {flat(started.root)}", width, 1)], ""
 
 

@@ -1,12 +1,14 @@
 """What can be done with a run that is over: commands that work as they stand."""
 
 import shlex
+from dataclasses import replace
 
 import pytest
 
 from ralph_tui.analysis.next_steps import next_steps
 from ralph_tui.cli import build_parser
 from ralph_tui.events import RunStarted
+from ralph_tui.fleet.work import FleetWork
 from ralph_tui.state import RunState
 from tests.world.stories import STORIES
 
@@ -37,6 +39,18 @@ def test_the_same_again_has_the_same_agents_that_take_over() -> None:
     again = {step.name: step.command for step in next_steps(state)}["again"]
     assert "--set agent.fallback=codex,gemini --set agent.fallback_after=0" in again
     assert "fallback" not in {s.name: s.command for s in next_steps(ended("steady"))}["again"]
+
+
+def test_what_a_fleet_has_run_is_a_branch_of_its_users_repository() -> None:
+    work = FleetWork("fleet-001/a", "1c0ffee" * 5, "ralph/fleet-001/a")
+    said = [step.command for step in next_steps(ended("steady"), fleet=work)]
+    assert said == [
+        "git diff 1c0ffee1c0ff...ralph/fleet-001/a",
+        "git merge ralph/fleet-001/a",
+        "ralph-tui fleet attach fleet-001/a",
+    ]
+    unfinished = next_steps(ended("stuck"), fleet=replace(work, branch=""))
+    assert [step.command for step in unfinished] == said[2:], "there is nothing to merge"
 
 
 def test_a_run_that_goes_on_has_no_next_step() -> None:
