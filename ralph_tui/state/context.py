@@ -62,6 +62,8 @@ class ContextFold(Fold):
         """In the window of the running session, or of the last one; None while unknown."""
         self.tells = True
         """Whether the agent can tell this; False: it is never known."""
+        self.untold = False
+        """Whether the agent has worked for a whole session and told nothing of this."""
         self.window: int | None = None
         """Tokens it holds."""
         self.level: Level | None = None
@@ -149,6 +151,7 @@ class ContextFold(Fold):
 
     def _agent_changed(self, _: AgentChanged) -> None:
         self.window = self.tokens = None  # told by its successor anew
+        self.untold = False
 
     def _session_started(self, event: SessionStarted) -> None:
         """Its window is empty; what the last one was told and held is over."""
@@ -163,6 +166,8 @@ class ContextFold(Fold):
             self.use.sessions += 1
 
     def _session_finished(self, event: SessionFinished) -> None:
+        if event.outcome == "success" and (event.turns or event.tool_calls):
+            self.untold = self.percent is None
         self.running.clear()
         self.requested_by = ""
         if event.outcome not in CUT_OFF:

@@ -122,7 +122,8 @@ class Server:
     def _account(self, message: Json) -> None:
         # A provider of its own has a key of its own, of which no account knows.
         account = {"type": "chatgpt"} if self.scenario.subscription else None
-        self.put(id=message["id"], result={"account": account, "requiresOpenaiAuth": False})
+        result = {"account": account, "requiresOpenaiAuth": self.scenario.signed_out}
+        self.put(id=message["id"], result=result)
 
     def _thread(self, message: Json) -> None:
         params = message["params"]

@@ -93,6 +93,8 @@ class Scenario:
     context_window: int = 1_000_000
     subscription: bool = False
     """Whether it is about an account with usage limits, not a key."""
+    signed_out: bool = False
+    """Whether the agent itself knows that nobody is signed in."""
     hostile: str = ""
     """A way of the stub to be no agent at all; see `hostile.py`."""
     expected: Json = field(default_factory=dict)

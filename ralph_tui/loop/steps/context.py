@@ -16,9 +16,6 @@ from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
-UNKNOWN_AFTER_S = 60.0
-"""How long a session may work before it is said that nobody knows how full its window is."""
-
 
 @dataclass(frozen=True)
 class Wanted:
@@ -47,8 +44,8 @@ class ContextMonitor:
         self._thresholds = Thresholds(
             self._rules.warn_percent, self._rules.checkpoint_percent, self._rules.stop_percent
         )
-        self._began = self._since = 0.0
-        """When the session began, and when it was to hand over, by the monotonic clock."""
+        self._since = 0.0
+        """When the session was to hand over, by the monotonic clock."""
         self._results = 0
         """Calls of it that had ended by then."""
         self._told_last = 0
@@ -57,7 +54,11 @@ class ContextMonitor:
 
     def begin(self) -> None:
         """A session starts, with an empty window."""
-        self.wanted, self._began = None, self._now()
+        self.wanted = None
+
+    def end(self) -> Steps[None]:
+        """The session is over: by now it has told how full its window is, or does not."""
+        yield from self._tell_unknown()
 
     def watch(self) -> Steps[None]:
         """Tell levels, and end the session when it has to hand over; called while it works."""
@@ -136,8 +137,8 @@ class ContextMonitor:
         context = self._state.context
         if self._told_unknown or not self._rules.rollover or context.percent is not None:
             return
-        if context.tells and self._now() - self._began < UNKNOWN_AFTER_S:
-            return
+        if context.tells and not context.untold:
+            return  # some tell it live, others at the end of their turn
         self._told_unknown = True
         lacks = "how large" if context.tokens else "how full"
         text = (

@@ -245,6 +245,7 @@ class Sessions:
         yield from questions.end()
         yield from scheduler.join()
         yield from self._items.end()
+        yield from self._context.end()
         return finished
 
 

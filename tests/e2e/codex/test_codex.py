@@ -7,6 +7,7 @@ import dataclasses
 import json
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -116,6 +117,21 @@ def test_a_failing_service_has_a_name(
         assert finished.resets_at is None
     retried = [note for note in heard.of(AgentNoted) if "the agent tries again" in note.text]
     assert bool(retried) == (answer.fault in ("529", "500", "drop", "401", "404"))
+
+
+def test_where_nobody_is_signed_in_nothing_is_tried(tmp_path: Path) -> None:
+    lab, heard = Lab(tmp_path, str(CODEX_STUB)), Heard()
+    scenario = dataclasses.replace(scripted(bash("touch x")), signed_out=True)
+    with lab.agent(scenario) as agent:
+        agent.start(lab.turn(), heard)
+        finished = heard.finished()
+    assert finished.outcome == "auth"
+    assert finished.reason == (
+        "The agent is not allowed to use its service (Codex says that nobody is signed in): "
+        f"{CODEX.login}."
+    )
+    assert not heard.of(ToolStarted)
+    assert finished.turns == 0
 
 
 def test_a_silent_wait_for_a_service_is_a_limit_and_no_work(

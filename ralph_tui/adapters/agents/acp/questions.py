@@ -21,6 +21,11 @@ from ralph_tui.ports import AgentAnswer, Turn
 
 MOST_REFUSALS = 30
 """Turns of one session that a refusal may end; then the session is over."""
+MOST_AGAIN = 3
+"""The same of turns in a row that asked for nothing but what was refused before."""
+INSISTS = (
+    f"The agent asked {MOST_AGAIN} turns in a row for what was refused: its session ends here."
+)
 
 
 class Questions:
@@ -44,12 +49,21 @@ class Questions:
         """Those that the model has heard nothing of, or not all."""
         self._acts_at_refusal = -1
         self._turns_refused = 0
+        self._told: set[str] = set()
+        """What the model was told that it may not do."""
+        self._again = 0
+        """Turns in a row that asked for nothing else."""
         self._closed = False
 
     @property
     def open(self) -> bool:
         """Whether any waits for its owner."""
         return bool(self._open)
+
+    @property
+    def insists(self) -> bool:
+        """Whether turn after turn asks for what was refused: no further prompt changes that."""
+        return self._again >= MOST_AGAIN
 
     def take(self, request: Request) -> list[Event] | None:
         """A request; None where it asks for no permission."""
@@ -111,6 +125,11 @@ class Questions:
             ended = quirks.refusal_ends_turn or result.get("stopReason") == "cancelled"
             ended = ended or self._acts_at_refusal == reader.acts
             if not ended and not any(refusal.says_more for refusal in self._refusals):
+                return ""
+            refused = {refusal.what for refusal in self._refusals}
+            self._again = self._again + 1 if refused <= self._told else 0
+            self._told |= refused
+            if self.insists:
                 return ""
             said = "\n".join(map(str, self._refusals))
             self._refusals.clear()

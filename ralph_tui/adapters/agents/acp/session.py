@@ -11,7 +11,7 @@ from functools import partial
 
 from ralph_tui.adapters.agents.acp import ends, opening
 from ralph_tui.adapters.agents.acp.opening import Capabilities, Plan, Setting
-from ralph_tui.adapters.agents.acp.questions import Questions, taken_back
+from ralph_tui.adapters.agents.acp.questions import INSISTS, Questions, taken_back
 from ralph_tui.adapters.agents.acp.quirks import ANY, of_name
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
@@ -180,6 +180,8 @@ class AcpSession(RpcSession):
             self._reader.prompted()
             self._work(words)
             return told
+        if self._questions.insists:
+            told.append(self._note(INSISTS))
         self._over(end)
         return told
 

@@ -21,6 +21,8 @@ REMEDIES: Remedies = {
     "auth": CODEX.login,
     "unknown_model": "choose a model with --model, or correct Codex's config.toml",
 }
+SIGNED_OUT = FailedCall("auth", said="Codex says that nobody is signed in")
+"""Each call would be refused, which Codex tries for minutes before it says so."""
 NEAR = 90.0
 """Percent of a window from which on it is told."""
 

@@ -65,6 +65,8 @@ class CodexReader:
         """Turns that ended."""
         self.end: SessionEnd | None = None
         """Of the last turn."""
+        self.signed_out = False
+        """Whether Codex has said that nobody is signed in, where its service wants that."""
         self.retrying: FailedCall | None = None
         """The call that the agent tries again, since it was last heard of."""
         self.usage = Usage(iteration, ledger or Ledger())
@@ -116,10 +118,7 @@ class CodexReader:
         )
         if self.thread and self._billing:
             yield from self._describe(billing=self._billing)
-        if not kind and result.get("requiresOpenaiAuth") is True:
-            yield self._note(
-                f"Codex says that nobody is signed in: {limits.REMEDIES['auth']}", "warn"
-            )
+        self.signed_out = not kind and result.get("requiresOpenaiAuth") is True
 
     def turn_began(self, turn: object) -> None:
         """The main thread works on something; that may be told when it is over already."""

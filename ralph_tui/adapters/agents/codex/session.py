@@ -12,6 +12,7 @@ from datetime import datetime
 from ralph_tui.adapters.agents.asked import can_be_shown
 from ralph_tui.adapters.agents.codex.approvals import Approval, approval_of
 from ralph_tui.adapters.agents.codex.ends import end_of_exit, refused
+from ralph_tui.adapters.agents.codex.limits import SIGNED_OUT
 from ralph_tui.adapters.agents.codex.opening import Plan
 from ralph_tui.adapters.agents.codex.reader import CodexReader
 from ralph_tui.adapters.agents.json_fields import as_map
@@ -102,13 +103,17 @@ class CodexSession(RpcSession):
         return ()
 
     def _account(self, result: object) -> Iterable[Event]:
-        return self._reader.account(as_map(result))
+        told = list(self._reader.account(as_map(result)))
+        if self._reader.signed_out and not self._end_requested:
+            self._end(self._reader.windows.end(SIGNED_OUT, _now()))
+        return told
 
     def _thread_began(self, result: object) -> Iterable[Event]:
         self.began = True
         yield from self._reader.began(as_map(result), self._plan.version)
         self._plan.ledger.threads[self._turn.session_id] = self._reader.thread
-        self._begin_turn(self._turn.prompt)
+        if not self._end_requested:
+            self._begin_turn(self._turn.prompt)
 
     def _begin_turn(self, text: str, guidance_id: str = "") -> None:
         asked = self._words(text, guidance_id)

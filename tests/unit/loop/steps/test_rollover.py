@@ -1,5 +1,6 @@
 """A session whose window fills hands over, and a fresh one of the same iteration goes on."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
-from ralph_tui.events.agent import BackgroundTask
+from ralph_tui.events.agent import BackgroundTask, SessionOutcome
 from tests.unit.loop.steps.rollovers import (
     WINDOW,
     begins,
@@ -328,9 +329,28 @@ def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     assert world.all(RolloverBegan)[0].percent is None
 
 
-def test_a_session_that_tells_nothing_for_a_minute_is_told_of() -> None:
+def tells(
+    percent: float | None, outcome: SessionOutcome = "success"
+) -> Callable[[FakeSession], None]:
+    """An act: a turn of some tool calls, at whose end alone its usage may be told."""
+
+    def act(session: FakeSession) -> None:
+        if percent is not None:
+            used(session, percent)
+        session.emit(SessionFinished(iteration=session.iteration, outcome=outcome, turns=1))
+
+    return act
+
+
+def test_an_agent_that_has_worked_and_told_nothing_is_told_of_once() -> None:
+    world = worlds(tells(None), tells(None)).run()
+    assert levels(world) == ["warn"], "of an agent that can tell"
+
+
+def test_one_that_has_not_answered_yet_is_not_said_to_tell_nothing() -> None:
     world = worlds(wait)
     world.host.idle.extend([None] * 90)
     world.host.idle.append(Stop(mode="now"))
     world.run()
-    assert levels(world) == ["warn"], "of an agent that can tell"
+    assert levels(world) == []
+    assert levels(worlds(tells(None, "error"), tells(40)).run()) == []

@@ -176,6 +176,22 @@ def test_an_agent_that_insists_is_not_prompted_for_ever(
     assert (finished.turns, finished.outcome) == (4, "success")
 
 
+def test_what_is_refused_three_turns_in_a_row_ends_the_session_and_the_log_says_so(
+    bench: Bench,
+) -> None:
+    finished = bench.run("opencode", [bash("rm x", ask=True)])
+    assert (finished.turns, finished.outcome) == (4, "success")
+    (note,) = [each.text for each in bench.heard.of(AgentNoted) if "in a row" in each.text]
+    assert note == ("The agent asked 3 turns in a row for what was refused: its session ends here.")
+
+
+def test_an_agent_that_asks_for_something_else_each_time_goes_on(bench: Bench) -> None:
+    others = [[bash(f"rm {name}", ask=True)] for name in "abcdef"]
+    finished = bench.run("opencode", *others, [{"say": "done"}])
+    assert finished.turns == 7
+    assert not [each for each in bench.heard.of(AgentNoted) if "in a row" in each.text]
+
+
 def test_a_question_that_the_agent_takes_back_is_withdrawn(bench: Bench) -> None:
     session = bench.start(
         "claude",

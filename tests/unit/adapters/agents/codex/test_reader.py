@@ -372,11 +372,17 @@ def test_any_answer_to_our_requests_harms_nothing(answer: object) -> None:
     reader.turn_began(as_map(answer).get("turn"))
 
 
-def test_that_nobody_is_signed_in_is_said_at_once() -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"account": None, "requiresOpenaiAuth": False},
+        {"account": None},
+        {"account": {"type": "apiKey"}, "requiresOpenaiAuth": True},
+    ],
+)
+def test_that_nobody_is_signed_in_is_seen_only_where_it_is_told(answer: dict[str, object]) -> None:
     reader = CodexReader(1, Path("/project"))
-    (noted,) = reader.account({"account": None, "requiresOpenaiAuth": True})
-    assert isinstance(noted, AgentNoted)
-    assert noted.level == "warn"
-    assert noted.text.startswith("Codex says that nobody is signed in: run `codex login`")
-    assert not list(reader.account({"account": None, "requiresOpenaiAuth": False}))
-    assert not list(reader.account({"account": {"type": "apiKey"}, "requiresOpenaiAuth": True}))
+    list(reader.account(answer))
+    assert not reader.signed_out
+    list(reader.account({"account": None, "requiresOpenaiAuth": True}))
+    assert reader.signed_out
