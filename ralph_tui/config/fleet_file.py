@@ -4,7 +4,7 @@ Rule: all that is wrong is told at once, each in a sentence with ``path:line``.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,14 @@ from ralph_tui.text.sanitize import clip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 
 
-def read_fleet_file(path: Path) -> Plan:
+def read_fleet_file(
+    path: Path,
+    agents: Collection[str] = (),
+    is_commit: Callable[[str], bool] = lambda _: True,
+) -> Plan:
     """The plan that a file describes; an objective that is an issue has yet to get its text.
 
+    `agents`: the names that there are; empty: any. `is_commit`: whether a base is one.
     Raises ``SettingsError`` with all that is wrong, ``UsageError`` where it cannot be read.
     """
     file = read_file(path, follow=True)
@@ -38,6 +43,13 @@ def read_fleet_file(path: Path) -> Plan:
         raise UsageError(f"there is no file {path}: write it, or name another")
     read = FileRead(file)
     plan = _plan(read)
+    _check_agents(read, agents)
+    if not is_commit(plan.base):
+        read.wrong(
+            "fleet.base",
+            f"fleet.base ({HERE}) is {clip(repr(plan.base), 80)}, which is no commit here: "
+            "name a branch or a commit",
+        )
     if read.problems:
         ordered = sorted(read.problems, key=lambda each: each[0])
         raise SettingsError(list(dict.fromkeys(sentence for _, sentence in ordered)))
@@ -189,13 +201,16 @@ def _after(one: ObjectiveTable, ids: list[str]) -> Iterator[str]:
 
 def _check_after(read: FileRead, objectives: list[ObjectiveTable], ids: list[str]) -> None:
     waits = {ids[place]: list(_after(one, ids)) for place, one in enumerate(objectives)}
+    # One whose name is refused has its number for now, which its owner never gave it.
+    real = [name for name, one in zip(ids, objectives, strict=True) if one.name in (None, name)]
     for place, one in enumerate(objectives):
         where = f"objective.{place}.after"
         for told in one.after or []:
             known = told in ids if isinstance(told, str) else 1 <= told <= len(ids)
             if not known:
-                guess = closest(str(told), ids)
-                hint = f"did you mean {guess}?" if guess else f"known are {', '.join(ids[:20])}"
+                guess = closest(str(told), real)
+                known_are = f"known are {', '.join(real[:20])}" if real else "leave it out"
+                hint = f"did you mean {guess}?" if guess else known_are
                 read.wrong(
                     where, f"after ({HERE}) names {clip(repr(told), 80)}, no objective: {hint}"
                 )
@@ -216,6 +231,23 @@ def _leads_to(begin: str, end: str, waits: Mapping[str, list[str]]) -> bool:
             seen.add(name)
             left += waits[name]
     return False
+
+
+def _check_agents(read: FileRead, agents: Collection[str]) -> None:
+    told = read.file.table.get("objective")
+    tables = {"fleet": read.file.table.get("fleet")}
+    if isinstance(told, list):
+        tables |= {f"objective.{place}": one for place, one in enumerate(told)}
+    for where, table in tables.items():
+        name = table.get("agent") if isinstance(table, dict) else None
+        if not agents or not isinstance(name, str) or name in agents:
+            continue
+        guess = closest(name, agents)
+        hint = f"did you mean {guess}?" if guess else f"known are {', '.join(agents)}"
+        read.wrong(
+            f"{where}.agent",
+            f"agent {clip(repr(name), 80)} ({HERE}) is not known: {hint}",
+        )
 
 
 def _check_paths(read: FileRead, fleet: FleetTable) -> None:

@@ -98,6 +98,22 @@ class LoopState:
         return self.earlier_cost_usd + (self.cost_usd or 0.0)
 
     @property
+    def cost_told(self) -> bool:
+        """Whether its agent has told any cost."""
+        return self.cost_usd is not None or self.earlier_cost_usd > 0
+
+    @property
+    def cost_missing(self) -> bool:
+        """Whether it has spent something that its agent did not tell."""
+        worked = self.iteration > 1 or (self.iteration > 0 and self.over)
+        return worked and self.cost_usd is None
+
+    @property
+    def tree_is_done(self) -> bool:
+        """Nothing goes on in its tree: it has ended by itself, or another try has won."""
+        return self.over and (self.outcome != "interrupted" or self.place == "beaten")
+
+    @property
     def over(self) -> bool:
         """Nothing more comes of it."""
         return self.status in ("ended", "skipped")

@@ -207,6 +207,8 @@ def _winner_chosen(state: FleetState, event: told.WinnerChosen) -> None:
     state.chosen[event.tries_at] = event
     for loop in state.tries(event.tries_at):
         loop.place = "chosen" if loop.spec.id == event.loop else "beaten" if event.loop else ""
+        if loop.place == "beaten":  # nobody will merge it
+            loop.conflicts, loop.conflicts_unknown = {}, ""
 
 
 def _conflicts_found(state: FleetState, event: told.ConflictsFound) -> None:

@@ -15,7 +15,10 @@ from ralph_tui.text.terms import STAGES, RowLevel, in_words, outcome_word, who_w
 GONE = "its process is gone; ralph-tui fleet resume goes on with it"
 NO_WORK = "has changed nothing"
 NAMED = 4
-"""Loops that are named one by one."""
+"""Loops, or branches, that are named one by one."""
+COST_NOT_TOLD = "cost not told"
+_HELD = {"paused": "paused", "limited": "waiting"}
+"""Words of phases in which no agent works."""
 
 
 def host_words(name: str) -> str:
@@ -86,8 +89,7 @@ def tally(state: FleetState) -> Iterator[str]:
 def named(loops: Iterable[LoopState]) -> str:
     """``loop 3``, ``loops 3, 4``, ``loops 3, 4, 5, 6 and 2 more``."""
     ids = [loop.spec.id for loop in loops]
-    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    return f"loop{'s' * (len(ids) > 1)} {', '.join(ids[:NAMED])}{more}"
+    return f"loop{'s' * (len(ids) > 1)} {_some(ids)}"
 
 
 def loop_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
@@ -129,10 +131,41 @@ def conflict_sentences(loop: LoopState) -> Iterator[str]:
     """What its branch cannot be merged with."""
     if loop.conflicts_unknown:
         yield f"conflicts are not known: {loop.conflicts_unknown}"
-    for branch, files in loop.conflicts.items():
+    shown = len(loop.conflicts) if len(loop.conflicts) <= NAMED else NAMED - 1
+    for branch, files in list(loop.conflicts.items())[:shown]:
         yield (
             f"conflicts with {branch}: {', '.join(files)}" if files else f"conflicts with {branch}"
         )
+    if more := len(loop.conflicts) - shown:
+        yield f"conflicts with {more} more branches"
+
+
+def state_word(loop: LoopState, *, lost: bool = False) -> str:
+    """How a loop stands in a word; `lost`: the fleet's process is gone."""
+    if loop.status == "ended":
+        return outcome_word(loop.outcome or "interrupted")
+    if loop.placed and lost:
+        return "stopped"
+    if loop.status == "running":
+        return "asking" if loop.question else _HELD.get(loop.phase, "running")
+    return loop.status
+
+
+def cost_words(state: FleetState) -> str:
+    """What all loops have cost, as far as their agents tell: ``$1.20``, ``cost not told``."""
+    loops = list(state.loops.values())
+    if not any(loop.cost_told for loop in loops):
+        return COST_NOT_TOLD if any(loop.cost_missing for loop in loops) else money(0.0)
+    least = "at least " if any(loop.cost_missing for loop in loops) else ""
+    return f"{least}{money(state.spent_usd)}"
+
+
+def spent_words(state: FleetState) -> str:
+    """The same, and what they may cost: ``$1.20 of $5.00``."""
+    spent, budget = cost_words(state), state.plan.budget_usd
+    if budget is None:
+        return spent
+    return f"{spent}{', budget' if spent == COST_NOT_TOLD else ' of'} {money(budget)}"
 
 
 # the log --------------------------------------------------------------------------------------
@@ -170,7 +203,7 @@ def _given(event: told.CommandGiven) -> Said:
 
 def _chosen(event: told.WinnerChosen) -> Said:
     if not event.loop:
-        return "warn", _because(f"none of the tries {event.tries_at} is chosen", event.reason)
+        return "warn", _because(f"no try at {event.tries_at} is chosen", event.reason)
     return "good", _because(f"loop {event.loop} is chosen", event.reason)
 
 
@@ -183,9 +216,13 @@ def _verified(event: told.WinnerVerified) -> Said:
 def _conflicts(event: told.ConflictsFound) -> Said | None:
     if event.unknown:
         return "log", f"conflicts of {event.branch} are not known: {event.unknown}"
-    if not event.others:
-        return None
-    return "warn", f"{event.branch} conflicts with {', '.join(event.others)}"
+    new = event.others if event.new is None else event.new
+    return ("warn", f"{event.branch} conflicts with {_some(list(new))}") if new else None
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"
 
 
 def _stop_asked(event: told.StopAsked) -> Said:

@@ -44,7 +44,9 @@ class ShellGate:
         lock_fd: int | None = None,
         env: Mapping[str, str] | None = None,
         count_tests: CountTests | None = None,
+        called: str = "completion command",
     ) -> None:
+        """`called`: what sentences about it call it."""
         self._command = command
         self._cwd = cwd
         self._run_id = run_id
@@ -52,6 +54,7 @@ class ShellGate:
         self._lock_fd = lock_fd
         self._env = env
         self._count_tests = count_tests
+        self._called = called
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._cancelled = False
@@ -91,7 +94,7 @@ class ShellGate:
             if child.stdout is not None:
                 child.stdout.close()
         if output.full and end.code != 0 and not end.stopped:
-            raise NoRoomError(f"the completion command's log {log} cannot be written")
+            raise NoRoomError(f"the {self._called}'s log {log} cannot be written")
         duration = time.monotonic() - began
         # What was counted before the end came would pass for the whole.
         counts = None if end.stopped else self._count(log, output)
@@ -188,12 +191,12 @@ class ShellGate:
             return ""
         if end.code == 127:
             return (
-                f"The completion command {name} was not found (exit 127); "
+                f"The {self._called} {name} was not found (exit 127); "
                 "install the program it names, or correct the command."
             )
         if end.code == 126:
             return (
-                f"The completion command {name} may not be executed (exit 126); "
+                f"The {self._called} {name} may not be executed (exit 126); "
                 "make its file executable, or correct the command."
             )
         return ""

@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ralph_tui.adapters.agents import offered
 from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.options import check_settings
 from ralph_tui.errors import UsageError
@@ -54,9 +55,15 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
 
         plan = Plan(loops=loops_of_issues(args, root))
     elif _is_file(given):
-        from ralph_tui.config.fleet_file import read_fleet_file  # noqa: PLC0415 - of a file alone
+        # Of a file alone.
+        from ralph_tui.adapters.fleet.trees.sources import is_commit  # noqa: PLC0415
+        from ralph_tui.config.fleet_file import read_fleet_file  # noqa: PLC0415
 
-        plan = read_fleet_file(named_path(given))
+        plan = read_fleet_file(
+            named_path(given),
+            [agent.name for agent in offered()],
+            lambda base: args.base is not None or is_commit(root, base),
+        )
         if any(loop.issue is not None and not loop.objective for loop in plan.loops):
             from ralph_tui.cli.fleet.issues import with_texts  # noqa: PLC0415 - needs the network
 
@@ -109,6 +116,9 @@ def _is_file(given: str) -> bool:
     try:
         if path is not None and path.is_file():
             return True
+        if path is not None and path.exists() and (given.endswith(".toml") or "/" in given):
+            what = "a folder" if path.is_dir() else "no plain file"
+            raise UsageError(f"{clip(one_line(given), 200)} is {what}: name a fleet file")
     except OSError:
         return False
     if given.endswith(".toml") and len(given.split()) == 1:

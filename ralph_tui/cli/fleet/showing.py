@@ -20,17 +20,21 @@ from ralph_tui.errors import UsageError
 from ralph_tui.fleet.parsing import parse_fleet_event
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.fleet.wording import (
+    COST_NOT_TOLD,
     conflict_sentences,
+    cost_words,
     fleet_sentence,
     loop_sentence,
     result_sentence,
+    spent_words,
+    state_word,
 )
 from ralph_tui.text.format import money, percent
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import outcome_word
 
 LOOK_S = 0.2
 """Between two looks at a journal that grows."""
+WAS_RUNNING = "it ran when the fleet's process ended"
 
 
 def status(args: argparse.Namespace) -> int:
@@ -86,8 +90,11 @@ def _lines(folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
     spent = _spent(state)
     lines = [f"{folder.name}  {fleet_sentence(state, now, lost=lost)}{spent}"]
     width = max((len(name) for name in state.loops), default=1)
+    words = {name: state_word(loop, lost=lost) for name, loop in state.loops.items()}
+    wide = max(map(len, words.values()), default=1)
     for name, loop in state.loops.items():
-        lines.append(f"  {name:<{width}}  {_row(loop, state, now)}")
+        sentence = WAS_RUNNING if lost and loop.placed else loop_sentence(loop, state, now)
+        lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, sentence)}")
         told = [result_sentence(loop), *conflict_sentences(loop)]
         lines += [f"  {'':<{width}}    {text}" for text in told if text]
     columns = terminal_width()
@@ -95,16 +102,14 @@ def _lines(folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
 
 
 def _spent(state: FleetState) -> str:
-    limit = state.plan.budget_usd
-    if not state.spent_usd and limit is None:
+    if not state.spent_usd and state.plan.budget_usd is None:
         return ""
-    return f" · {money(state.spent_usd)}" + (f" of {money(limit)}" if limit is not None else "")
+    return f" · {spent_words(state)}"
 
 
-def _row(loop: LoopState, state: FleetState, now: datetime) -> str:
-    """State, iteration, completion, cost; then the sentence."""
-    word = outcome_word(loop.outcome) if loop.outcome else loop.status
-    parts = [f"{word:<9}", f"{_objective(loop):<32}"]
+def _row(loop: LoopState, sentence: str) -> str:
+    """Objective, iteration, completion, cost; then the sentence."""
+    parts = [f"{_objective(loop):<32}"]
     if loop.place:
         parts.append(loop.place)
     if loop.iteration:
@@ -112,9 +117,9 @@ def _row(loop: LoopState, state: FleetState, now: datetime) -> str:
         parts.append(f"iteration {loop.iteration}{of}")
     if loop.completions:
         parts.append(percent(100 * loop.completions[-1]))
-    if loop.spent_usd:
+    if loop.cost_told:
         parts.append(money(loop.spent_usd))
-    return "  ".join([*parts, loop_sentence(loop, state, now)])
+    return "  ".join([*parts, sentence])
 
 
 def _objective(loop: LoopState) -> str:
@@ -132,7 +137,7 @@ def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str
         "outcome": finished.outcome if finished else None,
         "reason": finished.reason if finished else "",
         "commit": started.commit if started else "",
-        "spent_usd": state.spent_usd,
+        "spent_usd": state.spent_usd if cost_words(state) != COST_NOT_TOLD else None,
         "budget_usd": state.plan.budget_usd,
         "journal": str(folder.journal),
         "hosts": [
@@ -157,7 +162,7 @@ def _loop_json(folder: FleetFolder, loop: LoopState, state: FleetState) -> dict[
         "max_iterations": loop.max_iterations,
         "completions": loop.completions,
         "question": loop.question,
-        "cost_usd": loop.spent_usd,
+        "cost_usd": loop.spent_usd if loop.cost_told else None,
         "tokens": loop.tokens,
         "branch": loop.branch if loop.commit else "",
         "commit": loop.commit,

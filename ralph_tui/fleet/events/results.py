@@ -53,6 +53,8 @@ class ConflictsFound(FleetEvent):
     branch: Line
     others: dict[Line, tuple[Line, ...]] = {}
     """Branches that it conflicts with (the base's name among them), each with some of the files."""
+    new: tuple[Line, ...] | None = None
+    """Of `others` those that nothing was said of, from either side; None: all of them."""
     unknown: Line = ""
     """Why it cannot be told; empty: it was told."""
 

@@ -10,6 +10,7 @@ from ralph_tui.commands import Abort, Command, RetryNow, Stop
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import decisions as to
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.conflicts import may_be_merged, with_news
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import fleet as orders
 from ralph_tui.runtime.fleet.desk import Desk, Mirrors, Results
@@ -57,10 +58,19 @@ class CarryingOut:
     def follow(self, event: told.FleetEvent) -> None:
         """What a recorded event brings about by itself."""
         if isinstance(event, told.ResultCollected):
-            loop = self._loop(event.loop)
-            if loop.outcome != "interrupted":  # it may go on in its tree
-                self._desk.order(loop.host, orders.Remove(loop=event.loop, attempt=loop.attempt))
+            self._remove(self._loop(event.loop))
             self._desk.work("conflicts", self._conflicts, once=True)
+        elif isinstance(event, told.WinnerChosen):
+            for loop in self._desk.state.tries(event.tries_at):
+                if loop.outcome == "interrupted":  # of the others it was removed already
+                    self._remove(loop)
+            self._desk.work("conflicts", self._conflicts, once=True)
+
+    def _remove(self, loop: LoopState) -> None:
+        """The tree of one whose work is a branch, and that does not go on in it."""
+        if loop.commit and loop.tree_is_done:
+            order = orders.Remove(loop=loop.spec.id, attempt=loop.attempt)
+            self._desk.order(loop.host, order)
 
     def _event_of(self, decision: to.Decision) -> told.FleetEvent:
         """Of those that are nothing but their event."""
@@ -148,10 +158,13 @@ class CarryingOut:
 
     def _conflicts(self) -> list[told.FleetEvent]:
         """What is new of them; blocks."""
-        loops = [one for one in list(self._desk.state.loops.values()) if one.commit and one.branch]
+        state = self._desk.state
+        loops = [one for one in list(state.loops.values()) if may_be_merged(state, one)]
         found = self._results.conflicts(loops) if loops else []
         known = {one.branch: (one.conflicts, one.conflicts_unknown) for one in loops}
-        return [one for one in found if known[one.branch] != (one.others, one.unknown)]
+        return [
+            one for one in with_news(found, loops) if known[one.branch] != (one.others, one.unknown)
+        ]
 
 
 def ended(

@@ -92,7 +92,7 @@ class Observing:
             desk.order(host, seen.Adopt(loop=held.loop, attempt=held.attempt, seen=seq))
         elif held.alive:
             desk.order(host, seen.End(loop=held.loop))
-        elif loop.commit and loop.outcome != "interrupted":
+        elif loop.commit and loop.tree_is_done:
             desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
 
     def _unwanted(self, host: str, held: seen.Held) -> None:

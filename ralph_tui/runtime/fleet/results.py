@@ -4,10 +4,13 @@ All of it blocks; the engine has a thread for it. What git or the disk refuses b
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 
-from ralph_tui.adapters.fleet.trees.checking import FreshCheck
+from ralph_tui.adapters.fleet.host.command_line import fleet_environment
+from ralph_tui.adapters.fleet.host.port_blocks import take_block
+from ralph_tui.adapters.fleet.trees.checking import Check, FreshCheck
 from ralph_tui.adapters.fleet.trees.conflicts import find_conflicts
 from ralph_tui.adapters.fleet.trees.filling import read_copied
 from ralph_tui.adapters.fleet.trees.places import TreeFolder
@@ -82,24 +85,38 @@ class CollectedWork:
 
     def verify(self, loop: LoopState) -> WinnerVerified:
         """Run its completion command once more, in a fresh clone."""
-        name, plan = loop.spec.id, self._start.plan
+        name = loop.spec.id
         if loop.spec.command is None:
             return WinnerVerified(loop=name, passed=True, reason=NO_COMMAND)
         try:
-            folder = TreeFolder.of(self._trees, self._start.fleet_id, f"check-{name}", 1)
-            self._check = FreshCheck(
-                folder,
-                self._repository.root,
-                loop.spec.command,
-                setup=plan.setup,
-                copied=self.copied,
-            )
-            check = self._check.run(loop.commit)
+            check = self._checked(loop, loop.spec.command)
         except RalphError as error:
             return WinnerVerified(loop=name, passed=False, reason=str(error))
         finally:
             self._check = None
         return WinnerVerified(loop=name, passed=check.passed, reason=check.reason)
+
+    def _checked(self, loop: LoopState, command: str) -> Check:
+        """In a slot and a block of ports that no loop of this machine has."""
+        start, name = self._start, loop.spec.id
+        plan = start.plan
+        folder = TreeFolder.of(self._trees, start.fleet_id, f"check-{name}", 1)
+        with ExitStack() as held:
+            block = take_block(plan.ports)
+            if block is not None:
+                held.callback(block.release)
+            ports = None if block is None else block.range
+            named = (start.fleet_id, start.name, name, loop.attempt)
+            variables = fleet_environment(*named, plan.agents, ports)
+            self._check = FreshCheck(
+                folder,
+                self._repository.root,
+                command,
+                variables,
+                setup=plan.setup,
+                copied=self.copied,
+            )
+            return self._check.run(loop.commit)
 
     def bundle_base(self, commit: str) -> bytes:
         """What the commit stands on; raises ``RalphError``."""

@@ -6,12 +6,14 @@ from ralph_tui.fleet.state import HostState, LoopState
 from ralph_tui.fleet.wording import (
     NAMED,
     conflict_sentences,
+    cost_words,
     fleet_sentence,
     loop_sentence,
     result_sentence,
+    spent_words,
 )
 from ralph_tui.keys import DEFAULTS, Keys
-from ralph_tui.text.format import count, day_and_clock, duration, money
+from ralph_tui.text.format import count, day_and_clock, duration
 from ralph_tui.text.terms import LEVELS, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING, Term
 from ralph_tui.tui.draw.fitting import Field, fit, join
 from ralph_tui.tui.draw.key_row import fitted
@@ -38,10 +40,8 @@ def head(view: FleetView, width: int) -> tuple[Line, Line]:
         sum(host.slots for host in here),
         sum(len([*state.running_on(h.name)]) for h in here),
     )
-    spent = money(state.spent_usd)
-    budget = state.plan.budget_usd
+    spent, whole = cost_words(state), spent_words(state)
     style = "warn" if state.budget_percent else "text"
-    whole = f"{spent} of {money(budget)}" if budget is not None else spent
     end = state.finished.at if state.finished is not None else view.now
     took = duration((end - started.at).total_seconds()) if started is not None else ""
     slotted: list[Line] = [[]]

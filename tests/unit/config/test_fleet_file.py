@@ -166,8 +166,8 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         "one, or a criterion in words",
         "'comand' (night.toml:17) is not known in [[objective]]: did you mean command?",
         "objective.best_of (night.toml:18) must be at most 26, not 99",
-        "after (night.toml:19) names 7, no objective: known are 1, 2, 3, 4",
-        "after (night.toml:19) names 'docs', no objective: known are 1, 2, 3, 4",
+        "after (night.toml:19) names 7, no objective: known are 1, 2, 4",
+        "after (night.toml:19) names 'docs', no objective: known are 1, 2, 4",
         "objective.name (night.toml:21) must be a letter and up to 39 letters, digits, - and _, "
         "not '7up'",
         "objective.command (night.toml:23) must be text, not 3",
@@ -273,3 +273,20 @@ def test_any_file_is_a_plan_or_sentences(
     assert said or told.loops
     assert all(loop.objective or loop.issue for loop in told.loops)
     assert all(loop.command or loop.criterion for loop in told.loops)
+
+
+def test_an_agent_and_a_base_that_are_none_are_told_with_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "night.toml"
+    path.write_text(
+        '[fleet]\nbase = "nosuchref"\nagent = "claude"\n[[objective]]\ntext = "a"\n'
+        'agent = "claud"\n'
+    )
+    with pytest.raises(SettingsError) as error:
+        read_fleet_file(path, ["claude", "codex"], lambda base: base == "main")
+    assert [each.replace(f"{tmp_path}/", "") for each in error.value.sentences] == [
+        "fleet.base (night.toml:2) is 'nosuchref', which is no commit here: name a branch or a "
+        "commit",
+        "the objective (night.toml:4) has no command that tells when its work is done: give it "
+        "one, or a criterion in words",
+        "agent 'claud' (night.toml:6) is not known: did you mean claude?",
+    ]

@@ -5,7 +5,7 @@ from datetime import timedelta
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.fleet.wording import event_words, fleet_sentence
+from ralph_tui.fleet.wording import event_words, fleet_sentence, spent_words, state_word
 from tests.fleet_events import SIX, START, stamped, started
 
 NOW = START + timedelta(minutes=1)
@@ -45,3 +45,39 @@ def test_whoever_is_asked_comes_first_then_limits_then_how_many_run() -> None:
 def test_a_fleet_that_is_over_says_how_it_ended() -> None:
     end = told.FleetFinished(outcome="completed", reason="6 of 6 objectives completed")
     assert sentence(end) == "completed: 6 of 6 objectives completed"
+
+
+def test_a_cost_that_no_agent_tells_is_not_zero() -> None:
+    plan = SIX.model_copy(update={"budget_usd": 5.0})
+
+    def spent(*events: told.FleetEvent) -> str:
+        return spent_words(FleetState().replay(stamped([started(plan), *events])))
+
+    def works(loop: str, iteration: int, cost: float | None) -> told.FleetEvent:
+        return told.LoopProgressed(loop=loop, phase="agent", iteration=iteration, cost_usd=cost)
+
+    assert spent() == "$0.00 of $5.00"
+    assert spent(works("1", 2, None)) == "cost not told, budget $5.00"
+    assert spent(works("1", 2, 1.2)) == "$1.20 of $5.00"
+    assert spent(works("1", 2, 1.2), works("2", 2, None)) == "at least $1.20 of $5.00"
+
+
+def test_a_loop_in_a_word_is_what_its_sentence_says() -> None:
+    begun = (
+        told.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
+        told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+    )
+
+    def word(*more: told.FleetEvent, lost: bool = False) -> str:
+        state = FleetState().replay(stamped([started(SIX), *begun, *more]))
+        return state_word(state.loops["1"], lost=lost)
+
+    def phase(name: str, question: str = "") -> told.FleetEvent:
+        return told.LoopProgressed(loop="1", phase=name, question=question)
+
+    assert word(phase("agent")) == "running"
+    assert word(phase("paused")) == "paused"
+    assert word(phase("limited")) == "waiting"
+    assert word(phase("paused", "May I?")) == "asking"
+    assert word(phase("agent"), lost=True) == "stopped"
+    assert word(told.LoopEnded(loop="1", outcome="limit_reached"), lost=True) == "limit reached"

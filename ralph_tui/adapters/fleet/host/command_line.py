@@ -43,13 +43,21 @@ def resume_words(place: Place, run: str, descriptor: int) -> list[str]:
 
 
 def environment(place: Place, slot: int, ports: tuple[int, int] | None) -> Mapping[str, str]:
-    """This process's, without what would lead git elsewhere, with where the loop stands."""
+    """That of a loop's run; see `fleet_environment`."""
+    named = (place.fleet_id, place.fleet, place.loop.id, place.attempt)
+    return fleet_environment(*named, slot, ports)
+
+
+def fleet_environment(
+    fleet_id: str, fleet: str, loop: str, attempt: int, slot: int, ports: tuple[int, int] | None
+) -> Mapping[str, str]:
+    """This process's, without what would lead git elsewhere, with where a loop stands."""
     kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     told = {
-        FLEET_MARK: place.fleet_id,
-        "RALPH_FLEET": place.fleet,
-        "RALPH_FLEET_LOOP": place.loop.id,
-        "RALPH_FLEET_ATTEMPT": str(place.attempt),
+        FLEET_MARK: fleet_id,
+        "RALPH_FLEET": fleet,
+        "RALPH_FLEET_LOOP": loop,
+        "RALPH_FLEET_ATTEMPT": str(attempt),
         "RALPH_FLEET_SLOT": str(slot),
     }
     if ports is not None:

@@ -7,7 +7,13 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Protocol
 
 from ralph_tui.adapters.fleet.trees.bases import Bases
-from ralph_tui.adapters.fleet.trees.filling import SETUP_LIMIT_S, put_copied, run_setup, untracked
+from ralph_tui.adapters.fleet.trees.filling import (
+    SETUP,
+    SETUP_LIMIT_S,
+    put_copied,
+    run_setup,
+    untracked,
+)
 from ralph_tui.adapters.fleet.trees.making import make_clone, make_worktree
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.fleet.trees.probing import Probe
@@ -104,6 +110,7 @@ class Preparer:
             run_id=f"fleet-{loop.place.fleet_id}-setup",
             timeout_s=SETUP_LIMIT_S,
             env=variables,
+            called=SETUP,
         )
         with loop.cancelled_by(gate.cancel):
             run_setup(gate, loop.folder.log("setup"))

@@ -1,6 +1,5 @@
 """The completion command once more, on the work of a loop that is to win, in a fresh clone."""
 
-import os
 import socket
 import threading
 from collections.abc import Mapping
@@ -8,10 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph_tui.adapters.fleet.trees.filling import SETUP_LIMIT_S, put_copied, run_setup
+from ralph_tui.adapters.fleet.trees.filling import SETUP, SETUP_LIMIT_S, put_copied, run_setup
 from ralph_tui.adapters.fleet.trees.making import Origin, make_clone
 from ralph_tui.adapters.fleet.trees.places import TreeFolder
-from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import RalphError
 from ralph_tui.ports.fleet import Source
@@ -37,26 +35,36 @@ class FreshCheck:
         folder: TreeFolder,
         root: Path,
         command: str,
+        variables: Mapping[str, str],
         *,
         setup: str = "",
         copied: Mapping[str, str] | None = None,
         timeout_s: float = 3600.0,
     ) -> None:
-        """`root` is the user's repository; `folder` is made for the check, and removed after it."""
+        """`root` is the user's repository; `folder` is made for the check, and removed after it.
+
+        `variables`: the environment, as loops have it.
+        """
         self._folder = folder
         self._root = root
         self._copied = dict(copied or {})
+        self._variables = variables
         self._lock = threading.Lock()
         self._cancelled = False
-        self._setup = self._made(setup, SETUP_LIMIT_S) if setup.strip() else None
+        self._setup = self._made(setup, SETUP_LIMIT_S, called=SETUP) if setup.strip() else None
         self._gate = self._made(command, timeout_s)
         self._now: ShellGate | None = None
 
-    def _made(self, command: str, timeout_s: float) -> ShellGate:
-        variables = {name: v for name, v in os.environ.items() if name not in MISLEADING}
-        mark = f"fleet-check-{self._folder.loop}"
+    def _made(
+        self, command: str, timeout_s: float, called: str = "completion command"
+    ) -> ShellGate:
         return ShellGate(
-            command, cwd=self._folder.tree, run_id=mark, timeout_s=timeout_s, env=variables
+            command,
+            cwd=self._folder.tree,
+            run_id=f"fleet-check-{self._folder.loop}",
+            timeout_s=timeout_s,
+            env=self._variables,
+            called=called,
         )
 
     def run(self, commit: str) -> Check:

@@ -26,6 +26,8 @@ SETUP_LIMIT_S = 1800.0
 MOST_COPIED = 16 << 20
 """Bytes of all copied files together: they travel with every order."""
 MOST_FILES = 2000
+SETUP = "set-up command"
+"""What its gate calls it."""
 LAST_WORDS = 300
 """Characters of the end of the set-up command's output that the failing sentence has."""
 
@@ -107,7 +109,7 @@ def run_setup(gate: ShellGate, log: Path) -> None:
     if result.timed_out:
         how = f"had not ended after {SETUP_LIMIT_S / 60:.0f} minutes"
     elif result.error:
-        how = f"did not run ({one_line(result.error)})"
+        raise WorkspaceError(f"{one_line(result.error)} (all of it: {one_line(str(log))})")
     words = shorten(one_line(" ".join(result.tail.split())[-LAST_WORDS:]), LAST_WORDS)
     said = f": {words}" if words else ""
     raise WorkspaceError(f"the set-up command {how}{said} (all of it: {one_line(str(log))})")

@@ -17,9 +17,13 @@ _SCP_LIKE = re.compile(r"[\w.-]+@?[\w.-]*:(?!//)")
 
 def source_of(repository: Repository, base: str) -> Source:
     """The commit that `base` (a branch, a tag, a commit) names now; ``UsageError``."""
-    named = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
-    found = repository.git(*named, accept=None)
+    found = repository.git(*_naming(base), accept=None)
     if found.status:
+        if base == "HEAD":
+            raise UsageError(
+                f"{one_line(str(repository.root))} has no commit that loops could begin with: "
+                "make one with git commit"
+            )
         raise UsageError(
             f"{one_line(base)} is no commit of {one_line(str(repository.root))}: name a branch "
             "or a commit as base"
@@ -32,6 +36,15 @@ def source_of(repository: Repository, base: str) -> Source:
         user_name=_configured(repository, "user.name"),
         user_email=_configured(repository, "user.email"),
     )
+
+
+def is_commit(root: Path, base: str) -> bool:
+    """Whether a branch, a tag or a commit of this name is there; where git cannot say, yes."""
+    return run_git(root, *_naming(base), accept=None).status != 1 or base == "HEAD"
+
+
+def _naming(base: str) -> tuple[str, ...]:
+    return ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
 
 
 def base_bundle(repository: Repository, commit: str) -> bytes:

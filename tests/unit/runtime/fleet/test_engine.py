@@ -347,6 +347,7 @@ def test_of_several_tries_the_first_that_is_confirmed_wins_and_the_rest_is_stopp
         assert [order.loop for order in fleet.hosts.wait_for(seen.End)] == ["3c"]
         fleet.hosts.observe(over(places["3c"], "interrupted"))
         assert fleet.end().outcome == "completed"
+        assert sorted(order.loop for order in fleet.hosts.of(seen.Remove)) == ["3a", "3b", "3c"]
 
 
 class TestCommands:
