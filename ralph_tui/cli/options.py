@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,13 +110,26 @@ def _check_one_agent(args: argparse.Namespace) -> None:
             given.append(("--set agent.name", value))
     named = [(by, str(name).strip()) for by, name in given if name is not None]
     others = {agent.name for agent in AGENTS if not agent.takes_command}
+    if _of_fallback(args.set_options):
+        return
     if vars(args).get("agent.command") and named and named[-1][1] in others:
         by, name = named[-1]
         takers = " and ".join(agent.name for agent in AGENTS if agent.takes_command)
         raise UsageError(
             f"--agent-command is what the agents {takers} run, and {by} names {name}: "
-            "leave one of the two out"
+            "leave one of the two out, or name a fallback that runs it (agent.fallback)"
         )
+
+
+def _of_fallback(set_options: Sequence[str]) -> bool:
+    """Whether an agent that takes over runs the command, and is named here."""
+    takers = [agent.name for agent in AGENTS if agent.takes_command]
+    values = [
+        value
+        for name, _, value in (option.partition("=") for option in set_options)
+        if name.strip() == "agent.fallback"
+    ]
+    return bool(values) and any(re.search(rf"\b{name}\b", values[-1]) for name in takers)
 
 
 def check_agent_name(name: str) -> None:

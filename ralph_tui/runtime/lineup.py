@@ -30,7 +30,8 @@ def line_up(first: AgentDescription, context: AgentContext, settings: Settings) 
     fallbacks = choose_fallbacks(settings.agent, context.environ)
     if not fallbacks:
         first.check(context)
-        return Lineup([(first, context)], {}, tuple(_unasking([first], settings)))
+        notes = (*_itself(first, settings), *_unasking([first], settings))
+        return Lineup([(first, context)], {}, notes)
     _refuse(first, fallbacks, settings)
     agents, absent = [], dict[str, str]()
     problem: UsageError | None = None
@@ -77,6 +78,14 @@ def _absence(agent: AgentDescription, context: AgentContext, error: UsageError) 
     return one_line(str(error))
 
 
+def _itself(first: AgentDescription, settings: Settings) -> Iterator[str]:
+    if first.name in settings.agent.fallback and not first.reserved:
+        yield (
+            f"{first.name} (agent.fallback) is the agent that works already: it takes over from "
+            "nobody"
+        )
+
+
 def _unasking(agents: Sequence[AgentDescription], settings: Settings) -> Iterator[str]:
     """Those that are to ask and keep to no permissions: what they may do."""
     for agent in agents if settings.permissions.mode == "ask" else ():
@@ -93,6 +102,7 @@ def _notes(
     absent: Mapping[str, str],
     settings: Settings,
 ) -> Iterator[str]:
+    yield from _itself(first, settings)
     for name, why in absent.items():
         where = "" if name == first.name else " (agent.fallback)"
         then = f"{agents[0][0].name} works instead" if name == first.name else "it is left out"

@@ -7,12 +7,15 @@ from ralph_tui.events import AgentChanged
 from ralph_tui.state.roster import RosterFold, Worked
 from ralph_tui.state.wording import Row
 from ralph_tui.text.format import count, day_and_clock, money
+from ralph_tui.text.sanitize import clip, one_line
 
+LONGEST_WHY = 80
+"""Characters of why a program cannot be run."""
 _WHY = {
     "overload": "{name} is not served (overload)",
     "outage": "{name} is not served (its service is down)",
     "auth": "{name} is not signed in",
-    "missing": "{name} is not installed",
+    "missing": "{name} cannot be run",
     "not_started": "{name} does not start",
     "unknown_model": "{name} has no such model",
 }
@@ -27,6 +30,9 @@ def changed_words(e: AgentChanged, now: datetime, agent: str = "") -> str:
         why = f"{e.before} is at its limit{f' until {at}' if at else ''}"
     else:
         why = _WHY[e.cause].format(name=e.before) + (f", next try at {at}" if at else "")
+        if e.cause == "missing" and e.reason:
+            # Not there, or there and not able to: its first words say which.
+            why += f" ({clip(one_line(e.reason).partition(': ')[0].rstrip('.'), LONGEST_WHY)})"
     return f"{why}; {agent or e.agent} works meanwhile"
 
 

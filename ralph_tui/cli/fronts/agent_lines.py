@@ -18,7 +18,7 @@ from ralph_tui.text.words import same_words
 ENDED = {
     "success": "ended",
     "auth": "sign-in refused",
-    "missing": "not found",
+    "missing": "cannot be run",
     "not_started": "did not start",
     "limited": "stopped by a limit",
     "unknown_model": "model refused",

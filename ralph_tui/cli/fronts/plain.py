@@ -114,6 +114,7 @@ WHOLE = 2000
 UNCUT = (
     RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported, StrategyPlanned,
     ReflectionWritten, GuidanceQueued, RedirectDecided, QuestionAsked,
+    SessionFinished, AgentChanged, WaitStarted,
 )  # fmt: skip
 LEVEL_WORDS = {"warn": "warn", "log": "log"}
 """Of an alarm that is no more than that."""

@@ -1,11 +1,14 @@
 """What is said of a run's agents before it begins."""
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.adapters.agents import AgentContext, choose_agent
+from ralph_tui.cli.options import add_settings, check_settings, load_settings
 from ralph_tui.config.settings import Settings
+from ralph_tui.errors import UsageError
 from ralph_tui.runtime.lineup import line_up
 
 
@@ -26,3 +29,30 @@ def test_an_agent_that_cannot_ask_is_told_of(
     said = [note for note in notes if "cannot ask" in note]
     assert bool(said) is told
     assert all("its program may do whatever you may do" in note for note in said)
+
+
+def test_an_agent_that_is_its_own_fallback_is_told_of(tmp_path: Path) -> None:
+    settings = Settings.model_validate(
+        {"agent": {"name": "command", "command": "cat", "fallback": ["command"]}}
+    )
+    agent = choose_agent(settings.agent)
+    notes = line_up(agent, AgentContext(settings.agent, tmp_path), settings).notes
+    assert notes == (
+        "command (agent.fallback) is the agent that works already: it takes over from nobody",
+    )
+
+
+@pytest.mark.parametrize(
+    ("fallback", "refused"), [('["command"]', False), ("acp", False), ('["codex"]', True)]
+)
+def test_a_command_may_be_that_of_an_agent_that_takes_over(fallback: str, *, refused: bool) -> None:
+    parser = argparse.ArgumentParser()
+    add_settings(parser)
+    words = ["--agent", "claude", "--agent-command", "sh worker.sh"]
+    given = parser.parse_args([*words, "--set", f"agent.fallback={fallback}"])
+    if refused:
+        with pytest.raises(UsageError, match="or name a fallback that runs it"):
+            check_settings(given)
+    else:
+        check_settings(given)
+        assert load_settings(given, None).settings.agent.command == "sh worker.sh"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from ralph_tui.cli.fronts.plain import WIDTH, plain_line
 from ralph_tui.commands import RetryNow
 from ralph_tui.events import (
     AgentChanged,
@@ -225,7 +226,26 @@ def test_one_that_was_not_there_at_the_start_is_said_once_and_left_out() -> None
     assert changes(world) == [(1, "gone", "fake", "missing")]
     assert {agent for _, agent in who(world)} == {"fake"}
     words = stands_in(world.state.roster, BEGAN)
-    assert words == "gone is not installed; fake works meanwhile"
+    assert words == "gone cannot be run (gone is gone); fake works meanwhile"
+
+
+def test_an_agent_that_is_there_and_refuses_to_work_is_not_said_to_be_missing() -> None:
+    world = World([2, 10], fallbacks=["second"])
+    root = f"Claude Code does not skip permissions for root: set {'this or that, ' * 20}it works."
+    assert len(root) > WIDTH, "what to do is not cut off"
+    world.agent.acts.append(
+        lambda session: session.emit(
+            SessionFinished(iteration=session.iteration, outcome="missing", reason=root)
+        )
+    )
+    world.run()
+    told = "\n".join(filter(None, map(plain_line, world.events)))
+    assert f"cannot be run after 0s: {root}" in told
+    assert (
+        "fake cannot be run (Claude Code does not skip permissions for root); second works" in told
+    )
+    assert "not found" not in told
+    assert "not installed" not in told
 
 
 def test_a_resumed_run_goes_on_with_the_one_that_stood_in() -> None:
