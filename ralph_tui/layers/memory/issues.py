@@ -16,9 +16,10 @@ from ralph_tui.state import IterationSpan
 STANDS: Final = 2
 """Iterations an issue has to be in."""
 FAILURES: Final[frozenset[SessionOutcome]] = frozenset(
-    {"error", "crashed", "silent", "timeout", "max_turns", "context_full"}
+    {"error", "silent", "timeout", "max_turns", "context_full"}
 )
-"""Ends of a session that tell something of how it worked; the others tell of its service."""
+"""Ends of a session that tell something of how it worked; the others tell of its service,
+or of its program."""
 OUT_OF_TIME: Final = "The completion command ran out of time"
 LONGEST: Final = 1000
 """Characters of an issue that are looked at: an agent can report a megabyte."""

@@ -256,8 +256,8 @@ def test_an_issue_of_one_iteration_does_not_stand() -> None:
     ("one", "pattern"),
     [
         (
-            Worked(1, ended="crashed", reason="The agent died (exit code 139)"),
-            "The agent died (exit code …)",
+            Worked(1, ended="timeout", reason="It ran longer than 3600 s"),
+            "It ran longer than … s",
         ),
         (Worked(1, timed_out=True), "The completion command ran out of time"),
         (Worked(1, gate_error="no such program: pytest"), "no such program: pytest"),
@@ -268,6 +268,11 @@ def test_a_session_that_fails_and_a_command_without_an_answer_are_issues(
 ) -> None:
     (found,) = concluded(state_of(one, one), "limit_reached")
     assert found.content["pattern"] == pattern
+
+
+def test_a_crash_of_the_agents_program_is_nothing_of_the_task() -> None:
+    crashed = Worked(1, ended="crashed", reason="The agent exited with code 3 in its work")
+    assert concluded(state_of(crashed, crashed), "failed") == []
 
 
 def test_what_its_service_does_is_no_issue_of_a_run() -> None:
