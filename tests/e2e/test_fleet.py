@@ -188,6 +188,8 @@ def test_a_setup_that_fails_costs_nothing_and_is_told_with_its_words(root: Path)
     ("words", "sentence"),
     [
         (["nacht.toml"], "there is no file nacht.toml"),
+        (["./"], "./ is a folder: name a fleet file"),
+        (["/dev/null"], "/dev/null is no plain file: name a fleet file"),
         (["Do it"], "a loop needs a command that tells when the work is done"),
         ([], "say one thing to run"),
         (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is no commit"),
