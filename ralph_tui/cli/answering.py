@@ -113,7 +113,7 @@ def _confirm_allowing(question: dict[str, Any], args: argparse.Namespace) -> boo
             f"{word} is for a question that was shown: see {args.decide}, then say "
             f"{args.decide} {word} --question {short_id(question)}"
         )
-    print(question_text(question, answers=False), end="\n\n")
+    print(question_text(question, ""), end="\n\n")
     return confirm(f"{word}: {_verb(question, args)}?")
 
 

@@ -189,8 +189,8 @@ def told(purpose: str, command: str) -> str:
     return f"  {f'{purpose}:':<{PURPOSE_CELLS - 1}} {command}"
 
 
-def question_text(question: dict[str, Any], *, answers: bool = True) -> str:
-    """All that helps to decide: reason, readings, proposal, what a rollback does, the answers."""
+def question_text(question: dict[str, Any], decide: str = "ralph-tui decide") -> str:
+    """All that helps to decide, and what `decide`, a command, can answer; empty: without that."""
     parts = [plain(question["text"]), *request_text(question)]
     parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
     if question["proposal"]:
@@ -203,14 +203,14 @@ def question_text(question: dict[str, Any], *, answers: bool = True) -> str:
         parts += ["", *_rollback(question["rollback"])]
     if question.get("diff"):
         parts += ["", "what this iteration changed:", *_diff(question["diff"])]
-    if not answers:
+    if not decide:
         return "\n".join(parts)
     rows = [
         (answer_word(one_line(option["answer"])) + TAKES.get(option["takes"], ""), _verb(option))
         for option in question["options"]
     ]
     width = max((len(answer) for answer, _ in rows), default=0)
-    parts += ["", f"answer with ralph-tui decide ANSWER{named(question)}:"]
+    parts += ["", f"answer with {decide} ANSWER{named(question)}:"]
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in rows]
     silence = _silence(question) or "it waits until somebody answers"
     return "\n".join([*parts, "", silence])

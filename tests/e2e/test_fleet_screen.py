@@ -1,11 +1,14 @@
 """The fleet's screen in a real terminal, over real loops: the way into one, and back."""
 
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import CLI, ONE_MORE
+from tests.e2e.cli import CLI, ONE_MORE, here, run
+from tests.e2e.test_asked_run import ASKS, stub
 from tests.e2e.test_fleet import nothing_is_left, plan, root, runs, state_of
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
@@ -19,14 +22,23 @@ def go(root: Path) -> Path:
     return root.parent / "go"
 
 
+@contextmanager
+def opened(root: Path, *words: str) -> Iterator[Terminal]:
+    """Another terminal in the repository."""
+    one = Terminal([*CLI, *words], root, width=80, height=24)
+    try:
+        yield one
+    finally:
+        one.close()
+
+
 @pytest.fixture
 def terminal(root: Path, go: Path) -> Iterator[Terminal]:
     """A fleet of two loops, as its user starts it."""
     waits = f"until [ -e {go} ]; do sleep 0.1; done; {ONE_MORE}"
     file = plan(root, "First of all", "Second of all", agent=waits)
-    one = Terminal([*CLI, "fleet", "run", str(file)], root, width=80, height=24)
-    yield one
-    one.close()
+    with opened(root, "fleet", "run", str(file)) as one:
+        yield one
 
 
 def test_a_live_loop_is_opened_paused_and_left_again(
@@ -52,3 +64,48 @@ def test_a_live_loop_is_opened_paused_and_left_again(
     assert terminal.exit_code() == 0
     assert "ralph/fleet-001/1, ralph/fleet-001/2" in terminal.screen
     assert nothing_is_left(root)
+
+
+def left(screen: Terminal) -> int:
+    """Seconds until nobody has answered."""
+    found = re.search(r"no answer in (\d)m ?(\d*)", screen.screen)
+    return 60 * int(found[1]) + int(found[2] or 0) if found else 300
+
+
+def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in stub(tmp_path, *ASKS[:3]).items():
+        monkeypatch.setenv(name, value)
+    order = ("-c", "git rev-parse -q --verify done", "--agent", "claude", "--permissions", "ask")
+    began = run("fleet", "run", "Ask", *order, "--detach", cwd=root, **stub(tmp_path, *ASKS[:3]))
+    assert "fleet-001 runs in the background" in began.stdout, began.stderr
+    with opened(root, "fleet", "attach") as screen:
+        screen.shows("loop 1 waits for your answer", "d answer")
+        screen.press("d")
+        screen.shows("claude asks for Bash: git tag one", "Bash(git tag *)")
+        opens_at = left(screen)
+        until(lambda: left(screen) <= opens_at - 2)  # no key is taken that came too early
+        screen.press("y")
+        screen.shows("claude asks for Bash: git branch done")
+
+        until(lambda: "git branch" in here("fleet", "decide", "1", cwd=root).stdout)
+        shown = here("fleet", "decide", "1", cwd=root).stdout
+        assert "answer with ralph-tui fleet decide 1 ANSWER" in shown
+        (which,) = re.findall(r"--question (\w+):", shown)
+        by_script = here("fleet", "decide", "1", "session", "--question", which, cwd=root)
+        assert "said by a person at a terminal alone" in by_script.stderr
+        with opened(root, "fleet", "decide", "1", "session") as other:
+            other.shows("git branch done", "[y/N]")
+            other.type("y")
+            other.press("Enter")
+            assert other.exit_code() == 0, other.screen
+        screen.shows("claude asks for Bash: git push origin main")
+        until(lambda: "git push" in here("fleet", "decide", "1", cwd=root).stdout)
+        refused = here("fleet", "decide", "1", "refuse", "open a pull request", cwd=root)
+        assert "heard refuse" in refused.stdout, refused.stderr
+        screen.shows("the end", "no file changed", "fleet attach fleet-001/1")
+        screen.press("Escape")
+        screen.shows("1 of 1 objective completed")
+        screen.press("q")
+        assert screen.exit_code() == 0

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     if args.answer is not None or args.iterations or args.budget:
         return answer_question(live, question, args)
     print(f"{live.run.name} asks in iteration {question['iteration']}\n")
-    print(question_text(question))
+    print(question_text(question, args.decide))
     return 0
 
 

@@ -42,7 +42,7 @@ def decide(args: argparse.Namespace) -> int:
     if args.answer is not None or args.iterations or args.budget:
         return answer_question(_Loop(fleet, args.loop), question, args)
     print(f"loop {args.loop} asks in iteration {question['iteration']}\n")
-    print(question_text(question))
+    print(question_text(question, args.decide))
     return 0
 
 
