@@ -100,9 +100,11 @@ class _Stopping:
     def _stop(self, number: signal.Signals) -> None:
         alive = sum(held.alive for held in self._host.holds())
         _say(f"stopping {alive} loops; once more: at once" if alive else "stopping")
-        self._host.close()
-        self._link.stop(f"it was stopped by {number.name}")
-        signals.exit_after(END_S, ExitCode.COMPLETED)
+        try:
+            self._host.close()
+        finally:  # it ends, whatever its loops do
+            self._link.stop(f"it was stopped by {number.name}")
+            signals.exit_after(END_S, ExitCode.COMPLETED)
 
 
 def _lock(base: Path, held: ExitStack) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ralph_tui.fleet.decisions.accounts import may_start
 from ralph_tui.fleet.decisions.budget import Shares
@@ -11,6 +11,9 @@ from ralph_tui.fleet.decisions.results import being_decided
 from ralph_tui.fleet.decisions.stops import met
 from ralph_tui.fleet.decisions.values import Decision, PlaceLoop
 from ralph_tui.fleet.state import FleetState, LoopState
+
+REST = timedelta(minutes=1)
+"""For how long a host on which a loop could not begin gets no other one."""
 
 
 def placed(state: FleetState, now: datetime) -> Iterator[Decision]:
@@ -36,6 +39,26 @@ def placed(state: FleetState, now: datetime) -> Iterator[Decision]:
             return
 
 
+def _resting(state: FleetState, now: datetime) -> set[str]:
+    """Hosts that get nothing for a while, as long as there are others.
+
+    The last loop could not begin there: where a disk is full or a program is missing, all that is
+    queued would fail, one after the other, while the others work.
+    """
+    last: dict[str, LoopState] = {}
+    for loop in state.loops.values():
+        known = last.get(loop.host)
+        if loop.ended_at and not (known and known.ended_at and known.ended_at > loop.ended_at):
+            last[loop.host] = loop
+    failed = {
+        host
+        for host, loop in last.items()
+        if loop.never_began and loop.ended_at and now < loop.ended_at + REST
+    }
+    others = any(host.here and host.name not in failed for host in state.hosts.values())
+    return failed if others else set()
+
+
 class _Room:
     """What is free, and becomes less with each loop that is placed."""
 
@@ -46,7 +69,9 @@ class _Room:
         self._users = Counter(loop.spec.account for loop in loops if loop.placed)
         self._begun: set[str] = set()
         """Logins of which a loop is placed just now."""
-        slots = {host.name: host.slots for host in state.hosts.values() if host.here}
+        resting = _resting(state, now)
+        here = [host for host in state.hosts.values() if host.here]
+        slots = {host.name: host.slots for host in here if host.name not in resting}
         self.free = {
             name: count - self._busy[name]
             for name, count in slots.items()

@@ -173,8 +173,8 @@ class WorkerHost:
         """In a thread of its own: git takes its time."""
         name = f"{order.kind}-{order.loop}-{order.attempt}"
         thread = threading.Thread(target=work, args=(order,), name=name, daemon=True)
+        thread.start()  # one that has not begun cannot be waited for
         self._working = {*filter(threading.Thread.is_alive, self._working), thread}
-        thread.start()
 
     def _collect(self, order: Work) -> None:
         known = {"loop": order.loop, "attempt": order.attempt}

@@ -53,6 +53,26 @@ class TestQueue:
         assert sorted(made) == ["one", "two", "two", "two"]
         assert made[0] == "two"
 
+    def test_a_host_on_which_a_loop_could_not_begin_rests_while_there_are_others(self) -> None:
+        played = PlayedFleet(numbered(4))
+        played.join("full", 1)
+        played.join("good", 1)
+        played.settle()
+        failed = next(name for name, runs in played.alive.items() if runs[0].host == "full")
+        played.end(failed, "failed", reason="no space left", never_began=True)
+        assert begun(played) == [], "all that is queued would fail there"
+        played.wait(59)
+        assert begun(played) == []
+        played.wait(1)
+        assert [played.state.loops[name].host for name in begun(played)] == ["full"]
+
+    def test_a_host_that_is_alone_does_not_rest(self) -> None:
+        played = PlayedFleet(numbered(2))
+        played.join("one", 1)
+        played.settle()
+        played.end("1", "failed", reason="no space left", never_began=True)
+        assert begun(played) == ["2"]
+
     def test_what_comes_after_waits_until_that_is_completed(self) -> None:
         played = fleet(a_plan(a_loop("1"), a_loop("2", after=("1",)), a_loop("3", after=("2",))))
         assert list(played.alive) == ["1"]

@@ -543,3 +543,18 @@ def test_a_full_disk_of_one_host_costs_its_loop_alone(root: Path, tmp_path: Path
     assert "No space left on device" in full.reason
     assert "\n" not in full.reason
     assert roomy.outcome == "completed"
+
+
+def test_a_host_that_is_stopped_just_as_work_begins_is_closed(
+    host: WorkerHost, seen: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = threading.Thread.start
+
+    def closed_before(thread: threading.Thread) -> None:
+        if thread.name.startswith("collect-"):
+            host.close()
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", closed_before)
+    host.obey(Collect(loop="1", attempt=1))
+    assert seen.wait(NotCollected).loop == "1"
