@@ -16,7 +16,7 @@ unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE PIP_USER PIP_TARGET PIP_P
 PIP := $(PY) -m pip install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check bench soak snapshots screenshots lock clean
+.PHONY: help setup demo run test failures check bench soak snapshots screenshots lock clean
 
 help: ## name the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -31,6 +31,9 @@ setup: $(VENV)/.dev ## everything that working on ralph-tui needs
 
 test: $(VENV)/.collected ## all tests (ARGS="-k journal", WORKERS=1 for one process)
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -rs $(ARGS)
+
+failures: $(VENV)/.dev ## what dies, freezes and is cut of a whole fleet, also what takes long
+	@RALPH_TEST_FAILURES=1 $(PY) -m pytest -n 2 tests/e2e/test_fleet_failures.py $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts
 	@$(BIN)/ruff check .

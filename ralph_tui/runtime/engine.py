@@ -30,6 +30,8 @@ from ralph_tui.state.ending import ended
 
 STATUS_SECONDS = 1.0
 """The status file is rewritten at most this often, but after an urgent event at once."""
+SAME_STATUS_SECONDS = 5.0
+"""The same where nothing has happened: its sentence alone grows older, and the sign of life."""
 OVER = "the run is over"
 LONGEST_WAIT = 1.0
 """The journal wants a look at least once a second."""
@@ -62,6 +64,7 @@ class Engine:
         self._subscribers: list[Callable[[Event], None]] = []
         self._status = status
         self._status_due = clock.monotonic()
+        self._status_seq, self._status_anew = -1, clock.monotonic()
         self._keep_lock = keep_lock
         self._orders: list[Callable[[Accepted | Refused], None]] = []
         """Those who wait for an answer."""
@@ -244,6 +247,9 @@ class Engine:
         if not now and moment < self._status_due:
             return False
         self._status_due = moment + STATUS_SECONDS
+        if not now and self.state.seq == self._status_seq and moment < self._status_anew:
+            return True  # it says what the last one said
+        self._status_seq, self._status_anew = self.state.seq, moment + SAME_STATUS_SECONDS
         # A projection: the next second, or a fold over the journal, brings it back.
         status = summarize(self.state, self.clock.now())
         with suppress(OSError):

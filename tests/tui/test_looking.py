@@ -169,7 +169,7 @@ def test_changes_of_a_point_are_read_file_by_file(size: tuple[int, int]) -> None
 
 
 def test_an_answer_for_a_file_that_is_not_selected_any_more_is_dropped() -> None:
-    files = Held(takes_s=0.15)
+    files = Held(takes_s=0.6)
 
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "enter")
