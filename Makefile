@@ -32,7 +32,7 @@ setup: $(VENV)/.dev ## everything that working on ralph-tui needs
 test: $(VENV)/.collected ## all tests (ARGS="-k journal", WORKERS=1 for one process)
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -rs $(ARGS)
 
-failures: $(VENV)/.dev ## what dies, freezes and is cut of a whole fleet, also what takes long
+failures: $(VENV)/.dev ## what dies, freezes and is cut of a whole fleet (minutes)
 	@RALPH_TEST_FAILURES=1 $(PY) -m pytest -n 2 tests/e2e/test_fleet_failures.py $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts

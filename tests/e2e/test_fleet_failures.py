@@ -19,10 +19,10 @@ from tests.hosted import committed, git
 from tests.processes import state_of
 from tests.waiting import until
 
-LONG = pytest.mark.skipif(
-    "RALPH_TEST_FAILURES" not in os.environ, reason="it waits for leases: make failures"
+pytestmark = pytest.mark.skipif(
+    "RALPH_TEST_FAILURES" not in os.environ, reason="minutes of real processes: make failures"
 )
-"""Of what tests of hosts and of dispatch hold already, each by itself."""
+"""Tests of hosts, of dispatch and of `fleet` hold most of it already, each by itself."""
 
 
 @pytest.fixture
@@ -45,7 +45,6 @@ def test_a_loop_whose_process_is_killed_goes_on_in_its_tree(whole: Whole) -> Non
     whole.check("1", "2")
 
 
-@LONG
 def test_what_a_killed_host_ran_goes_on_when_its_machine_is_back(whole: Whole) -> None:
     whole.start(whole.plan(*[work(whole)] * 3), *whole.listening)
     whole.join(*HOSTS)
@@ -64,7 +63,6 @@ def test_what_a_killed_host_ran_goes_on_when_its_machine_is_back(whole: Whole) -
     whole.check("1", "2", "3")
 
 
-@LONG
 def test_a_loop_whose_host_stays_lost_begins_anew_elsewhere(whole: Whole) -> None:
     whole.start(whole.plan(*[work(whole)] * 2, lease="1s"), *whole.listening)
     whole.join("one", "two")
@@ -81,7 +79,6 @@ def test_a_loop_whose_host_stays_lost_begins_anew_elsewhere(whole: Whole) -> Non
     whole.check("1", "2")
 
 
-@LONG
 def test_a_frozen_host_is_missed_and_its_loop_adopted_when_it_thaws(whole: Whole) -> None:
     whole.start(whole.plan(*[work(whole)] * 3), *whole.listening, program=IMPATIENT)
     whole.join(*HOSTS)
@@ -122,7 +119,6 @@ def test_loops_go_on_through_a_cut_and_are_adopted_without_a_gap(whole: Whole) -
     whole.check("1", "2", "3")
 
 
-@LONG
 def test_beyond_its_lease_a_loop_stops_and_goes_on_when_the_cut_is_mended(whole: Whole) -> None:
     with closing(Way(whole.port)) as way:
         whole.start(whole.plan(work(whole), lease="1s"), *whole.listening)

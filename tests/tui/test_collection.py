@@ -10,7 +10,9 @@ from tests.tui.driving import Driver, drive, live, story
 
 
 @pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
+def _enabled() -> Iterator[None]:
+    """A command line that another test has carried out here leaves it off."""
+    gc.enable()
     yield
     gc.enable()
 
