@@ -9,12 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ralph_tui.config.files import SettingsFile
 from ralph_tui.config.problems import closest, sentence
 from ralph_tui.config.settings import Settings, Words
-from ralph_tui.fleet.plan import Choice, Isolation
+from ralph_tui.fleet.plan import MOST_TRIES, Choice, Isolation
 from ralph_tui.text.durations import DAY, Seconds
 from ralph_tui.text.sanitize import clip
 
-MOST_TRIES = 26
-"""At one objective: each has a letter."""
 OF_RUN = {
     "agent": "agent.name",
     "agent_command": "agent.command",

@@ -10,6 +10,9 @@ Isolation = Literal["clone", "worktree"]
 Choice = Literal["first", "all"]
 HERE = "here"
 """The name of the host that is a part of the fleet's own process."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MOST_TRIES = len(_LETTERS)
+"""At one objective: each has a letter."""
 
 
 class Loop(Fact):
@@ -81,5 +84,5 @@ def tries_at(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[
         yield Loop(id=name, **fields)
         return
     dash = "" if name.isdigit() else "-"
-    for letter in "abcdefghijklmnopqrstuvwxyz"[:number]:
+    for letter in _LETTERS[:number]:
         yield Loop(id=f"{name}{dash}{letter}", tries_at=name, choice=choice, **fields)

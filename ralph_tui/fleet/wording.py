@@ -12,7 +12,7 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.text.format import clock, count, duration, ending, money, percent
 from ralph_tui.text.terms import STAGES, RowLevel, in_words, outcome_word, who_words
 
-GONE = "its process is gone; ralph-tui fleet resume goes on with it"
+GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
 NO_WORK = "has changed nothing"
 NAMED = 4
 """Loops, or branches, that are named one by one."""

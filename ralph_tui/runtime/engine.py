@@ -250,7 +250,7 @@ class Engine:
         if not now and self.state.seq == self._status_seq and moment < self._status_anew:
             return True  # it says what the last one said
         self._status_seq, self._status_anew = self.state.seq, moment + SAME_STATUS_SECONDS
-        # A projection: the next second, or a fold over the journal, brings it back.
+        # A projection: the next one, or a fold over the journal, brings it back.
         status = summarize(self.state, self.clock.now())
         with suppress(OSError):
             write_json(self._status, without_unknown(status), durable=False)

@@ -20,13 +20,10 @@ from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
 from ralph_tui.sources.following import followed_run
 from ralph_tui.sources.outbox import Outbox
+from ralph_tui.sources.presence import Presence
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.state import RunState
 
-LOOK_S = 1.0
-"""How often it is looked whether the run's process is still there."""
-MISSED = 2
-"""Looks in vain until it is called gone: a ``git clean`` takes the lock's name for a second."""
 GONE = "the process of this run is gone; 'ralph-tui resume' goes on with it"
 
 
@@ -62,8 +59,7 @@ class Attached:
         self._run = run
         self._wall_clock = wall_clock
         self._journal = followed_run(run.journal)
-        self._look_due = float("-inf")
-        self._missed = 0
+        self._presence = Presence(run.lock)
         self._outbox: Outbox[Command] = Outbox(lambda wish: self._send_to(self._owner(), wish))
         self.refused = self._outbox.refused
 
@@ -74,21 +70,13 @@ class Attached:
     def poll(self, state: RunState, now: float) -> RunState:
         """See `Source`."""
         state = self._journal.look(state)
-        if self._journal.whole and now >= self._look_due:
-            self._look_due = now + LOOK_S
-            self._look_after(state)
+        started = state.run.started
+        works = started.run_id if started is not None and state.run.live else None
+        if self._journal.whole and self._presence.look(works, now):
+            self.lost = self._presence.lost
+            newer = told_newer(started) if started is not None else ""
+            self.note = self._journal.problem or newer  # that it is lost stands in the verdict
         return state
-
-    def _look_after(self, state: RunState) -> None:
-        run = state.run
-        if run.live and run.started is not None:
-            here = owner_of(self._run.lock, run.started.run_id) is not None
-            self._missed = 0 if here else self._missed + 1
-        else:
-            self._missed = 0
-        self.lost = self._missed >= MISSED
-        newer = told_newer(run.started) if run.started is not None else ""
-        self.note = self._journal.problem or newer  # that it is lost stands in the verdict
 
     def clock(self, state: RunState) -> datetime:
         """See `Source`; nothing grows older once the process is gone."""

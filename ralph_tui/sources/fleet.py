@@ -4,17 +4,13 @@ Rule: `poll` runs on the UI thread and stays short, however much there is to rea
 spoken to in a thread.
 """
 
-import socket
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 from ralph_tui.adapters.fleet.records.folders import FleetFolder
-from ralph_tui.adapters.records.lock import Owner, holder, owner_of
-from ralph_tui.adapters.remote.client import PATIENCE_S, request
+from ralph_tui.adapters.fleet.telling import tell
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.commands import Command
-from ralph_tui.errors import RalphError
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.parsing import parse_fleet_event
 from ralph_tui.fleet.state import FleetState
@@ -22,12 +18,7 @@ from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.fleet_source import ALL, Asked
 from ralph_tui.sources.following import Following
 from ralph_tui.sources.outbox import Outbox
-
-LOOK_S = 1.0
-"""How often it is looked whether the fleet's process is still there."""
-MISSED = 2
-"""Looks in vain until it is called gone: a ``git clean`` takes the lock's name for a second."""
-GONE = "the fleet's process is gone; 'ralph-tui fleet resume' goes on with its loops"
+from ralph_tui.sources.presence import Presence
 
 
 def _wall_clock() -> datetime:
@@ -58,8 +49,7 @@ class Fleet:
         )
         self._outbox: Outbox[Asked] = Outbox(self.hand_over)
         self.refused = self._outbox.refused
-        self._look_due = float("-inf")
-        self._missed = 0
+        self._presence = Presence(folder.lock)
 
     @property
     def loaded(self) -> bool:
@@ -78,20 +68,12 @@ class Fleet:
     def poll(self, now: float) -> FleetState:
         """See `FleetSource`."""
         self.state = self._journal.look(self.state)
-        if self.loaded and now >= self._look_due:
-            self._look_due = now + LOOK_S
-            self._look()
+        started, over = self.state.started, self.state.finished is not None
+        works = started.fleet_id if started is not None and not over else None
+        if self.loaded and self._presence.look(works, now):
+            self.lost = self._presence.lost
+            self.note = self._journal.problem
         return self.state
-
-    def _look(self) -> None:
-        state = self.state
-        if state.started is not None and state.finished is None:
-            here = owner_of(self.folder.lock, state.started.fleet_id) is not None
-            self._missed = 0 if here else self._missed + 1
-        else:
-            self._missed = 0
-        self.lost = self._missed >= MISSED
-        self.note = self._journal.problem
 
     def clock(self) -> datetime:
         """See `FleetSource`; nothing grows older once it is over or gone."""
@@ -118,27 +100,9 @@ class Fleet:
 
         Raises ``RalphError`` where the fleet is gone or does not answer.
         """
-        owner, lock = self._owner(), self.folder.lock
+        if self.state.finished is not None:
+            return Refused("the fleet is over: nobody takes commands")
         try:
-            seq = request(
-                Path(owner.socket),
-                asked.command.model_dump(mode="json"),
-                PATIENCE_S,
-                lambda: owner_of(lock, owner.run_id) is not None,
-                loop=asked.loop,
-            )
+            return Accepted(tell(self.folder, asked.loop, asked.command.model_dump(mode="json")))
         except RefusedError as error:
             return Refused(str(error))
-        return Accepted(seq)
-
-    def _owner(self) -> Owner:
-        """Who can be sent a command."""
-        owner, started = holder(self.folder.lock), self.state.started
-        if owner is None or (started is not None and owner.run_id != started.fleet_id):
-            over = self.state.finished is not None
-            raise RalphError("the fleet is over: nobody takes commands" if over else GONE)
-        if owner.host != socket.gethostname():
-            raise RalphError(f"the fleet lives on {owner.host}: attach there")
-        if not owner.socket:
-            raise RalphError("this fleet has no command socket; its log says why")
-        return owner

@@ -40,13 +40,18 @@ class Following(Generic[F, E]):
         fresh: Callable[[], F],
         parse: Callable[[bytes, F], E],
         apply: Callable[[F, E], None],
+        advice: str = "",
     ) -> None:
-        """`parse` raises ``ValueError`` for a line that is no event behind a state."""
+        """`parse` raises ``ValueError`` for a line that is no event behind a state.
+
+        `advice`: what else to do where the journal breaks off.
+        """
         self.problem = ""
         """One sentence about where the journal breaks off; empty: it does not."""
         self.whole = False
         """Whether all that stood there at first was taken in."""
         self._fresh, self._parse, self._apply = fresh, parse, apply
+        self._advice = advice
         self._tail = Tail(journal)
         self._lines: deque[bytes] = deque()
         self._ahead: F | None = fresh()
@@ -85,7 +90,7 @@ class Following(Generic[F, E]):
         try:
             event = self._parse(line, state)
         except ValueError:
-            self.problem = f"the journal breaks off behind event {state.seq}; see ralph-tui replay"
+            self.problem = f"the journal breaks off behind event {state.seq}{self._advice}"
             return
         if event.seq == state.seq + 1:
             self._apply(state, event)
@@ -106,4 +111,4 @@ def followed_run(journal: Path) -> Following[RunState, Event]:
     def parse(line: bytes, state: RunState) -> Event:
         return parse_line(line, state.run.started)
 
-    return Following(journal, RunState, parse, RunState.apply)
+    return Following(journal, RunState, parse, RunState.apply, "; see ralph-tui replay")

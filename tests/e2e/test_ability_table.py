@@ -10,10 +10,10 @@ import pytest
 from ralph_tui.adapters.agents import AGENTS, AgentDescription
 from ralph_tui.events import SessionFinished, SessionStarted, UsageReported
 from ralph_tui.ports import Permissions, Turn
+from tests.agent_sessions import Heard, context_in
 from tests.doubles.codex_launch import CODEX_STUB, stub_environment
 from tests.doubles.launch import LOGIN, STUB
 from tests.unit.adapters.agents.acp.bench import Bench
-from tests.unit.adapters.agents.test_sessions import Heard, context_in
 
 DESCRIBED = {agent.name: agent for agent in AGENTS}
 Story = list[dict[str, Any]]

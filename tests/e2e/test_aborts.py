@@ -15,12 +15,12 @@ from ralph_tui.adapters.agents.acp.agent import AcpAgent
 from ralph_tui.adapters.agents.acp.quirks import ANY
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.ports import Agent, Permissions, Turn
+from tests.agent_sessions import Heard, context_in
 from tests.doubles import acp
 from tests.doubles.api import Api
 from tests.doubles.launch import real_binary, real_environment
 from tests.doubles.scenario import Answer, Scenario, ToolUse
 from tests.e2e.cli import processes_of
-from tests.unit.adapters.agents.test_sessions import Heard, context_in
 from tests.waiting import until
 
 TIMES = 20

@@ -17,8 +17,8 @@ from ralph_tui.events import (
     ToolFinished,
 )
 from ralph_tui.ports import AgentAnswer, Permissions, Session
+from tests.agent_sessions import Heard, alive
 from tests.e2e.test_claude_stub import Bench
-from tests.unit.adapters.agents.test_sessions import Heard, alive
 from tests.waiting import until
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, ToolDenied, ToolFinished
 from ralph_tui.ports import AgentAnswer, Permissions
+from tests.agent_sessions import Heard, alive
 from tests.doubles.launch import real_binary
 from tests.doubles.scenario import Answer, ToolUse
 from tests.e2e.test_claude_real import Lab, bash
-from tests.unit.adapters.agents.test_sessions import Heard, alive
 from tests.waiting import until
 
 pytestmark = [

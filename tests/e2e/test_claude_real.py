@@ -25,15 +25,14 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.intelligence.system_context import system_context
 from ralph_tui.ports import Ask, Permissions, Turn
+from tests.agent_sessions import Heard, alive, context_in, numbered_turn
 from tests.doubles.api import Api
 from tests.doubles.launch import prepare, real_binary, real_environment
 from tests.doubles.scenario import Answer, Scenario, ToolUse, load
-from tests.unit.adapters.agents.test_sessions import Heard, alive, context_in
 from tests.waiting import until
 
 BINARY = real_binary()
 GUIDANCE = "22222222-0000-4000-8000-000000000001"
-SESSION = "11111111-0000-4000-8000-00000000000{}"
 
 pytestmark = [
     pytest.mark.real_agent,
@@ -70,18 +69,7 @@ class Lab:
 
     def turn(self, **fields: object) -> Turn:
         self.sessions += 1
-        folder = self.tmp / "attempt" / "results" / f"iter-{self.sessions:03}"
-        folder.mkdir(parents=True)
-        turn = Turn(
-            iteration=self.sessions,
-            prompt="Do the work",
-            session_id=SESSION.format(self.sessions),
-            transcript=folder / "transcript.jsonl",
-            stderr=folder / "stderr.log",
-            command="true",
-            permissions=Permissions("skip"),
-        )
-        return dataclasses.replace(turn, **fields)  # type: ignore[arg-type]
+        return numbered_turn(self.tmp, self.sessions, **fields)
 
 
 @pytest.fixture

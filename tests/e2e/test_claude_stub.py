@@ -1,6 +1,5 @@
 """The agent `claude` on the stub: each scenario ends as the outcome table says, told once."""
 
-import dataclasses
 import json
 import os
 import signal
@@ -37,12 +36,11 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.ports import Ask, Permissions, Turn
+from tests.agent_sessions import Heard, alive, context_in, numbered_turn
 from tests.doubles.launch import environment, on_path, prepare
 from tests.doubles.scenario import load
-from tests.unit.adapters.agents.test_sessions import Heard, alive, context_in
 from tests.waiting import until
 
-SESSION = "11111111-0000-4000-8000-00000000000{}"
 GUIDANCE = "22222222-0000-4000-8000-000000000001"
 
 
@@ -81,19 +79,11 @@ class Bench:
 
     def turn(self, **fields: object) -> Turn:
         self.sessions += 1
-        folder = self.tmp / "attempt" / "results" / f"iter-{self.sessions:03}"
-        folder.mkdir(parents=True)
-        turn = Turn(
-            iteration=self.sessions,
-            prompt="Do the work",
-            session_id=SESSION.format(self.sessions),
-            transcript=folder / "transcript.jsonl",
-            stderr=folder / "stderr.log",
-            command="true",
-            permissions=self.permissions,
-            budget_usd=self.budget,
+        return numbered_turn(
+            self.tmp,
+            self.sessions,
+            **{"permissions": self.permissions, "budget_usd": self.budget, **fields},
         )
-        return dataclasses.replace(turn, **fields)  # type: ignore[arg-type]
 
     def play(self, scenario: str | dict[str, object], **environ: str) -> Heard:
         heard = Heard()

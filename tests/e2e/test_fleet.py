@@ -136,7 +136,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     assert owner is not None
     os.kill(owner.pid, signal.SIGKILL)
     until(lambda: nothing_is_left(root), 8)
-    assert "its process is gone" in here("fleet", "status", cwd=root).stdout
+    assert "the fleet's process is gone" in here("fleet", "status", cwd=root).stdout
     (root.parent / "go").touch()
     done = run("fleet", "resume", "--headless", cwd=root)
 

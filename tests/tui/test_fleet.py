@@ -156,12 +156,12 @@ def test_a_lost_host_and_its_loops_are_counted_down() -> None:
 
 def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:
     async def look(fleet: FleetDriver) -> None:
-        assert "its process is gone; ralph-tui fleet resume goes on with it" in fleet.page
+        assert "the fleet's process is gone; ralph-tui fleet resume goes on with it" in fleet.page
         assert "◇ died" in _row("1", fleet)
         assert "? needs you" not in _row("2", fleet)
         for key in ("p", "g", "a", "A", "s", "d"):
             await fleet.press(key)
-            assert "its process is gone" in fleet.answer
+            assert "the fleet's process is gone" in fleet.answer
         await fleet.press("q")
         assert not fleet.app.is_running
 

@@ -4,11 +4,13 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
+from ralph_tui.adapters.fleet.records.folders import FleetFolder
 from ralph_tui.adapters.fleet.records.reading import read_fleet
+from ralph_tui.adapters.fleet.telling import tell
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.answering import answer_question
-from ralph_tui.cli.fleet.living import LiveFleet, find_live_fleet
+from ralph_tui.cli.fleet.living import find_live_fleet
 from ralph_tui.cli.status_words import question_text
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import clip, one_line
@@ -18,7 +20,7 @@ from ralph_tui.text.sanitize import clip, one_line
 class _Loop:
     """A loop that can be told an answer."""
 
-    fleet: LiveFleet
+    fleet: FleetFolder
     loop: str
 
     @property
@@ -28,7 +30,7 @@ class _Loop:
 
     def request(self, name: str, **fields: object) -> int:
         """Give it a command."""
-        return self.fleet.request(self.loop, name, **fields)
+        return tell(self.fleet, self.loop, {"name": name, **fields})
 
 
 def decide(args: argparse.Namespace) -> int:
@@ -46,14 +48,14 @@ def decide(args: argparse.Namespace) -> int:
     return 0
 
 
-def _question(fleet: LiveFleet, name: str) -> dict[str, Any] | None:
-    state = read_fleet(fleet.folder.journal).state()
+def _question(fleet: FleetFolder, name: str) -> dict[str, Any] | None:
+    state = read_fleet(fleet.journal).state()
     loop = state.loops.get(name)
     if loop is None:
         known = clip(", ".join(state.loops), 300)
         raise UsageError(f"this fleet has no loop {one_line(name)[:40]!r}: it has {known}")
     if loop.status != "running":
         return None
-    mirror = RecordedRun(fleet.folder.mirror(name, loop.attempt) / "events.jsonl")
+    mirror = RecordedRun(fleet.mirror(name, loop.attempt) / "events.jsonl")
     question = read_status(mirror)["question"] if mirror.journal.exists() else None
     return question if isinstance(question, dict) else None

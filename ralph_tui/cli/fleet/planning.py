@@ -9,11 +9,9 @@ from ralph_tui.adapters.agents import offered
 from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.options import check_settings
 from ralph_tui.errors import UsageError
-from ralph_tui.fleet.plan import Loop, Plan
+from ralph_tui.fleet.plan import MOST_TRIES, Loop, Plan, tries_at
 from ralph_tui.text.sanitize import clip, one_line
 
-MOST_TRIES = 26
-"""At one objective: a letter each."""
 _OF_PLAN = ("agents", "base", "isolation", "setup")
 """Arguments that are fields of a plan, and outrank a file's."""
 
@@ -75,13 +73,8 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
 
 def tries(args: argparse.Namespace, name: str, objective: str, **more: Any) -> tuple[Loop, ...]:
     """The loops for one objective: one, or as many as tries were asked for."""
-    number = args.best_of or 1
     fields = {"objective": objective, "command": args.command, "criterion": args.criterion, **more}
-    if number == 1:
-        return (Loop(id=name, **fields),)
-    letters = "abcdefghijklmnopqrstuvwxyz"[:number]
-    choice = args.choice or "first"
-    return tuple(Loop(id=f"{name}{one}", tries_at=name, choice=choice, **fields) for one in letters)
+    return tuple(tries_at(name, args.best_of or 1, args.choice or "first", **fields))
 
 
 def with_arguments(plan: Plan, args: argparse.Namespace) -> Plan:

@@ -21,6 +21,7 @@ from ralph_tui.fleet.parsing import parse_fleet_event
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.fleet.wording import (
     COST_NOT_TOLD,
+    GONE,
     conflict_sentences,
     cost_words,
     fleet_sentence,
@@ -72,7 +73,7 @@ def watch(folder: FleetFolder, loop: str | None = None) -> int:
             if state.finished is not None:
                 return OUTCOME_CODES[state.finished.outcome]
             if not tail.rest and folder.owner() is None:
-                print("its process is gone; ralph-tui fleet resume goes on with it")
+                print(GONE)
                 return ExitCode.FAILED
             time.sleep(LOOK_S)
     except ReplacedError:

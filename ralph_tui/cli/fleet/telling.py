@@ -4,12 +4,15 @@ import argparse
 import sys
 from collections.abc import Iterator
 
+from ralph_tui.adapters.fleet.records.folders import FleetFolder
 from ralph_tui.adapters.fleet.records.reading import read_fleet
+from ralph_tui.adapters.fleet.telling import tell
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.fleet.living import ALL, LiveFleet, find_live_fleet
+from ralph_tui.cli.fleet.living import find_live_fleet
 from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.ports.fleet_source import ALL, FLEET
 from ralph_tui.text.sanitize import one_line
 
 
@@ -33,14 +36,14 @@ def abort(args: argparse.Namespace) -> int:
     """Give up a loop, or the fleet."""
     fleet = find_live_fleet()
     whole = args.loop == ALL
-    what = fleet.folder.name if whole else f"loop {one_line(args.loop)}"
+    what = fleet.name if whole else f"loop {one_line(args.loop)}"
     if not args.yes:
         if not sys.stdin.isatty():
             raise UsageError(f"nobody can be asked here: say fleet abort {args.loop} --yes")
         if not confirm(f"Give up {what}? The work is kept as a branch."):
             print("nothing was aborted", file=sys.stderr)
             return ExitCode.FAILED
-    fleet.request("" if whole else args.loop, "abort")
+    tell(fleet, FLEET if whole else args.loop, {"name": "abort"})
     print(f"{what} is given up; its work is collected")
     return ExitCode.COMPLETED
 
@@ -48,9 +51,9 @@ def abort(args: argparse.Namespace) -> int:
 def stop(args: argparse.Namespace) -> int:
     """End the fleet."""
     fleet = find_live_fleet()
-    fleet.request("", "stop", mode="now" if args.now else "after_iteration")
+    tell(fleet, FLEET, {"name": "stop", "mode": "now" if args.now else "after_iteration"})
     when = "now" if args.now else "when the iterations of its loops have ended"
-    print(f"{fleet.folder.name} stops {when}; 'ralph-tui fleet resume' goes on with it")
+    print(f"{fleet.name} stops {when}; 'ralph-tui fleet resume' goes on with it")
     return ExitCode.COMPLETED
 
 
@@ -60,7 +63,7 @@ def _tell(loop: str, name: str, done: str, **fields: object) -> int:
     heard, refusals = 0, []
     for one in _meant(fleet, loop):
         try:
-            fleet.request(one, name, **fields)
+            tell(fleet, one, {"name": name, **fields})
         except RefusedError as error:
             refusals.append(str(error))
             continue
@@ -73,10 +76,10 @@ def _tell(loop: str, name: str, done: str, **fields: object) -> int:
     return ExitCode.COMPLETED
 
 
-def _meant(fleet: LiveFleet, loop: str) -> Iterator[str]:
+def _meant(fleet: FleetFolder, loop: str) -> Iterator[str]:
     """The loop, or all that run."""
     if loop != ALL:
         yield loop
         return
-    state = read_fleet(fleet.folder.journal).state()
+    state = read_fleet(fleet.journal).state()
     yield from (name for name, one in state.loops.items() if one.status == "running")

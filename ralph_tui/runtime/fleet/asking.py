@@ -11,6 +11,7 @@ from itertools import count
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.commands import Abort, Command, Stop
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.refusals import refusal
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.fleet import End, Tell, Told
@@ -53,9 +54,9 @@ class Asking:
             known = ", ".join(self._desk.state.loops)
             sentence = f"this fleet has no loop {clip(one_line(name), 40)!r}: it has {known}"
             reply(Refused(clip(sentence, 400)))
-        elif refusal := self._refusal(loop, command):
-            self._given(name, command, refusal)
-            reply(Refused(refusal))
+        elif reason := refusal(loop, abort=isinstance(command, Abort)):
+            self._given(name, command, reason)
+            reply(Refused(reason))
         elif loop.status == "running":
             self.tell(loop, command, reply)
         else:
@@ -96,17 +97,6 @@ class Asking:
             if asked.loop == loop:
                 self.told(Told(id=number, refused="the run is over"))
 
-    def _refusal(self, loop: LoopState, command: Command) -> str:
-        name = loop.spec.id
-        if loop.over:
-            return f"loop {name} is over"
-        if loop.status == "lost":
-            return f"the host of loop {name} is lost: it can be told when it is found again"
-        if loop.status != "running" and not isinstance(command, Abort):
-            waits = "waits for a place" if loop.status == "queued" else "is being placed"
-            return f"loop {name} {waits}: until it runs it can only be aborted"
-        return ""
-
     def _abort(self, loop: LoopState, command: Command) -> int:
         """Of a loop that does not run yet."""
         name = loop.spec.id
@@ -119,16 +109,16 @@ class Asking:
         return first
 
     def _of_fleet(self, command: Command, reply: Reply) -> None:
-        state, refusal = self._desk.state, ""
+        stopping, reason = self._desk.state.stopping, ""
         if not isinstance(command, Stop | Abort):
-            refusal = f"{command.name} is for a loop: name one, or all"
+            reason = f"{command.name} is for a loop: name one, or all"
         elif isinstance(command, Stop) and command.mode == "taken_back":
-            refusal = "a fleet's stop cannot be taken back: 'ralph-tui fleet resume' goes on"
-        elif state.stopping is not None and _reached(state.stopping, command):
-            refusal = "the fleet is being stopped already"
-        if refusal:
-            self._given("", command, refusal)
-            reply(Refused(refusal))
+            reason = "a fleet's stop cannot be taken back: 'ralph-tui fleet resume' goes on"
+        elif stopping is not None and _reached(stopping, command):
+            reason = "the fleet is being stopped already"
+        if reason:
+            self._given("", command, reason)
+            reply(Refused(reason))
             return
         first = self._given("", command, "")
         abort = isinstance(command, Abort)

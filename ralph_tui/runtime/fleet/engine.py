@@ -134,14 +134,19 @@ class FleetEngine:
 
     def record(self, event: told.FleetEvent) -> int:
         """See `Desk`."""
-        stamped = self.journal.append(event)
-        self.state.apply(stamped)
-        for receive in self._subscribers:
-            receive(stamped)
+        stamped = self._put(event)
         self._carrying_out.follow(stamped)
         if isinstance(stamped, told.LoopEnded):
             self._asking.loop_over(stamped.loop)
         return stamped.seq
+
+    def _put(self, event: told.FleetEvent) -> told.FleetEvent:
+        """On disk, folded, told to who looks on; nothing follows from it."""
+        stamped = self.journal.append(event)
+        self.state.apply(stamped)
+        for receive in self._subscribers:
+            receive(stamped)
+        return stamped
 
     def order(self, host: str, order: Order) -> None:
         """See `Desk`."""
@@ -247,18 +252,9 @@ class FleetEngine:
         with suppress(JournalError):
             if not sentence:
                 trace = "".join(traceback.format_exception(bug))
-                self._put_last(told.FleetNoticed(text=trace, level="warn"))
+                self._put(told.FleetNoticed(text=trace, level="warn"))
             spent = self.state.spent_usd
-            self._put_last(
-                told.FleetFinished(outcome="failed", reason=reason, spent_usd=spent or None)
-            )
-
-    def _put_last(self, event: told.FleetEvent) -> None:
-        """Record, and carry nothing out."""
-        stamped = self.journal.append(event)
-        self.state.apply(stamped)
-        for receive in self._subscribers:
-            receive(stamped)
+            self._put(told.FleetFinished(outcome="failed", reason=reason, spent_usd=spent or None))
 
     def _close(self) -> None:
         self._inbox.close()

@@ -5,8 +5,9 @@ made.
 from collections.abc import Callable
 from typing import Any
 
+from ralph_tui.fleet.refusals import refusal
 from ralph_tui.fleet.wording import GONE
-from ralph_tui.tui.fleet.view import FleetView, LoopRow
+from ralph_tui.tui.fleet.view import FleetView
 from ralph_tui.tui.list_keys import Key
 
 FleetKey = Key[FleetView]
@@ -26,29 +27,14 @@ def _none(view: FleetView) -> str:
     return "" if view.rows else "no loop is known yet"
 
 
-def _of_loop(refusal: Callable[[LoopRow], str]) -> Callable[[FleetView], str]:
+def _of_loop(*, abort: bool = False) -> Callable[[FleetView], str]:
     """Refused as the fleet would refuse it for the selected loop."""
 
     def why(view: FleetView) -> str:
         row = view.row
-        return over(view) or (refusal(row) if row is not None else _none(view))
+        return over(view) or (_none(view) if row is None else refusal(row.loop, abort=abort))
 
     return why
-
-
-def _ended(row: LoopRow) -> str:
-    if not row.loop.over:
-        return ""
-    return f"loop {row.id} is {'skipped' if row.loop.status == 'skipped' else 'over'}"
-
-
-def _not_running(row: LoopRow) -> str:
-    stands = {
-        "queued": "waits for a place",
-        "placing": "is being placed",
-        "lost": "is lost: it can be told when its host is found again",
-    }.get(row.loop.status)
-    return _ended(row) or (f"loop {row.id} {stands}" if stands else "")
 
 
 def _none_runs(view: FleetView) -> str:
@@ -69,11 +55,11 @@ KEYS: tuple[FleetKey, ...] = (
     Key("fleet_decide", "answer", "steer", "decide", _nobody_asks, "urgent"),
     _fixed("enter", "enter", "open the selected loop", "open", verb="open", task="look",
            refusal=_none, footer="always"),
-    Key("fleet_pause", "pause", "steer", "pause", _of_loop(_not_running), "live"),
+    Key("fleet_pause", "pause", "steer", "pause", _of_loop(), "live"),
     Key("fleet_pause_all", "pause all", "steer", "pause_all", _none_runs),
-    Key("fleet_guide", "guide", "steer", "guide", _of_loop(_not_running), "live"),
+    Key("fleet_guide", "guide", "steer", "guide", _of_loop(), "live"),
     Key("fleet_guide_all", "guide all", "steer", "guide_all", _none_runs),
-    Key("fleet_abort", "abort", "steer", "abort", _of_loop(_ended), "live"),
+    Key("fleet_abort", "abort", "steer", "abort", _of_loop(abort=True), "live"),
     Key("fleet_abort_all", "abort all", "steer", "abort_all", over),
     Key("fleet_stop", "stop", "steer", "stop", over, "live"),
     Key("fleet_log", "log", "look", "log", footer="always"),

@@ -17,7 +17,8 @@ from ralph_tui.events import (
     ToolFinished,
     ToolStarted,
 )
-from ralph_tui.ports import Permissions, Turn
+from ralph_tui.ports import Turn
+from tests.agent_sessions import Heard, context_in, numbered_turn
 from tests.doubles.codex_launch import (
     CODEX_STUB,
     real_codex,
@@ -26,12 +27,10 @@ from tests.doubles.codex_launch import (
 )
 from tests.doubles.launch import prepare
 from tests.doubles.scenario import Answer, Scenario, ToolUse
-from tests.unit.adapters.agents.test_sessions import Heard, context_in
 from tests.waiting import until
 
 REAL = real_codex()
 GUIDANCE = "22222222-0000-4000-8000-000000000001"
-SESSION = "11111111-0000-4000-8000-00000000000{}"
 SLEEPER = f"{sys.executable} -c 'import time; time.sleep(60)'"
 REPORT = 'Done. {"ralph": {"completion": 90, "summary": "half"}}\n<promise>COMPLETE</promise>'
 
@@ -85,18 +84,7 @@ class Lab:
 
     def turn(self, **fields: Any) -> Turn:
         self.sessions += 1
-        folder = self.tmp / "attempt" / "results" / f"iter-{self.sessions:03}"
-        folder.mkdir(parents=True)
-        turn = Turn(
-            iteration=self.sessions,
-            prompt="Do the work",
-            session_id=SESSION.format(self.sessions),
-            transcript=folder / "transcript.jsonl",
-            stderr=folder / "stderr.log",
-            command="true",
-            permissions=Permissions("skip"),
-        )
-        return dataclasses.replace(turn, **fields)
+        return numbered_turn(self.tmp, self.sessions, **fields)
 
 
 def scripted(*answers: Answer, hostile: str = "") -> Scenario:

@@ -30,6 +30,7 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.ports import AgentAnswer, Permissions
+from tests.agent_sessions import Heard, alive, context_in
 from tests.doubles.codex_launch import (
     CODEX_STUB,
     stub_environment,
@@ -45,7 +46,6 @@ from tests.e2e.codex.lab import (
     scripted,
     tools,
 )
-from tests.unit.adapters.agents.test_sessions import Heard, alive, context_in
 from tests.waiting import until
 
 # -- work ------------------------------------------------------------------------------------------

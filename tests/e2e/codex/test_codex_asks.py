@@ -10,6 +10,7 @@ from ralph_tui.events import (
     ToolFinished,
 )
 from ralph_tui.ports import AgentAnswer, Permissions
+from tests.agent_sessions import Heard
 from tests.doubles.scenario import Answer
 from tests.e2e.codex.lab import (
     Lab,
@@ -19,7 +20,6 @@ from tests.e2e.codex.lab import (
     scripted,
     write,
 )
-from tests.unit.adapters.agents.test_sessions import Heard
 
 
 def test_what_the_rules_do_not_permit_is_denied_and_the_turn_goes_on(lab: Lab) -> None:

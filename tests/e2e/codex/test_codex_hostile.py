@@ -13,6 +13,7 @@ from ralph_tui.events import (
     ToolStarted,
 )
 from ralph_tui.ports import AgentAnswer, Permissions
+from tests.agent_sessions import Heard, alive
 from tests.doubles.scenario import Answer
 from tests.e2e.codex.lab import (
     GUIDANCE,
@@ -22,7 +23,6 @@ from tests.e2e.codex.lab import (
     is_asked,
     scripted,
 )
-from tests.unit.adapters.agents.test_sessions import Heard, alive
 
 
 def hostile(stub: Lab, habit: str, *answers: Answer, mode: Any = "skip") -> tuple[Heard, Any]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.hook.evidence import Changed, gather
+from tests.agent_sessions import alive
 from tests.hooks import Project
-from tests.unit.adapters.agents.test_sessions import alive
 from tests.waiting import until
 
 LIMIT_S = 30

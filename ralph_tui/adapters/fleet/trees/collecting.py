@@ -8,8 +8,8 @@ import socket
 from collections.abc import Iterable
 from pathlib import Path
 
+from ralph_tui.adapters.fleet.trees.git import configured
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
-from ralph_tui.adapters.workspace.git import run_git
 from ralph_tui.adapters.workspace.hidden_refs import hidden_refs
 from ralph_tui.adapters.workspace.private_repository import OWN_FOLDERS
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
@@ -123,20 +123,14 @@ def _message(record: PlaceRecord) -> str:
 def _identity(repository: Repository, record: PlaceRecord) -> dict[str, str]:
     """Whoever its owner is to git; else what the fleet was told; else ralph-tui."""
     source = record.place.source
-    name = _configured(repository, "user.name") or source.user_name or "ralph-tui"
-    email = _configured(repository, "user.email") or source.user_email
+    name = configured(repository, "user.name") or source.user_name or "ralph-tui"
+    email = configured(repository, "user.email") or source.user_email
     email = email or f"ralph-tui@{socket.gethostname()}"
     return {
         f"GIT_{who}_{what}": value
         for who in ("AUTHOR", "COMMITTER")
         for what, value in (("NAME", name), ("EMAIL", email))
     }
-
-
-def _configured(repository: Repository, key: str) -> str:
-    """To read a configuration runs nothing."""
-    given = run_git(repository.root, "config", "--get", key, accept=None, calls=repository.calls)
-    return one_line(given.line) if given.status == 0 else ""
 
 
 def _bundle(repository: Repository, base: str, run_id: str) -> bytes:

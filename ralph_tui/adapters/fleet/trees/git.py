@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import GitResult, run_git
+from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.git_config import SEALED
+from ralph_tui.text.sanitize import one_line
 
 WORKERS = ("-c", "checkout.workers=2")
 """Files are written by two processes: a third less time for 20,000 of them."""
@@ -22,6 +24,12 @@ def own_git(
     Raises ``WorkspaceError`` unless its status is in `accept`; None takes any.
     """
     return run_git(folder, *arguments, environment=_sealed(source), accept=accept)
+
+
+def configured(repository: Repository, key: str) -> str:
+    """A value of a repository's configuration, foreign as it may be: to read it runs nothing."""
+    given = run_git(repository.root, "config", "--get", key, accept=None, calls=repository.calls)
+    return one_line(given.line) if given.status == 0 else ""
 
 
 def _sealed(source: Path | None) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ import re
 import socket
 from pathlib import Path
 
+from ralph_tui.adapters.fleet.trees.git import configured
 from ralph_tui.adapters.workspace.git import run_git
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import UsageError
@@ -32,9 +33,9 @@ def source_of(repository: Repository, base: str) -> Source:
         commit=found.line,
         path=str(repository.root),
         machine=socket.gethostname(),
-        remote=_address(repository.root, _configured(repository, "remote.origin.url")),
-        user_name=_configured(repository, "user.name"),
-        user_email=_configured(repository, "user.email"),
+        remote=_address(repository.root, configured(repository, "remote.origin.url")),
+        user_name=configured(repository, "user.name"),
+        user_email=configured(repository, "user.email"),
     )
 
 
@@ -57,12 +58,6 @@ def base_bundle(repository: Repository, commit: str) -> bytes:
         b"# v2 git bundle\n" if len(commit) == 40 else b"# v3 git bundle\n@object-format=sha256\n"
     )
     return version + f"{commit} refs/heads/base\n\n".encode() + pack.out
-
-
-def _configured(repository: Repository, key: str) -> str:
-    """To read a configuration runs nothing."""
-    given = run_git(repository.root, "config", "--get", key, accept=None, calls=repository.calls)
-    return one_line(given.line) if given.status == 0 else ""
 
 
 def _address(root: Path, remote: str) -> str:

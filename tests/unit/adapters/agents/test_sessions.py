@@ -5,10 +5,7 @@ import os
 import shlex
 import signal
 import sys
-import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
@@ -26,7 +23,6 @@ from ralph_tui.events import (
     AgentNoted,
     AgentReported,
     AgentSpoke,
-    Event,
     GuidanceAcknowledged,
     GuidanceDelivered,
     PromiseMade,
@@ -36,46 +32,11 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.ports import Turn
+from tests.agent_sessions import Heard, alive, context_in
 from tests.paths import FIXTURES
 
 TRANSCRIPTS = FIXTURES / "transcripts"
 PROMPT = "Fix it.\nAlso print <promise>COMPLETE</promise> when done."
-GRACE_S = 20.0
-
-T = TypeVar("T", bound=Event)
-
-
-class Heard:
-    """An `Emit` that can be waited on."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self._news = threading.Condition()
-
-    def __call__(self, event: Event) -> None:
-        with self._news:
-            self.events.append(event)
-            self._news.notify_all()
-
-    def wait_for(self, wanted: Callable[[Event], bool]) -> Event:
-        def found() -> Event | None:
-            return next(filter(wanted, self.events), None)
-
-        with self._news:
-            event = self._news.wait_for(found, GRACE_S)
-        assert event is not None, self.events
-        return event
-
-    def finished(self) -> SessionFinished:
-        """The last event, when the session is over."""
-        event = self.wait_for(lambda event: isinstance(event, SessionFinished))
-        assert isinstance(event, SessionFinished)
-        assert self.events[-1] is event
-        assert isinstance(self.events[0], SessionStarted)
-        return event
-
-    def of(self, kind: type[T]) -> list[T]:
-        return [event for event in self.events if isinstance(event, kind)]
 
 
 @pytest.fixture
@@ -98,12 +59,6 @@ def turn(tmp_path: Path) -> Turn:
     )
 
 
-def context_in(root: Path, **fields: Any) -> AgentContext:
-    """Fields of the context, or settings of the section ``agent``."""
-    settings = {name: fields.pop(name) for name in AgentSettings.model_fields if name in fields}
-    return AgentContext(AgentSettings(**settings), root, run_id="test-run", **fields)
-
-
 def context(tmp_path: Path, **fields: object) -> AgentContext:
     return context_in(tmp_path / "repo", **fields)
 
@@ -114,13 +69,6 @@ def command(tmp_path: Path, shell: str, **fields: object) -> CommandAgent:
 
 def stub(tmp_path: Path, code: str, **fields: object) -> StreamAgent:
     return StreamAgent("stub", [sys.executable, "-c", code], context(tmp_path, **fields))
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 # -- the agent `command` ---------------------------------------------------------------------------

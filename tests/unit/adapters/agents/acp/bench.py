@@ -16,8 +16,8 @@ from ralph_tui.events import (
     SessionFinished,
 )
 from ralph_tui.ports import Permissions, Turn
+from tests.agent_sessions import Heard, context_in, numbered_turn
 from tests.doubles import acp
-from tests.unit.adapters.agents.test_sessions import Heard, context_in
 
 ROWS: dict[str, Quirks] = {
     "opencode": OPENCODE, "gemini": GEMINI, "claude": CLAUDE, "codex": CODEX, "any": ANY,
@@ -44,18 +44,9 @@ class Bench:
 
     def turn(self, mode: str = "edits", *allow: str, **fields: Any) -> Turn:
         self.sessions += 1
-        folder = self.tmp / "attempt" / "results" / f"iter-{self.sessions:03}"
-        folder.mkdir(parents=True)
-        return Turn(
-            iteration=self.sessions,
-            prompt=fields.pop("prompt", "Fix it."),
-            session_id=f"00000000-0000-4000-8000-{self.sessions:012}",
-            transcript=folder / "transcript.jsonl",
-            stderr=folder / "stderr.log",
-            command="true",
-            permissions=Permissions(mode, allow),  # type: ignore[arg-type]
-            **fields,
-        )
+        allowed = Permissions(mode, allow)  # type: ignore[arg-type]
+        given = {"prompt": "Fix it.", "permissions": allowed, **fields}
+        return numbered_turn(self.tmp, self.sessions, **given)
 
     def start(
         self, plays: str, *prompts: list[Step], turn: Turn | None = None, **script: Any

@@ -13,9 +13,9 @@ from ralph_tui.events import (
     AgentSpoke,
     SessionDescribed,
 )
+from tests.agent_sessions import context_in
 from tests.doubles import acp
 from tests.unit.adapters.agents.acp.bench import Bench, bash
-from tests.unit.adapters.agents.test_sessions import context_in
 from tests.waiting import until
 
 

@@ -14,8 +14,8 @@ from ralph_tui.events import (
     ToolStarted,
 )
 from ralph_tui.ports import AgentAnswer
+from tests.agent_sessions import alive
 from tests.unit.adapters.agents.acp.bench import EVERY, ROWS, Bench, Step, asked, bash
-from tests.unit.adapters.agents.test_sessions import alive
 from tests.waiting import until
 
 

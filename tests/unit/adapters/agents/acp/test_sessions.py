@@ -14,9 +14,9 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
+from tests.agent_sessions import Heard
 from tests.doubles import acp
 from tests.unit.adapters.agents.acp.bench import EVERY, ROWS, Bench, bash
-from tests.unit.adapters.agents.test_sessions import Heard
 
 PROMISE = "<promise>COMPLETE</promise>"
 

@@ -14,7 +14,7 @@ from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.events import AgentNoted, AgentSpoke, Event
 from ralph_tui.ports import Turn
-from tests.unit.adapters.agents.test_sessions import Heard, alive, context_in
+from tests.agent_sessions import Heard, alive, context_in
 from tests.waiting import until
 
 PEER = """

@@ -1,0 +1,26 @@
+"""What a loop cannot be told, by how it stands."""
+
+import pytest
+
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.plan import Loop
+from ralph_tui.fleet.refusals import refusal
+
+NOT_YET = "until it runs it can only be aborted"
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "aborted"),
+    [
+        ("queued", f"loop 3b waits for a place: {NOT_YET}", ""),
+        ("placing", f"loop 3b is being placed: {NOT_YET}", ""),
+        ("running", "", ""),
+        ("lost", "the host of loop 3b is lost: it can be told when it is found again", None),
+        ("ended", "loop 3b is over", None),
+        ("skipped", "loop 3b was skipped", None),
+    ],
+)
+def test_each_has_its_sentence(status: str, told: str, aborted: str | None) -> None:
+    loop = LoopState(Loop(id="3b", objective="x"), status)  # type: ignore[arg-type]
+    assert refusal(loop) == told
+    assert refusal(loop, abort=True) == (told if aborted is None else aborted)
