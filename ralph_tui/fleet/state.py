@@ -37,6 +37,13 @@ class HostState:
     """When it joined last, or was lost."""
     reason: str = ""
     """Why it is lost."""
+    left: bool = False
+    """It was stopped, and so were its loops: nobody waits for it."""
+
+    @property
+    def missing(self) -> bool:
+        """Nobody knows what it does."""
+        return not self.here and not self.left
 
 
 @dataclass(frozen=True)
@@ -151,6 +158,7 @@ def _host_lost(state: FleetState, event: told.HostLost) -> None:
     if host is None:
         return
     host.here, host.since, host.reason = False, event.at, event.reason
+    host.left = event.left
     for loop in state.loops.values():
         if loop.host == event.host:
             loop.collecting = False

@@ -195,7 +195,9 @@ def _ended(event: told.LoopEnded) -> Said:
     return levels.get(event.outcome, "warn"), _because(_about(event.loop, begun), event.reason)
 
 
-def _given(event: told.CommandGiven) -> Said:
+def _given(event: told.CommandGiven) -> Said | None:
+    if not event.loop and not event.refused:
+        return None  # `StopAsked` tells it
     whom = f"loop {event.loop}" if event.loop else "the fleet"
     what = f"{who_words(event.by) or 'somebody'} asked {whom} to {in_words(event.name)}"
     return ("warn", f"{what}: {event.refused}") if event.refused else ("owner", what)
@@ -251,7 +253,10 @@ _WORDS: dict[type[FleetEvent], Callable[[Any], Said | None]] = {
     told.FleetResumed: lambda e: ("owner", f"{who_words(e.by)} resumed the fleet"),
     told.HostJoined: _joined,
     told.HostRefused: lambda e: ("warn", f"{host_words(e.host)} was not let in: {e.reason}"),
-    told.HostLost: lambda e: ("warn", _because(f"{host_words(e.host)} is lost", e.reason)),
+    told.HostLost: lambda e: (
+        "log" if e.left else "warn",
+        _because(f"{host_words(e.host)} {'has left' if e.left else 'is lost'}", e.reason),
+    ),
     told.LoopPlaced: lambda e: (
         "log",
         _about(e.loop, f"{'is resumed' if e.resumed else 'is placed'} on {host_words(e.host)}"),

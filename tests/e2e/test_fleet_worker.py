@@ -78,7 +78,13 @@ def test_a_loop_runs_there_and_its_work_comes_home(cluster: Cluster) -> None:
         far.send_signal(signal.SIGTERM)
         assert far.wait(40) == 0, far.lines
     assert cluster.seen.lines()
-    assert cluster.seen.wait(Gone).reason == "it was stopped by SIGTERM"
+    gone = cluster.seen.wait(Gone)
+    assert (gone.reason, gone.left) == ("it was stopped by SIGTERM", True)
+    told = [line.partition(" ")[2].rstrip() for line in far.lines]
+    assert told[0].startswith("far takes 3 loops at once, in "), told
+    assert "loop 1: making its tree" in told
+    assert any(line.startswith("loop 1 completed: ") for line in told), told
+    assert "loop 1: its work was sent to the fleet" in told
 
 
 def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_path: Path) -> None:
@@ -89,7 +95,9 @@ def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_p
         far.send_signal(signal.SIGTERM)
         far.send_signal(signal.SIGTERM)
         assert far.wait(40) == 0
-    assert far.lines == [said, "stopping\n"]
+    assert far.lines[1] == said
+    assert far.lines[2].endswith(" stopping\n")
+    assert len(far.lines) == 3
     assert not (tmp_path / "base" / "scratch").exists()
 
 

@@ -18,7 +18,7 @@ from tests.fleet_events import a_journal
 
 UNTOLD = {
     "loop_progressed", "loop_stage", "collection_asked", "verification_began", "conflicts_found",
-    "fleet_noticed",
+    "fleet_noticed", "command_given",
 }  # fmt: skip
 """Kinds of which some or all events are no row of the log."""
 

@@ -154,6 +154,20 @@ def test_a_lost_host_and_its_loops_are_counted_down() -> None:
     with_fleet(look, FleetDriver(timed([*under_way(), *lost])), size=(140, 45))
 
 
+def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
+    left = told.HostLost(host="beta", reason="it was stopped by SIGINT", left=True)
+
+    async def look(fleet: FleetDriver) -> None:
+        await fleet.sees("– beta left")
+        assert "▲" not in fleet.page
+        await fleet.press("l")
+        await fleet.sees("beta has left: it was stopped by SIGINT")
+
+    settled = [one for one in under_way() if getattr(one, "host", "") != "beta"]
+    joined = told.HostJoined(host="beta", slots=2)
+    with_fleet(look, FleetDriver(timed([*settled, joined, left])), size=(140, 45))
+
+
 def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:
     async def look(fleet: FleetDriver) -> None:
         assert "the fleet's process is gone; ralph-tui fleet resume goes on with it" in fleet.page

@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,11 @@ from ralph_tui.cli.fronts import signals
 from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.file_lock import holder_of, locked
 from ralph_tui.text.durations import seconds
+from ralph_tui.text.format import clock, count
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.fleet.dispatch.link import HostLink
-    from ralph_tui.ports.fleet import LoopHost
+    from ralph_tui.ports.fleet import LoopHost, Observation
 
 LOG = "worker-log.txt"
 LOCK = "worker-lock"
@@ -67,11 +69,19 @@ def _serve(
     from ralph_tui.adapters.fleet.dispatch.engine import configured, scratch_folder  # noqa: PLC0415
     from ralph_tui.adapters.fleet.dispatch.link import Berth, HostLink  # noqa: PLC0415
     from ralph_tui.adapters.fleet.host.worker_host import WorkerHost  # noqa: PLC0415
+    from ralph_tui.cli.fleet.worker_lines import worker_line  # noqa: PLC0415
 
     security = tls.security(keys) if keys else None
     with configured(base / LOG), scratch_folder(base) as scratch:
         link = HostLink(str(address), Berth(name, agents, scratch, lease), security, _say)
-        host = WorkerHost(name, agents, base, link.observe)
+
+        def observe(what: "Observation") -> None:
+            if line := worker_line(what):
+                _say(line)
+            link.observe(what)
+
+        host = WorkerHost(name, agents, base, observe)
+        _say(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
         try:
             with signals.forwarded(_Stopping(host, link)):
                 dismissed = asyncio.run(link.run(host))
@@ -150,4 +160,4 @@ def _lease(typed: str | None) -> float | None:
 
 def _say(sentence: str) -> None:
     with suppress(OSError):  # nobody may be reading any more
-        print(sentence, flush=True)
+        print(f"{clock(datetime.now(UTC), seconds=True)} {sentence}", flush=True)

@@ -93,6 +93,8 @@ class HostLost(FleetEvent):
     kind: Literal["host_lost"] = "host_lost"
     host: Line
     reason: Line = ""
+    left: bool = False
+    """It was stopped, and so were its loops; else nobody knows what it does."""
 
 
 class AccountHeld(FleetEvent):

@@ -43,6 +43,8 @@ class Gone(Fact):
     kind: Literal["gone"] = "gone"
     host: Line
     reason: Line = ""
+    left: bool = False
+    """It has said that it goes, when its loops had stopped."""
 
 
 class Refused(Fact):

@@ -110,7 +110,7 @@ class Observing:
             self._desk.record(told.LoopRequeued(loop=loop.spec.id, reason=gone))
 
     def _gone(self, one: seen.Gone) -> None:
-        self._desk.record(told.HostLost(host=one.host, reason=one.reason))
+        self._desk.record(told.HostLost(host=one.host, reason=one.reason, left=one.left))
 
     def _needs_base(self, one: seen.NeedsBase) -> None:
         started = self._desk.state.started

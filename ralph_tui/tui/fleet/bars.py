@@ -77,7 +77,7 @@ def _mark(view: FleetView) -> tuple[Term, str]:
         return LOOPS["lost"], "bad"
     if view.asking is not None:
         return NEEDS_YOU, "warn"
-    if state.held or state.stopping or not all(host.here for host in state.hosts.values()):
+    if state.held or state.stopping or any(host.missing for host in state.hosts.values()):
         return WARNING, "warn"
     return (PHASES["agent"], "accent") if state.started is not None else (PHASES["starting"], "dim")
 
@@ -99,6 +99,8 @@ def _host(host: HostState, used: int, view: FleetView) -> Line:
             (f"{LEVELS['log'].glyph} ", "accent"),
             (f"{flat(host.name)} {used}/{host.slots}", "text"),
         ]
+    if host.left:
+        return [(f"{LOOPS['skipped'].glyph} {flat(host.name)} left", "dim")]
     lost = f" lost {since(host.since, view.now)} ago"
     return [(f"{LOOPS['lost'].glyph} {flat(host.name)}", "bad"), (lost, "bad")]
 

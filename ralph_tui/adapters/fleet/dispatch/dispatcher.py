@@ -248,13 +248,14 @@ class DaskDispatcher:
         if name := self._names.get(worker):
             self._seats[name].leaving = one_line(str(reason))
 
-    def _departed(self, worker: str) -> None:
+    def _departed(self, worker: str, why: str) -> None:
         if name := self._names.get(worker):
-            self._leave(name, self._seats[name].leaving or "its connection has ended")
+            leaving = self._seats[name].leaving
+            self._leave(name, leaving or why, left=bool(leaving))
 
-    def _leave(self, name: str, reason: str) -> None:
+    def _leave(self, name: str, reason: str, *, left: bool = False) -> None:
         del self._names[self._seats.pop(name).address]
-        self._observe(Gone(host=name, reason=reason))
+        self._observe(Gone(host=name, reason=reason, left=left))
 
     def _refuse(self, worker: str, name: str, reason: str) -> None:
         self._send_to(worker, {"op": wire.DISMISSED, "reason": reason})
@@ -287,11 +288,15 @@ class DaskDispatcher:
 class _Departures(SchedulerPlugin):
     """Hears of every connection that has ended."""
 
-    def __init__(self, departed: Callable[[str], None]) -> None:
+    def __init__(self, departed: Callable[[str, str], None]) -> None:
+        """`departed` is told the worker's address, and why it is gone."""
         self._departed = departed
 
-    def remove_worker(self, scheduler: object, worker: str, **_: object) -> None:
-        self._departed(worker)
+    def remove_worker(
+        self, scheduler: object, worker: str, *, stimulus_id: str = "", **_: object
+    ) -> None:
+        silent = stimulus_id.startswith("check-worker-ttl")
+        self._departed(worker, "it fell silent" if silent else "its connection has ended")
 
 
 def _check_free(listen: Address) -> None:

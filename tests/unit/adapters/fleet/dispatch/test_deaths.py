@@ -91,7 +91,7 @@ def test_a_host_that_is_asked_to_end_stops_its_loops_in_order_and_says_why(fleet
         far.send_signal(signal.SIGTERM)
         assert far.wait(40) == 0
     assert [what.kind for what in fleet.heard] == ["joined", "began", "over", "gone"]
-    assert fleet.heard[-1] == Gone(host="far", reason="it was asked to")
+    assert fleet.heard[-1] == Gone(host="far", reason="it was asked to", left=True)
 
 
 def test_after_a_cut_a_host_comes_back_by_itself_and_nothing_is_missing(fleet: Fleet) -> None:

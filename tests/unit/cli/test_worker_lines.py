@@ -1,0 +1,49 @@
+"""The lines of a worker's terminal."""
+
+import pytest
+
+from ralph_tui.cli.fleet.worker_lines import WIDTH, worker_line
+from ralph_tui.ports.fleet import (
+    Began,
+    Collected,
+    NotCollected,
+    Noted,
+    Observation,
+    Over,
+    Recorded,
+    Stage,
+    Stands,
+)
+
+OF = {"loop": "3a", "attempt": 1}
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        (Stage(**OF, stage="cloning"), "loop 3a: making its tree"),
+        (Stage(**OF, stage="setup"), None),
+        (Began(**OF, run_id="r", run="t/1", folder="/b/3a"), "loop 3a runs in /b/3a"),
+        (Recorded(**OF, seq=1, lines=("{}",)), None),
+        (Stands(**OF), None),
+        (Over(**OF, outcome="completed", reason="it passed"), "loop 3a completed: it passed"),
+        (Over(**OF, outcome="interrupted"), "loop 3a stopped"),
+        (
+            Over(**OF, outcome="failed", reason="no claude here", never_began=True),
+            "loop 3a could not begin: no claude here",
+        ),
+        (Collected(**OF, branch="b", commit="c"), "loop 3a: its work was sent to the fleet"),
+        (NotCollected(**OF, reason="full"), "loop 3a: its work could not be sent: full"),
+        (Noted(text="the disk is full"), "the disk is full"),
+        (Noted(loop="3a", text="two\nlines"), "loop 3a: two⏎lines"),
+    ],
+)
+def test_what_its_user_is_told(what: Observation, line: str | None) -> None:
+    assert worker_line(what) == line
+
+
+def test_a_line_stays_a_line() -> None:
+    told = worker_line(Noted(text="\x1b[31m" + "x\n" * 5000))
+    assert told is not None
+    assert len(told) <= WIDTH
+    assert told.isprintable()
