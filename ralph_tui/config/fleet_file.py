@@ -4,8 +4,9 @@ Rule: all that is wrong is told at once, each in a sentence with ``path:line``.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ralph_tui.config.files import read_file
@@ -30,20 +31,20 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 
 def read_fleet_file(
     path: Path,
-    agents: Collection[str] = (),
+    agents: Mapping[str, bool] = MappingProxyType({}),
     is_commit: Callable[[str], bool] = lambda _: True,
 ) -> Plan:
     """The plan that a file describes; an objective that is an issue has yet to get its text.
 
-    `agents`: the names that there are; empty: any. `is_commit`: whether a base is one.
+    `agents`: as of `FileRead`. `is_commit`: whether a base is one.
     Raises ``SettingsError`` with all that is wrong, ``UsageError`` where it cannot be read.
     """
     file = read_file(path, follow=True)
     if file is None:
         raise UsageError(f"there is no file {path}: write it, or name another")
-    read = FileRead(file)
+    read = FileRead(file, agents)
     plan = _plan(read)
-    _check_agents(read, agents)
+    _check_agents(read)
     if not is_commit(plan.base):
         read.wrong(
             "fleet.base",
@@ -129,7 +130,7 @@ def _loops(
             issue=one.issue,
             account=_account(read, fleet, one, where, accounts),
             after=tuple(_after(one, ids)),
-            settings=_with_program(common | settings_of(read, one, where)),
+            settings=_with_program(read, common, settings_of(read, one, where)),
         )
 
 
@@ -233,21 +234,28 @@ def _leads_to(begin: str, end: str, waits: Mapping[str, list[str]]) -> bool:
     return False
 
 
-def _check_agents(read: FileRead, agents: Collection[str]) -> None:
+def _check_agents(read: FileRead) -> None:
+    agents = read.agents
     told = read.file.table.get("objective")
     tables = {"fleet": read.file.table.get("fleet")}
     if isinstance(told, list):
         tables |= {f"objective.{place}": one for place, one in enumerate(told)}
     for where, table in tables.items():
         name = table.get("agent") if isinstance(table, dict) else None
-        if not agents or not isinstance(name, str) or name in agents:
+        if not agents or not isinstance(table, dict) or not isinstance(name, str):
             continue
-        guess = closest(name, agents)
-        hint = f"did you mean {guess}?" if guess else f"known are {', '.join(agents)}"
-        read.wrong(
-            f"{where}.agent",
-            f"agent {clip(repr(name), 80)} ({HERE}) is not known: {hint}",
-        )
+        if name not in agents:
+            guess = closest(name, agents)
+            hint = f"did you mean {guess}?" if guess else f"known are {', '.join(agents)}"
+            said = f"agent {clip(repr(name), 80)} ({HERE}) is not known: {hint}"
+            read.wrong(f"{where}.agent", said)
+        elif "agent_command" in table and not agents[name]:
+            takers = " and ".join(one for one, takes in agents.items() if takes)
+            read.wrong(
+                f"{where}.agent_command",
+                f"agent_command ({HERE}) is what the agents {takers} run, and agent says {name}: "
+                "leave one of the two out",
+            )
 
 
 def _check_paths(read: FileRead, fleet: FleetTable) -> None:
@@ -260,10 +268,22 @@ def _check_paths(read: FileRead, fleet: FleetTable) -> None:
             )
 
 
-def _with_program(settings: dict[str, str]) -> dict[str, str]:
-    """A shell command is run by the agent of that name, where no other is named."""
+def _with_program(
+    read: FileRead, common: Mapping[str, str], own: Mapping[str, str]
+) -> dict[str, str]:
+    """The settings of all, and an objective's own, where agent and command fit each other.
+
+    A shell command is run by the agent of that name, where none is named that runs one; an
+    objective that names another agent is not given the command of all.
+    """
+    settings = {**common, **own}
+    runs_it = read.agents.get(settings.get("agent.name", ""), False)
+    if "agent.command" in own and "agent.name" not in own and not runs_it:
+        settings["agent.name"] = "command"
+    elif "agent.name" in own and "agent.command" not in own and not runs_it:
+        settings.pop("agent.command", None)
     if "agent.command" in settings:
-        return {"agent.name": "command", **settings}
+        settings.setdefault("agent.name", "command")
     return settings
 
 

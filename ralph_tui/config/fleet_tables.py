@@ -99,6 +99,8 @@ class FileRead:
     """A file that is being checked, and what is wrong with it so far."""
 
     file: SettingsFile
+    agents: Mapping[str, bool] = field(default_factory=dict)
+    """The names that there are, and whether each runs an ``agent_command``; empty: any."""
     problems: list[tuple[int, str]] = field(default_factory=list)
 
     def place(self, name: str) -> str:

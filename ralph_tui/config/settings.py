@@ -137,6 +137,10 @@ class AgentSettings(_Section):
     """Agents that take over, in this order, while the one before cannot work."""
     fallback_after: Seconds = Field(default=1200.0, ge=0, le=7 * DAY)
     """How long a limit may last before another agent takes over; a shorter one is waited for."""
+    after_limit_s: Seconds = Field(default=0.0, ge=0, le=7 * DAY)
+    """How long after the end of a limit the run waits to be told to go on, before it does so by
+    itself. A fleet sets it: its loops go on one after the other.
+    """
 
 
 class PermissionSettings(_Section):

@@ -41,6 +41,8 @@ class LoopState:
     resuming: bool = False
     """While it waits for a place: it goes on in the tree that it had."""
     phase: str = ""
+    phase_at: datetime | None = None
+    """When its phase began, as far as it was told."""
     waits_for: str = ""
     """While its phase is ``limited``; see `LoopProgressed`."""
     iteration: int = 0
@@ -69,6 +71,8 @@ class LoopState:
     """When it was told to try again while it waited for a limit."""
     stop_asked: Literal["", "after_iteration", "now"] = ""
     """What the fleet itself has told it."""
+    stop_reason: str = ""
+    """Why it has."""
     outcome: Outcome | None = None
     reason: str = ""
     never_began: bool = False
@@ -161,7 +165,7 @@ def _placed(loop: LoopState, event: told.LoopPlaced) -> None:
     loop.branch, loop.given_usd, loop.placed_at = event.branch, event.budget_usd, event.at
     loop.machine = loop.stage = loop.reason = ""
     loop.resuming = False
-    loop.stop_asked = ""
+    loop.stop_asked = loop.stop_reason = ""
     loop.lost_at = loop.lost_until = loop.ended_at = loop.retried_at = None
     _quiet(loop)
 
@@ -178,6 +182,8 @@ def _began(loop: LoopState, event: told.LoopBegan) -> None:
 
 
 def _progressed(loop: LoopState, event: told.LoopProgressed) -> None:
+    if event.phase != loop.phase:
+        loop.phase_at = event.at
     loop.phase, loop.waits_for, loop.verdict = event.phase, event.waits_for, event.verdict
     loop.question, loop.question_id = event.question, event.question_id
     loop.until, loop.progressed_at = event.until, event.at
@@ -206,7 +212,7 @@ def _retried(loop: LoopState, event: told.LoopRetried) -> None:
 
 
 def _stop_asked(loop: LoopState, event: told.LoopStopAsked) -> None:
-    loop.stop_asked = "now" if event.now else "after_iteration"
+    loop.stop_asked, loop.stop_reason = "now" if event.now else "after_iteration", event.reason
 
 
 def _commanded(loop: LoopState, event: told.CommandGiven) -> None:

@@ -13,6 +13,8 @@ HERE = "here"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MOST_TRIES = len(_LETTERS)
 """At one objective: each has a letter."""
+SIGNED = "the fleet"
+"""Who gives the commands that the fleet itself gives to its loops."""
 
 
 class Loop(Fact):

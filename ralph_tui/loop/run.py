@@ -48,6 +48,8 @@ class Rules:
     context: ContextSettings = field(default_factory=ContextSettings)
     fallback_after_s: float = 1200.0
     """Seconds for which a refused agent is waited for before another one takes over."""
+    after_limit_s: float = 0.0
+    """Seconds after the known end of a limit in which somebody else says when to go on."""
 
 
 class Remembers(Protocol):

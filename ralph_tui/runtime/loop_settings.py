@@ -17,6 +17,7 @@ def rules_of(settings: Settings) -> Rules:
         settings.intelligence,
         settings.context,
         settings.agent.fallback_after,
+        settings.agent.after_limit_s,
     )
 
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 from hypothesis import given
 
 from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.fleet.parsing import FLEET_EVENT_TYPES
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import (
     conflict_sentences,
-    event_words,
     fleet_sentence,
     loop_sentence,
     result_sentence,

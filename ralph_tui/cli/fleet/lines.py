@@ -1,7 +1,7 @@
 """A fleet as plain lines: one for each fact that a human without a screen would want."""
 
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.wording import event_words
+from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.text.format import clock
 from ralph_tui.text.sanitize import clip, one_line
 

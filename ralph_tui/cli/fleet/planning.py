@@ -59,7 +59,7 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
 
         plan = read_fleet_file(
             named_path(given),
-            [agent.name for agent in offered()],
+            {agent.name: agent.takes_command for agent in offered()},
             lambda base: args.base is not None or is_commit(root, base),
         )
         if any(loop.issue is not None and not loop.objective for loop in plan.loops):

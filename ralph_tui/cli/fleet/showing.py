@@ -105,6 +105,8 @@ def _lines(folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
 def _spent(state: FleetState) -> str:
     if not state.spent_usd and state.plan.budget_usd is None:
         return ""
+    if state.finished is not None and state.budget_percent:
+        return ""  # its reason says it
     return f" · {spent_words(state)}"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from ralph_tui.fleet.decisions.accounts import limits
+from ralph_tui.fleet.decisions.accounts import patience_s as patience_s
 from ralph_tui.fleet.decisions.budget import reached
 from ralph_tui.fleet.decisions.ending import finished
 from ralph_tui.fleet.decisions.leases import interrupted_loops, lost_loops

@@ -80,6 +80,6 @@ def _reason(state: FleetState) -> str:
     budget = state.plan.budget_usd
     if budget is None or not state.budget_percent:
         return said
-    over = state.spent_usd - budget
-    used = f"{money(state.spent_usd)} of {money(budget)} used"
-    return f"{said}, {used}, {money(over)} more than the budget" if over > 0 else f"{said}, {used}"
+    over = money(state.spent_usd - budget) if state.spent_usd > budget else money(0.0)
+    used = f"{said}, {money(state.spent_usd)} of {money(budget)} used"
+    return used if over == money(0.0) else f"{used}, {over} more than the budget"

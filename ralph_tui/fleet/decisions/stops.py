@@ -12,14 +12,19 @@ Met = Literal["yes", "no", "never"]
 
 
 def stopped(state: FleetState) -> Iterator[Decision]:
-    """Running loops that are to stop. One that is still being placed has spent nothing."""
+    """Running loops that are to stop. One that is being placed is in no iteration, either."""
     for loop in state.loops.values():
         if loop.status not in ("placing", "running") or loop.stop_asked == "now":
             continue
         reason, now = _why_stop(state, loop)
-        now = now or loop.status == "placing"
+        now = now or loop.status == "placing" or _asks_between_iterations(loop)
         if reason and (now or not loop.stop_asked):
             yield StopLoop(loop.spec.id, reason, now)
+
+
+def _asks_between_iterations(loop: LoopState) -> bool:
+    """It waits for an answer, and no iteration goes on whose end could be waited for."""
+    return bool(loop.question) and loop.phase in ("thinking", "paused")
 
 
 def _why_stop(state: FleetState, loop: LoopState) -> tuple[str, bool]:
@@ -53,7 +58,7 @@ def _why_not(state: FleetState, loop: LoopState) -> str:
     if loop.place == "beaten":
         return f"another try, {state.chosen[loop.spec.tries_at].loop}, has won"
     if state.budget_percent >= NEARLY:
-        return f"{state.budget_percent} % of the fleet's budget are used"
+        return f"{state.budget_percent} % of the fleet's budget is used"
     if state.stopping is None:  # what was stopped may go on later, and be completed then
         failed = [name for name in loop.spec.after if met(state, name) == "never"]
         if failed:

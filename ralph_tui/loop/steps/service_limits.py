@@ -50,7 +50,9 @@ def wait_for_service(
         others=list(others),
     )
     began = scheduler.host.clock.now()
-    by = yield from scheduler.sleep_until(until)
+    # Where many wait for the same moment they must not all try at once: each is told when.
+    turn_s = run.rules.after_limit_s if refusal.resets_at is not None else 0.0
+    by = yield from scheduler.sleep_until(until + timedelta(seconds=turn_s))
     yield WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began))
 
 

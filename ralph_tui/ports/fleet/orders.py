@@ -44,6 +44,8 @@ class Place(Fact):
     ports: int = 10
     lease_s: float = 600.0
     budget_usd: float | None = None
+    after_limit_s: float = 0.0
+    """So long after the end of a limit its run waits to be told to go on."""
     unattended: bool = True
     """Nobody answers what it asks: each question's default is taken at once."""
     resume: bool = False

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import HostState, LoopState
 from ralph_tui.fleet.wording import (
     NAMED,
     conflict_sentences,
     cost_words,
     fleet_sentence,
+    host_words,
     loop_sentence,
     result_sentence,
     spent_words,
@@ -127,8 +129,8 @@ def _facts(view: FleetView) -> Line:
     left = words.left(row, view.now)
     placed, placed_style = words.place(row)
     attempt = f"attempt {loop.attempt}" if loop.attempt > 1 else ""
-    where = f"on {loop.host}" if loop.host else ""
-    if loop.machine and loop.machine != loop.host:
+    where = f"on {host_words(loop.host)}" if loop.host else ""
+    if loop.machine and loop.host not in (loop.machine, HERE):
         where = f"{where} ({loop.machine})"
     tries = f"try {row.number} of {row.tries}" if row.tries > 1 else ""
     began = loop.began_at or loop.placed_at

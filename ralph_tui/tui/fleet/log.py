@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.wording import event_words
+from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.text.format import clock
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS
 from ralph_tui.tui.draw.spans import Line, flat, wrap

@@ -275,6 +275,33 @@ def test_any_file_is_a_plan_or_sentences(
     assert all(loop.command or loop.criterion for loop in told.loops)
 
 
+AGENTS = {"claude": False, "codex": False, "acp": True, "command": True}
+
+
+def test_agent_and_agent_command_fit_each_other(tmp_path: Path) -> None:
+    def agents(text: str) -> list[tuple[str | None, str | None]]:
+        path = tmp_path / "night.toml"
+        path.write_text(text)
+        loops = read_fleet_file(path, AGENTS).loops
+        return [(one.settings.get("agent.name"), one.settings.get("agent.command"))
+                for one in loops]  # fmt: skip
+
+    rest = 'text = "a"\ncommand = "true"\n'
+    own = f'[[objective]]\nagent_command = "mine"\n{rest}'
+    named = f'[[objective]]\nagent = "codex"\n{rest}'
+    neither = f"[[objective]]\n{rest}"
+    assert agents(f'[fleet]\nagent = "claude"\n{own}{named}{neither}') == [
+        ("command", "mine"), ("codex", None), ("claude", None),
+    ]  # fmt: skip
+    assert agents(f'[fleet]\nagent = "acp"\nagent_command = "all"\n{own}{named}{neither}') == [
+        ("acp", "mine"), ("codex", None), ("acp", "all"),
+    ]  # fmt: skip
+    with pytest.raises(SettingsError) as error:
+        agents(f'[[objective]]\nagent = "claude"\nagent_command = "mine"\n{rest}')
+    (said,) = error.value.sentences
+    assert "night.toml:3) is what the agents acp and command run, and agent says claude" in said
+
+
 def test_an_agent_and_a_base_that_are_none_are_told_with_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "night.toml"
     path.write_text(
@@ -282,7 +309,7 @@ def test_an_agent_and_a_base_that_are_none_are_told_with_the_rest(tmp_path: Path
         'agent = "claud"\n'
     )
     with pytest.raises(SettingsError) as error:
-        read_fleet_file(path, ["claude", "codex"], lambda base: base == "main")
+        read_fleet_file(path, AGENTS, lambda base: base == "main")
     assert [each.replace(f"{tmp_path}/", "") for each in error.value.sentences] == [
         "fleet.base (night.toml:2) is 'nosuchref', which is no commit here: name a branch or a "
         "commit",

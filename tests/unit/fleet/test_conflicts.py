@@ -2,8 +2,9 @@
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.conflicts import may_be_merged, with_news
+from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.fleet.wording import conflict_sentences, event_words
+from ralph_tui.fleet.wording import conflict_sentences
 from tests.fleet_events import SIX, stamped, started
 
 

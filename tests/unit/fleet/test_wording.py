@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.fleet.wording import event_words, fleet_sentence, spent_words, state_word
+from ralph_tui.fleet.wording import fleet_sentence, spent_words, state_word
 from tests.fleet_events import SIX, START, stamped, started
 
 NOW = START + timedelta(minutes=1)
@@ -37,9 +38,9 @@ def test_whoever_is_asked_comes_first_then_limits_then_how_many_run() -> None:
     )
     assert sentence(*running) == "1 runs; 5 queued"
     held = told.AccountHeld(account="work")
-    assert sentence(*running, held) == "work is at its limit; 1 runs; 5 queued"
+    assert sentence(*running, held) == "account work is held; 1 runs; 5 queued"
     asks = told.LoopProgressed(loop="1", phase="paused", question="May I?")
-    assert sentence(*running, held, asks).startswith("loop 1 waits for your answer; work is at")
+    assert sentence(*running, held, asks).startswith("loop 1 waits for your answer; account work ")
 
 
 def test_a_fleet_that_is_over_says_how_it_ended() -> None:

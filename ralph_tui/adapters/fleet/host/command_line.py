@@ -72,10 +72,12 @@ def _asks(place: Place) -> list[str]:
 
 
 def _given(place: Place) -> dict[str, str]:
-    """The loop's settings; its limit of money is what the fleet gives it."""
+    """The loop's settings; its limit of money, and its patience, are what the fleet gives it."""
     given = dict(place.loop.settings)
     if place.budget_usd is not None:
         given["limits.budget_usd"] = f"{place.budget_usd:.4f}"
+    if place.after_limit_s:
+        given["agent.after_limit_s"] = f"{place.after_limit_s:g}"
     return given
 
 

@@ -131,7 +131,7 @@ class TestBudget:
         made = played.settle()
         assert made == [
             to.ReachBudget(90, 9.0, 10.0),
-            to.SkipLoop("3", "90 % of the fleet's budget are used"),
+            to.SkipLoop("3", "90 % of the fleet's budget is used"),
         ]
         assert played.state.loops["2"].stop_asked == ""
 
@@ -154,6 +154,16 @@ class TestBudget:
         assert played.state.finished.reason == (
             "1 of 2 objectives completed, $11.00 of $10.00 used, $1.00 more than the budget"
         )
+
+    def test_one_that_asks_between_iterations_is_stopped_at_once(self) -> None:
+        played = fleet(numbered(2, budget_usd=1.0), slots=2)
+        played.say("1", iteration=1, cost_usd=0.6)
+        played.say("2", iteration=1, cost_usd=0.6)
+        stops = [one for one in played.settle() if isinstance(one, to.StopLoop)]
+        assert [(one.loop, one.now) for one in stops] == [("1", False), ("2", False)]
+        played.say("1", "agent", iteration=1, cost_usd=0.6, question="May I?")
+        played.say("2", "thinking", iteration=1, cost_usd=0.6, question="Go on?")
+        assert played.settle() == [to.StopLoop("2", "the fleet's budget is used up", now=True)]
 
     def test_another_attempt_has_what_is_left_of_the_loops_own_budget(self) -> None:
         played = fleet(a_plan(a_loop("1", settings={"limits.budget_usd": "3"})))
@@ -299,7 +309,7 @@ class TestAccounts:
     def test_a_limit_with_an_end_holds_the_login(self) -> None:
         played = self.limited()
         made = played.settle()
-        assert made == [to.HoldAccount("work", self.until, "loop 1 waits for a limit")]
+        assert made == [to.HoldAccount("work", self.until, "usage limit, met by loop 1")]
         played.end("2")
         assert begun(played) == []
 
@@ -326,14 +336,50 @@ class TestAccounts:
         played.wait(5)
         assert played.settle() == []
         played.say("1", "agent")
-        assert played.settle() == [to.ReleaseAccount("work", "1")]
-        played.wait(10)
-        assert played.settle() == [to.RetryLoop("2")]
+        played.wait(9)
+        assert played.settle() == []
+        played.wait(1)
+        assert played.settle() == [to.ReleaseAccount("work", "1"), to.RetryLoop("2")]
         played.say("2", "agent")
         played.end("1")
         assert begun(played) == []
         played.wait(15)
         assert begun(played) == ["3"]
+
+    def test_one_whose_session_has_just_begun_is_not_taken_for_served(self) -> None:
+        played = self.limited()
+        played.say("2", "limited", waits_for="usage_limit", until=self.until)
+        played.settle()
+        played.wait(3600)
+        assert played.settle() == [to.RetryLoop("1")]
+        played.say("1", "agent")
+        played.wait(2)
+        assert played.settle() == []
+        later = self.until + timedelta(hours=1)
+        played.say("1", "limited", waits_for="usage_limit", until=later)
+        assert [type(one) for one in played.settle()] == [to.HoldAccount]
+        played.wait(3600)
+        assert played.settle() == [to.RetryLoop("1")]
+        played.say("1", "agent")
+        played.say("1", "verifying")
+        assert played.settle()[0] == to.ReleaseAccount("work", "1")
+
+    def test_one_that_completes_at_once_was_served(self) -> None:
+        played = self.limited(start_every_s=0.0)
+        played.say("2", "limited", waits_for="usage_limit", until=self.until)
+        played.settle()
+        played.wait(3600)
+        played.settle()
+        played.say("1", "agent")
+        played.end("1")
+        about = [one for one in played.settle() if not isinstance(one, to.CollectLoop)]
+        assert about[:2] == [to.ReleaseAccount("work", "1"), to.RetryLoop("2")]
+
+    def test_who_is_told_when_waits_longer_than_all_before_may_take(self) -> None:
+        loops = [a_loop(str(number), account="work") for number in range(1, 6)]
+        plan = a_plan(*loops, a_loop("6", account="other"), start_every_s=15.0)
+        assert to.patience_s(plan, "work") == 120 + 4 * 15
+        assert to.patience_s(plan, "other") == 120
 
     def test_the_limit_that_is_met_again_holds_it_longer(self) -> None:
         played = self.limited()
@@ -343,7 +389,8 @@ class TestAccounts:
         played.wait(1)
         later = self.until + timedelta(hours=5)
         played.say("1", "limited", waits_for="usage_limit", until=later)
-        assert played.settle() == [to.HoldAccount("work", later, "loop 1 still waits for it")]
+        again = "usage limit, met again by loop 1"
+        assert played.settle() == [to.HoldAccount("work", later, again)]
 
     def test_one_that_tries_and_says_nothing_does_not_hold_the_others_for_ever(self) -> None:
         played = self.limited()

@@ -78,6 +78,20 @@ def test_a_usage_limit_is_waited_for_and_costs_no_iteration() -> None:
     assert finished.cost_usd == pytest.approx(0.01)
 
 
+@pytest.mark.parametrize(("seconds", "waited"), [(3600, 3605 + 60), (None, 300)])
+def test_a_run_that_is_told_when_to_go_on_does_so_by_itself_at_the_latest(
+    seconds: float | None, waited: float
+) -> None:
+    """Only of an end that is known: that is when many would try at once."""
+    world = World([2, 10], rules=Rules(after_limit_s=60))
+    world.agent.acts.append(limited(seconds))
+    world.run()
+    started, ended = world.all(WaitStarted)[0], world.all(WaitEnded)[0]
+    assert started.until is not None
+    assert (started.until - started.at).total_seconds() == waited - (60 if seconds else 0)
+    assert waited <= ended.waited_s <= waited + 5
+
+
 def test_the_owner_may_try_again_at_once() -> None:
     world = World([2, 10])
     world.agent.acts.append(limited(36_000))

@@ -1,0 +1,67 @@
+"""For what loops wait that could work: a place, their login, others before them. Pure."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from ralph_tui.fleet.events import AccountHeld
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.text.format import day_and_clock
+
+
+def account_words(login: str) -> str:
+    """A login as people read it; its name is that of an agent where no account was named."""
+    return f"account {login}" if login else "the login"
+
+
+def held_words(held: AccountHeld, now: datetime) -> str:
+    """``account work is held until 10:59: usage limit, met by loop 3``."""
+    said = _held(held, now)
+    return f"{said}: {held.reason}" if held.reason else said
+
+
+def hold_words(login: str, state: FleetState, now: datetime) -> str:
+    """The same of a login that is held now, or who tries first whether its limit has ended."""
+    if trial := state.trials.get(login):
+        return f"{account_words(login)} is held: loop {trial.loop} tries first"
+    return held_words(state.held[login], now)
+
+
+def _held(held: AccountHeld, now: datetime) -> str:
+    until = f" until {day_and_clock(held.until, now)}" if held.until else ""
+    return f"{account_words(held.account)} is held{until}"
+
+
+def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
+    """Why a loop of the queue does not run yet."""
+    waits = "; ".join(_in_the_way(loop, state, now)) or "it waits for a place"
+    return f"{waits}; {loop.reason}" if loop.reason else waits
+
+
+def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
+    """What a loop at a limit waits for; empty where its own run knows it best."""
+    login = loop.spec.login
+    if held := state.held.get(login):
+        trial = state.trials.get(login)
+        if trial is None:
+            return f"it waits: {_held(held, now)}"
+        mine = trial.loop == loop.spec.id
+        return "" if mine else f"it waits: {hold_words(login, state, now)}"
+    released = state.released.get(login)
+    told = loop.retried_at is not None and released is not None and loop.retried_at >= released
+    if released is None or told or (loop.progressed_at or released) > released:
+        return ""
+    return f"it waits for its turn: loops on {account_words(login)} go on one after the other"
+
+
+def _in_the_way(loop: LoopState, state: FleetState, now: datetime) -> Iterator[str]:
+    spec = loop.spec
+    if spec.after:
+        yield f"it waits for a place (after {', '.join(spec.after)})"
+    if held := state.held.get(spec.login):
+        yield f"it waits: {_held(held, now)}"
+    most = state.plan.accounts.get(spec.account) if spec.account else None
+    if most is not None:
+        used = sum(one.placed and one.spec.account == spec.account for one in state.loops.values())
+        if used >= most and spec.login not in state.held:
+            yield f"it waits for a place on {account_words(spec.account)}, {used} of {most} used"
