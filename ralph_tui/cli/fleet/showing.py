@@ -169,6 +169,7 @@ def _loop_json(folder: FleetFolder, loop: LoopState, state: FleetState) -> dict[
         "tokens": loop.tokens,
         "branch": loop.branch if loop.commit else "",
         "commit": loop.commit,
+        "not_collected": loop.not_collected,
         "files": loop.files,
         "changed_lines": loop.changed_lines,
         "conflicts": loop.conflicts,

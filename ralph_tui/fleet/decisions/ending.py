@@ -6,6 +6,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.fleet.decisions.results import awaits_collection
 from ralph_tui.fleet.decisions.values import Decision, Finish
 from ralph_tui.fleet.state import FleetState, LoopState
+from ralph_tui.fleet.wording import named
 from ralph_tui.text.format import count, money
 
 WORST_FIRST: Sequence[Outcome] = ("failed", "limit_reached", "aborted", "interrupted", "completed")
@@ -23,7 +24,10 @@ def finished(state: FleetState) -> Iterator[Decision]:
 
 
 def outcome_of(state: FleetState) -> Outcome:
-    """Completed where each objective is; of several tries the chosen one counts."""
+    """Completed where each objective is; of several tries the chosen one counts.
+
+    What is completed and could not be collected is no branch that anybody could merge: it failed.
+    """
     if state.stopping is not None and state.stopping.abort:
         return "aborted"
     outcomes = objectives(state).values()
@@ -50,11 +54,18 @@ def _outcome(state: FleetState, loops: list[LoopState]) -> Outcome:
 
 
 def _of_one(state: FleetState, loop: LoopState) -> Outcome:
+    if _is_missing(loop):
+        return "failed"
     if loop.status == "ended" and loop.outcome is not None:
         return _told(state, loop, loop.outcome)
     if loop.status == "skipped":
         return "limit_reached" if state.budget_percent else "aborted"
     return "interrupted"
+
+
+def _is_missing(loop: LoopState) -> bool:
+    """Whether it completed, and its work is no branch."""
+    return loop.outcome == "completed" and bool(loop.not_collected)
 
 
 def _told(state: FleetState, loop: LoopState, outcome: Outcome) -> Outcome:
@@ -73,8 +84,14 @@ def _busy(state: FleetState, loop: LoopState) -> bool:
 
 def _reason(state: FleetState) -> str:
     all_of_them = objectives(state)
-    done = sum(outcome == "completed" for outcome in all_of_them.values())
+    done = sum(
+        outcome == "completed" or (name in state.loops and _is_missing(state.loops[name]))
+        for name, outcome in all_of_them.items()
+    )
     said = f"{done} of {count(len(all_of_them), 'objective')} completed"
+    if left := [loop for loop in state.loops.values() if loop.not_collected]:
+        again = "'ralph-tui fleet resume' tries again"
+        said = f"{said}, but the work of {named(left)} could not be collected: {again}"
     if state.stopping is not None:
         said = f"{'aborted' if state.stopping.abort else 'stopped'} by {state.stopping.by}: {said}"
     budget = state.plan.budget_usd

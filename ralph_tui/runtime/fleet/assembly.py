@@ -130,7 +130,10 @@ def why_over(state: FleetState) -> str:
         return ""
     if state.stopping is not None and state.stopping.abort:
         return "it was given up"
-    left = any(not loop.over or loop.outcome == "interrupted" for loop in state.loops.values())
+    left = any(
+        not loop.over or loop.outcome == "interrupted" or loop.not_collected
+        for loop in state.loops.values()
+    )
     return "" if left else "all its loops have ended"
 
 

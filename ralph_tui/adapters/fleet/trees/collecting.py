@@ -4,6 +4,7 @@ An agent has worked in the tree: its git is seen through `Repository` alone, and
 still the tree's own. Files that the fleet copied in, and records, are no work.
 """
 
+import re
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,6 +24,7 @@ MOST_BUNDLE = 1 << 29
 MOST_SUBJECT = 72
 _INDEX = "ralph-tui-collected"
 _STATE_FILES = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
+_SPECIAL, _ESCAPED = re.compile(r"[*?\[\\]"), r"\\\g<0>"
 _LITERAL_OFF = {"GIT_LITERAL_PATHSPECS": "0"}
 
 
@@ -89,7 +91,11 @@ def _with_the_rest(repository: Repository, record: PlaceRecord) -> str:
     try:
         repository.git("read-tree", head, environment=own)
         work = (".", *_excluded(record))
-        repository.git("add", "--all", "--", *work, environment=own | _LITERAL_OFF)
+        repository.git(
+            *("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
+            stdin="\0".join(work).encode("utf-8", "surrogateescape"),
+            environment=own | _LITERAL_OFF,
+        )
         tree = repository.git("write-tree", environment=own).line
         if tree == repository.git("rev-parse", f"{head}^{{tree}}").line:
             return head
@@ -106,9 +112,16 @@ def _with_the_rest(repository: Repository, record: PlaceRecord) -> str:
 
 
 def _excluded(record: PlaceRecord) -> Iterable[str]:
+    """Patterns of what is no work.
+
+    Each begins with a character that is escaped: of a plain path, even of one that is to be left
+    out, `git add` says that it is ignored, and fails.
+    """
     names = (RECORDS, *OWN_FOLDERS, *record.place.copied, *record.of_setup)
     for name in dict.fromkeys(name.rstrip("/") for name in names):
-        yield f":(exclude,literal){name}"
+        pattern = f":(exclude,glob)\\{name[0]}{_SPECIAL.sub(_ESCAPED, name[1:])}"
+        yield pattern
+        yield f"{pattern}/**"
     for name in _STATE_FILES:
         yield f":(exclude,glob)**/{name}"
 

@@ -9,6 +9,7 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.decisions.leases import margin_s
 from ralph_tui.fleet.plan import Plan
+from ralph_tui.runtime.fleet.assembly import why_over
 from tests.fleet_events import a_loop, a_plan, three_tries
 from tests.fleet_world import PlayedFleet
 
@@ -620,3 +621,26 @@ class TestEnd:
         played.settle()
         played.collect("1", "2")
         assert outcome(played) == fleets
+
+
+class TestEnding:
+    """How a fleet ended."""
+
+    def test_what_completed_and_is_no_branch_is_not_called_completed(self) -> None:
+        played = fleet(numbered(2))
+        played.end("1")
+        played.end("2")
+        played.collect("1")
+        played.record(told.CollectionFailed(loop="2", reason="its git is gone"))
+        played.settle()
+        finished = played.state.finished
+        assert finished is not None
+        assert finished.outcome == "failed"
+        assert finished.reason == (
+            "2 of 2 objectives completed, but the work of loop 2 could not be collected: "
+            "'ralph-tui fleet resume' tries again"
+        )
+        assert not why_over(played.state), "a resumed fleet asks for it once more"
+        played.record(told.FleetResumed(by="you"))
+        played.join("one")
+        assert to.CollectLoop("2") in played.settle()

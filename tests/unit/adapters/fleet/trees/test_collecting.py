@@ -95,6 +95,34 @@ def test_records_and_copied_files_are_no_work(
     assert changed == "work"
 
 
+@pytest.mark.parametrize("isolation", ["clone", "worktree"])
+def test_copied_files_that_git_ignores_or_holds_are_no_work(
+    root: Path, users: Repository, tmp_path: Path, isolation: str
+) -> None:
+    """What git ignores is what most copy; it says so of a path that is left out, and fails."""
+    (root / ".gitignore").write_text(".env\n/secret/\n.aiwg/\nnode_modules\n*.local\n")
+    (root / "held.ini").write_text("as committed\n")
+    (root / "held.local").write_text("as committed\n")
+    git(root, "add", "-f", ".")
+    git(root, "commit", "-q", "-m", "ignored")
+    names = (".env", "secret/deep/a", "held.ini", "held.local", "plain", "odd[*]?\\ name", "[x]")
+    content = base64.b64encode(b"KEY=1\n").decode()
+    folder, record = made(
+        root, tmp_path / "fleets", copied=dict.fromkeys(names, content), isolation=isolation
+    )
+    of_setup = ("node_modules/", "cache/")
+    record = record.model_copy(update={"of_setup": of_setup})
+    for name in (".aiwg/ralph/x", *(f"{each}x/y" for each in of_setup)):
+        (folder.tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder.tree / name).write_text("not work")
+    assert collect(folder, record).commit == record.place.source.commit
+    (folder.tree / "odd name").write_text("work")
+    (folder.tree / "x").write_text("work")
+    received = receive(users, collect(folder, record), record.place.source.commit, "")
+    changed = git(root, "diff", "--name-only", "HEAD", received.branch)
+    assert changed.splitlines() == ["odd name", "x"]
+
+
 def test_a_branch_that_is_there_is_never_overwritten(
     root: Path, users: Repository, tmp_path: Path
 ) -> None:
