@@ -16,6 +16,7 @@ from ralph_tui.text.format import count, duration, ending, money
 from ralph_tui.text.terms import STAGES, in_words, outcome_word
 
 GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
+WAS_RUNNING = "it ran when the fleet's process ended"
 NO_WORK = "has changed nothing"
 NAMED = 4
 """Loops, or branches, that are named one by one."""
@@ -36,8 +37,25 @@ def fleet_sentence(state: FleetState, now: datetime, *, lost: bool = False) -> s
     if state.finished is not None:
         return ending(state.finished.outcome, state.finished.reason)
     if lost:
-        return GONE
+        return "; ".join((GONE, *_may_go_on(state)))
     return "; ".join(_parts(state, now)) or "all loops are over; their work is being collected"
+
+
+def _may_go_on(state: FleetState) -> Iterator[str]:
+    """Where loops are that do not end with the fleet's process, but with their lease."""
+    away = [loop for loop in state.loops.values() if elsewhere(loop)]
+    if away:
+        hosts = some(list(dict.fromkeys(host_words(loop.host) for loop in away)))
+        yield f"{named(away)} may go on on {hosts}, {_for_a_lease(state)}"
+
+
+def elsewhere(loop: LoopState) -> bool:
+    """Whether it runs, for all that is known, on a host that is not the fleet's own process."""
+    return loop.placed and loop.host != HERE
+
+
+def _for_a_lease(state: FleetState) -> str:
+    return f"for up to {duration(state.plan.lease_s)} after the fleet's end"
 
 
 def _parts(state: FleetState, now: datetime) -> Iterator[str]:
@@ -47,7 +65,7 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
         waits = "waits" if len(asking) == 1 else "wait"
         yield f"{named(asking)} {waits} for your answer"
     if state.stopping is not None:
-        yield _stopping(state.stopping)
+        yield _stopping(state.stopping, held=bool(asking))
     yield from (hold_words(login, state, now) for login in state.held)
     away = [loop for loop in loops if loop.status == "lost"]
     if away:
@@ -63,10 +81,14 @@ def at_mark(percent: int) -> str:
     return "nothing new starts" if percent < 100 else "running loops stop after their iteration"
 
 
-def _stopping(asked: told.StopAsked) -> str:
+def _stopping(asked: told.StopAsked, *, held: bool) -> str:
+    """`held`: an agent asks, so that its iteration does not end by itself."""
     if asked.abort:
         return "it is being given up"
-    return "it is being stopped" if asked.now else "it stops after the running iterations"
+    if asked.now:
+        return "it is being stopped"
+    how = ": answer first, or say ralph-tui fleet stop --now" if held else ""
+    return f"it stops after the running iterations{how}"
 
 
 def _host_away(host: str, until: datetime | None, now: datetime) -> str:
@@ -107,8 +129,14 @@ def some(names: list[str]) -> str:
     return f"{', '.join(names[:NAMED])}{more}"
 
 
-def loop_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
-    """How one loop stands."""
+def loop_sentence(
+    loop: LoopState, state: FleetState, now: datetime, *, lost: bool = False
+) -> str:
+    """How one loop stands; `lost`: the fleet's process is gone, without an end."""
+    if lost and loop.placed:
+        if elsewhere(loop):
+            return f"it may go on on {host_words(loop.host)}, {_for_a_lease(state)}"
+        return WAS_RUNNING
     match loop.status:
         case "queued":
             return queued_sentence(loop, state, now)
@@ -161,7 +189,7 @@ def state_word(loop: LoopState, *, lost: bool = False) -> str:
     if loop.status == "ended":
         return outcome_word(loop.outcome or "interrupted")
     if loop.placed and lost:
-        return "stopped"
+        return "lost" if elsewhere(loop) else "stopped"
     if loop.status == "running":
         return "asking" if loop.question else _HELD.get(loop.phase, "running")
     return loop.status

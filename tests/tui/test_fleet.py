@@ -171,7 +171,7 @@ def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
 def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:
     async def look(fleet: FleetDriver) -> None:
         assert "the fleet's process is gone; ralph-tui fleet resume goes on with it" in fleet.page
-        assert "◇ died" in _row("1", fleet)
+        assert "◇ lost" in _row("1", fleet), "its host may live on"
         assert "? needs you" not in _row("2", fleet)
         for key in ("p", "g", "a", "A", "s", "d"):
             await fleet.press(key)

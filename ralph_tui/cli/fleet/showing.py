@@ -35,7 +35,6 @@ from ralph_tui.text.sanitize import clip, one_line
 
 LOOK_S = 0.2
 """Between two looks at a journal that grows."""
-WAS_RUNNING = "it ran when the fleet's process ended"
 
 
 def status(args: argparse.Namespace) -> int:
@@ -94,7 +93,7 @@ def _lines(folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
     words = {name: state_word(loop, lost=lost) for name, loop in state.loops.items()}
     wide = max(map(len, words.values()), default=1)
     for name, loop in state.loops.items():
-        sentence = WAS_RUNNING if lost and loop.placed else loop_sentence(loop, state, now)
+        sentence = loop_sentence(loop, state, now, lost=lost)
         lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, sentence)}")
         told = [result_sentence(loop), *conflict_sentences(loop)]
         lines += [f"  {'':<{width}}    {text}" for text in told if text]
@@ -131,12 +130,11 @@ def _objective(loop: LoopState) -> str:
 
 def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str, Any]:
     started, finished = state.started, state.finished
+    now, lost = datetime.now(UTC), not alive and finished is None
     return {
         "fleet": folder.name,
         "alive": alive,
-        "sentence": fleet_sentence(
-            state, datetime.now(UTC), lost=not alive and state.finished is None
-        ),
+        "sentence": fleet_sentence(state, now, lost=lost),
         "outcome": finished.outcome if finished else None,
         "reason": finished.reason if finished else "",
         "commit": started.commit if started else "",
@@ -147,18 +145,21 @@ def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str
             {"name": host.name, "slots": host.slots, "machine": host.machine, "here": host.here}
             for host in state.hosts.values()
         ],
-        "loops": [_loop_json(folder, loop, state) for loop in state.loops.values()],
+        "loops": [
+            _loop_json(folder, loop, loop_sentence(loop, state, now, lost=lost))
+            for loop in state.loops.values()
+        ],
     }
 
 
-def _loop_json(folder: FleetFolder, loop: LoopState, state: FleetState) -> dict[str, Any]:
+def _loop_json(folder: FleetFolder, loop: LoopState, sentence: str) -> dict[str, Any]:
     return {
         "id": loop.spec.id,
         "objective": loop.spec.objective,
         "status": loop.status,
         "phase": loop.phase,
         "outcome": loop.outcome,
-        "sentence": loop_sentence(loop, state, datetime.now(UTC)),
+        "sentence": sentence,
         "attempt": loop.attempt,
         "host": loop.host,
         "iteration": loop.iteration,

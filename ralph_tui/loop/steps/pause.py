@@ -7,7 +7,10 @@ from ralph_tui.loop.waiting.controls import Controls, Steps
 
 
 def pause_point(run: Run, checkpoints: Checkpoints) -> Steps[None]:
-    """Wait here when a pause was asked for, until it is taken back; files may change meanwhile."""
+    """Wait here when a pause was asked for, until it is taken back; files may change meanwhile.
+
+    Raises `Ended` where the run is to stop after its iteration.
+    """
     state, scheduler = run.state, run.scheduler
     if not state.run.pause_requested:
         return
@@ -18,6 +21,6 @@ def pause_point(run: Run, checkpoints: Checkpoints) -> Steps[None]:
         restore=checkpoints.restore,
     )
     with scheduler.offering(controls):
-        yield from scheduler.wait_until(lambda: not state.run.paused, idle=True)
+        yield from scheduler.wait_for_owner(lambda: not state.run.paused, "it was paused")
         yield from scheduler.join()
     yield from checkpoints.take_boundary(k, "after a pause")

@@ -98,7 +98,8 @@ class QuestionDesk:
     ) -> Steps[QuestionAnswered]:
         """Open a question and wait for its answer; files may be restored meanwhile.
 
-        Parameters as of `open`. Raises `Ended` when the owner ends the run meanwhile.
+        Parameters as of `open`. Raises `Ended` when the owner ends the run meanwhile, or
+        wants it to stop after its iteration: an answer would begin what is not wanted.
         """
         given: list[QuestionAnswered] = []
         yield from self.open(question, given.append, within_s=within_s, escalated=escalated)
@@ -106,6 +107,8 @@ class QuestionDesk:
         with self._scheduler.offering(controls):
             # A deadline of now needs no look into the inbox.
             yield from self.tick()
-            yield from self._scheduler.wait_until(lambda: bool(given), idle=True)
+            yield from self._scheduler.wait_for_owner(
+                lambda: bool(given), "it waited for an answer"
+            )
             yield from self._scheduler.join()
         return given[0]

@@ -23,11 +23,12 @@ Controls. What a command may do depends on what is waited for. A wait offers its
 length of a with-block: during a session a checkpoint can be taken, during a pause files can be
 restored, a limit can be retried. A handler finds None for what is not offered, and refuses.
 
-Ends. `end` (by stop, abort, or the watchdog) only notes how the run is to end and stops the work.
-`wait_until` raises `Ended` when its condition holds, an `idle` wait (for a person or for time) at
-once: so a step always finds its job or session finished. A step raises `Ended` itself for an end
-that it finds (completed, limit reached, hopeless agent). `Loop.run_to_end` catches it and closes;
-after `close` no wait raises it any more. Errors of a job are raised where it is waited for.
+Ends. `end` (by stop, abort, the watchdog, or a wait for an owner who has asked for a stop) only
+notes how the run is to end and stops the work. `wait_until` raises `Ended` when its condition
+holds, an `idle` wait (for a person or for time) at once: so a step always finds its job or session
+finished. A step raises `Ended` itself for an end that it finds (completed, limit reached, hopeless
+agent). `Loop.run_to_end` catches it and closes; after `close` no wait raises it any more. Errors of
+a job are raised where it is waited for.
 
 The disk may be full at any of these moments: see `disk_full`.
 """
@@ -125,6 +126,22 @@ class Scheduler:
         if self._ending is not None and not self._closing:
             self._closing = True
             raise self._ending
+
+    def wait_for_owner(self, done: Callable[[], bool], doing: str) -> Steps[None]:
+        """Wait until `done` for somebody to act, while no agent works.
+
+        Who wants the run to stop after its iteration is not waited for: it ends. `doing` says what
+        it did then: "it was paused".
+        """
+
+        def over() -> bool:
+            if done():
+                return True
+            if self._ending is None and self.state.run.stopping == "after_iteration":
+                self.end("interrupted", f"stopped while {doing}, as asked")
+            return False
+
+        yield from self.wait_until(over, idle=True)
 
     def run_job(self, name: str, work: Callable[[], T], within_s: float = math.inf) -> Steps[T]:
         """Run `work` beside the engine thread and wait for it; its error is raised here.

@@ -161,7 +161,8 @@ def _told(view: FleetView) -> Iterator[tuple[str, str]]:
         failed = "in a fresh clone its completion command failed"
         yield f"{WARNING.glyph} {failed}: {loop.verified_why}".rstrip(": "), "warn"
     if not loop.over or loop.reason:
-        yield loop_sentence(loop, view.state, view.now), "warn" if row.asks else "text"
+        said = loop_sentence(loop, view.state, view.now, lost=view.lost)
+        yield said, "warn" if row.asks else "text"
     if result := result_sentence(loop):
         yield result, "warn" if loop.not_collected else "text"
     chosen = view.state.chosen.get(loop.spec.tries_at) if loop.spec.tries_at else None

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from ralph_tui.fleet.wording import elsewhere
 from ralph_tui.text.format import duration, money, percent
 from ralph_tui.text.terms import (
     BEATEN,
@@ -32,7 +33,7 @@ def state_of(row: LoopRow) -> tuple[Term, str]:
     if loop.status == "ended":
         return _ended(row)
     if row.gone and loop.attempt and loop.status not in ("queued", "skipped"):
-        return DIED, "bad"
+        return (LOOPS["lost"] if elsewhere(loop) else DIED), "bad"
     if loop.status == "running":
         phase = PHASES.get(loop.phase, Term(PHASES["agent"].glyph, in_words(loop.phase) or "runs"))
         word = _HELD.get(loop.phase, "runs")

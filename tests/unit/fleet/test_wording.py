@@ -6,10 +6,24 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.fleet.wording import fleet_sentence, spent_words, state_word
+from ralph_tui.fleet.wording import (
+    GONE,
+    fleet_sentence,
+    loop_sentence,
+    spent_words,
+    state_word,
+)
+from ralph_tui.tui.fleet.view import LoopRow
+from ralph_tui.tui.fleet.words import state_of
 from tests.fleet_events import SIX, START, stamped, started
 
 NOW = START + timedelta(minutes=1)
+
+
+BEGUN = (
+    told.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
+    told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+)
 
 
 def sentence(*events: told.FleetEvent) -> str:
@@ -41,6 +55,30 @@ def test_whoever_is_asked_comes_first_then_limits_then_how_many_run() -> None:
     assert sentence(*running, held) == "account work is held; 1 runs; 5 queued"
     asks = told.LoopProgressed(loop="1", phase="paused", question="May I?")
     assert sentence(*running, held, asks).startswith("loop 1 waits for your answer; account work ")
+
+
+def test_where_an_agents_question_holds_a_stop_it_says_what_ends_it() -> None:
+    asks = told.LoopProgressed(loop="1", phase="agent", question="May I?")
+    said = sentence(*BEGUN, asks, told.StopAsked(by="you"))
+    assert "it stops after the running iterations: answer first, or say" in said
+    assert "answer first" not in sentence(*BEGUN, told.StopAsked(by="you"))
+    assert "answer first" not in sentence(*BEGUN, asks, told.StopAsked(by="you", now=True))
+
+
+def test_of_a_dead_fleets_loops_those_elsewhere_are_not_called_dead() -> None:
+    far = told.LoopPlaced(loop="2", attempt=1, host="host3", branch="b")
+    state = FleetState().replay(stamped([started(SIX), *BEGUN, far]))
+    assert fleet_sentence(state, NOW, lost=True) == (
+        f"{GONE}; loop 2 may go on on host3, for up to 10m after the fleet's end"
+    )
+    here, there = state.loops["1"], state.loops["2"]
+    assert loop_sentence(here, state, NOW, lost=True) == "it ran when the fleet's process ended"
+    assert loop_sentence(there, state, NOW, lost=True) == (
+        "it may go on on host3, for up to 10m after the fleet's end"
+    )
+    assert [state_word(one, lost=True) for one in (here, there)] == ["stopped", "lost"]
+    terms = [state_of(LoopRow(one, gone=True))[0].word for one in (here, there)]
+    assert terms == ["died", "lost"]
 
 
 def test_a_fleet_that_is_over_says_how_it_ended() -> None:

@@ -182,6 +182,21 @@ def test_a_wish_to_pause_can_be_taken_back() -> None:
     assert not world.all(Paused)
 
 
+def test_who_stops_after_the_iteration_while_it_is_paused_begins_no_other() -> None:
+    world = World([2, 4, 6])
+    world.agent.acts.append(wait)
+    world.send(Pause())
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    for event in world.steps():
+        if event.kind == "paused":
+            world.host.inbox.append(Stop(mode="after_iteration"))
+    assert (world.end.outcome, world.end.reason) == (
+        "interrupted",
+        "stopped while it was paused, as asked",
+    )
+    assert len(world.agent.sessions) == 1
+
+
 def test_guidance_goes_into_the_next_prompt_where_the_session_takes_none() -> None:
     world = World([2, 4, 6, 10])
     world.agent.acts.append(wait)

@@ -2,12 +2,23 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.commands import Abort, Answer, Command, Extend, Hold, Pause, Restore, Unpause
+from ralph_tui.commands import (
+    Abort,
+    Answer,
+    Command,
+    Extend,
+    Hold,
+    Pause,
+    Restore,
+    Stop,
+    Unpause,
+)
 from ralph_tui.events import (
     AgentReported,
     ConflictsFound,
@@ -16,6 +27,7 @@ from ralph_tui.events import (
     GateStarted,
     HealthChecked,
     InterventionMade,
+    IterationStarted,
     LimitsChanged,
     QuestionAnswered,
     QuestionAsked,
@@ -324,6 +336,30 @@ def test_files_are_restored_only_while_nobody_uses_them() -> None:
 
 
 # -- PAUSE -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topic", ["redirect", "pause"])
+@pytest.mark.parametrize("before", [True, False])
+def test_who_stops_after_the_iteration_is_not_waited_for_at_a_question(
+    topic: str, *, before: bool
+) -> None:
+    """No agent works there, and an answer would begin what is not wanted any more."""
+    world = World([*STUCK, 3, 3, 3, 3, 3, 3, 3, 3], mode="attended")
+    stop, sent = Stop(mode="after_iteration"), []
+    for event in world.steps():
+        wanted = isinstance(event, IterationStarted) and event.iteration == 4 and before
+        if isinstance(event, QuestionAsked):
+            wanted = event.topic == topic
+            if not wanted:
+                world.host.inbox.append(answer("approve")(event))
+        if wanted and not sent:
+            sent.append(stop)
+            world.host.inbox.append(stop)
+    asked = world.all(QuestionAsked)[-1]
+    assert last(world) == ("interrupted", "stopped while it waited for an answer, as asked")
+    assert world.end.at - asked.at < timedelta(minutes=1), "no countdown was waited for"
+    assert world.state.run.iteration == asked.iteration
+    assert all(session.stopped is False for session in world.agent.sessions)
 
 
 def flat(mode: Mode = "attended", max_iterations: int = 20) -> World:
