@@ -129,9 +129,7 @@ def some(names: list[str]) -> str:
     return f"{', '.join(names[:NAMED])}{more}"
 
 
-def loop_sentence(
-    loop: LoopState, state: FleetState, now: datetime, *, lost: bool = False
-) -> str:
+def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool = False) -> str:
     """How one loop stands; `lost`: the fleet's process is gone, without an end."""
     if lost and loop.placed:
         if elsewhere(loop):
