@@ -345,7 +345,8 @@ def test_who_stops_after_the_iteration_is_not_waited_for_at_a_question(
 ) -> None:
     """No agent works there, and an answer would begin what is not wanted any more."""
     world = World([*STUCK, 3, 3, 3, 3, 3, 3, 3, 3], mode="attended")
-    stop, sent = Stop(mode="after_iteration"), []
+    stop = Stop(mode="after_iteration")
+    sent: list[Stop] = []
     for event in world.steps():
         wanted = isinstance(event, IterationStarted) and event.iteration == 4 and before
         if isinstance(event, QuestionAsked):
