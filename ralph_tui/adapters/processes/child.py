@@ -41,6 +41,8 @@ ASK_S = 2.0
 UNANSWERED = 5
 """A keeper that has left so many questions in a row unanswered counts as dead. Questions count, not
 seconds: none is asked while the machine sleeps, or while ralph-tui itself is stopped."""
+LEAST_SILENCE_S = ASK_S * UNANSWERED
+"""A process that is alive asks more often than that, however busy its machine is."""
 KILL_S = 5.0
 """In which a killed keeper is gone, unless it is stuck in the kernel."""
 
@@ -162,13 +164,17 @@ def launch(
     stdout: int | IO[bytes] = NULL,
     stderr: int | IO[bytes] = NULL,
     inherited: Sequence[int] = (),
+    silence_s: float | None = None,
 ) -> Child:
     """Start `command` in `cwd` under a keeper of its own; some 30 ms.
 
     `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. `lock_fd` is held by
     the keeper until the last process is gone; the command gets the descriptors `inherited`, under
-    the same numbers. Raises ``ProcessError`` when it cannot be started. A keeper that is lost
-    meanwhile is the end of the command, as it is later; `pid` is the keeper's.
+    the same numbers. `silence_s`: where this process stands still for so long, and never less than
+    `LEAST_SILENCE_S`, the command is stopped, as if this process had ended; None: it goes on.
+
+    Raises ``ProcessError`` when it cannot be started. A keeper that is lost meanwhile is the end of
+    the command, as it is later; `pid` is the keeper's.
     """
     command_id = uuid.uuid4().hex
     try:
@@ -180,6 +186,8 @@ def launch(
     if lock_fd is not None:
         passed["--lock"] = lock_fd
     options = [str(part) for option in passed.items() for part in option]
+    if silence_s is not None:
+        options += ["--silence", str(max(silence_s, LEAST_SILENCE_S))]
     marks = {RUN_MARK: run_id, PLACE_MARK: place_of(cwd), COMMAND_MARK: command_id}
     marked = [part for name, value in marks.items() for part in ("--set", f"{name}={value}")]
     try:

@@ -11,6 +11,8 @@ that only what loads in a few milliseconds.
                   "signal", "stopped", "leftovers", "survivors"}``; or ``{"errno"}`` alone. Between
                   the two, ``{}`` answers whoever asks for an answer.
     --lock N      a descriptor held until the keeper ends, and never handed to the command.
+    --silence S   seconds without an order, time that the machine has slept included, that are an
+                  order to stop; without it any silence is borne.
     --set NAME=V  a variable for the command's environment; may be repeated.
 
 The stop ladder: INT to the command's process group, after 2.5 s TERM to every descendant, after
@@ -37,6 +39,8 @@ GIVE_UP_S = 8.0
 POLL_S = 0.02
 KILL_POLL_S = 0.002
 
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Of silence: it goes on while the machine sleeps."""
 DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 RESTORED = (*DEAF_TO, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
@@ -126,10 +130,14 @@ def send(pid: int, number: int) -> None:
 class Keeper:
     """One command and everything below it, until the last process has ended."""
 
-    def __init__(self, command: int, control: int, status: int) -> None:
+    def __init__(
+        self, command: int, control: int, status: int, silence: float | None = None
+    ) -> None:
         self.command = command
         self.control = control
         self.status = status
+        self.silence = silence
+        self.heard = time.clock_gettime(CLOCK)
         self.result: int | None = None
         """The wait status of the command, once it has ended."""
         self.stopped = False
@@ -145,7 +153,7 @@ class Keeper:
         """Wait for the command, obey orders, stop what is left; returns when nothing is."""
         self._reap()
         while self.result is None and not self.stopped:
-            self._wait(None)
+            self._wait(self._patience())
         began = time.monotonic()
         if self.stopped:
             # To its process group, as from a terminal: a shell passes on no INT to what it runs.
@@ -179,6 +187,15 @@ class Keeper:
             f'"leftovers": {self.leftovers}, "survivors": {survivors}}}',
         )
 
+    def _patience(self) -> float | None:
+        """Seconds that the silence may still last; none left: the command is stopped."""
+        if self.silence is None:
+            return None
+        left = self.heard + self.silence - time.clock_gettime(CLOCK)
+        if left <= 0:
+            self.stopped = True
+        return max(0.0, left)
+
     def _wait(self, timeout: float | None) -> None:
         """Sleep until a child ends, an order comes, or `timeout` seconds have passed."""
         for descriptor, _ in self.poll.poll(None if timeout is None else timeout * 1000):
@@ -196,6 +213,8 @@ class Keeper:
         return left > 0
 
     def _listen(self) -> None:
+        self._patience()  # an order that comes too late ends no silence
+        self.heard = time.clock_gettime(CLOCK)
         text = os.read(self.control, 4096)
         *orders, self.pending = (self.pending + text).split(b"\n")
         if not text:
@@ -334,9 +353,12 @@ def main(arguments: list[str]) -> None:
     split = arguments.index("--")
     environment = dict(os.environ)
     descriptors = {}
+    silence = None
     for option, value in zip(arguments[:split:2], arguments[1:split:2], strict=True):
         if option == "--set":
             name, _, environment[name] = value.partition("=")
+        elif option == "--silence":
+            silence = float(value)
         else:
             descriptors[option] = int(value)
             os.set_inheritable(int(value), False)
@@ -353,7 +375,7 @@ def main(arguments: list[str]) -> None:
         os.dup2(nothing, standard)
     os.chdir("/")
     say(status, f'{{"pid": {command}}}')
-    Keeper(command, descriptors["--control"], status).keep()
+    Keeper(command, descriptors["--control"], status, silence).keep()
 
 
 if __name__ == "__main__":

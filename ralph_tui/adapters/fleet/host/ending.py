@@ -12,6 +12,7 @@ from ralph_tui.text.sanitize import one_line, shorten
 MOST_SAID = 1 << 20
 """Bytes of what a run has said on stderr that are looked at."""
 MOST_WORDS = 500
+SILENT = "its host stood still for longer than its lease"
 
 
 def over_of(key: tuple[str, int], follower: Follower | None) -> Over:
@@ -34,7 +35,9 @@ def over_after(
     over = over_of(key, follower)
     if ended and over.outcome == "interrupted":
         return over.model_copy(update={"reason": ended})
-    if (follower is not None and follower.outcome is not None) or exit_.stopped:
+    if exit_.stopped and not exit_.lost and over.outcome == "interrupted":
+        return over.model_copy(update={"reason": SILENT})
+    if follower is not None and follower.outcome is not None:
         return over
     if over.never_began:
         # It refused what was asked of it, and has said why.

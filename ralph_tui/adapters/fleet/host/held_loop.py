@@ -197,6 +197,7 @@ class HeldLoop:
                     stdout=out,
                     stderr=err,
                     inherited=(theirs,),
+                    silence_s=place.lease_s,
                 )
         except OSError as error:
             raise workspace_error(

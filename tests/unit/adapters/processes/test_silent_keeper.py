@@ -128,3 +128,26 @@ def test_a_keeper_that_is_lost_before_it_has_told_of_its_command(
     assert child.wait(LIMIT_S) == Exit(None, stopped=True, lost=lost)
     assert state_of(json.loads((tmp_path / "pid").read_text())) == ""
     until(lambda: len(list(Path("/dev/fd").iterdir())) <= before)
+
+
+def test_a_command_is_stopped_whose_parent_stands_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread that asks the keeper is late, as that of a frozen process is."""
+    monkeypatch.setattr(running, "LEAST_SILENCE_S", 0.5)
+    monkeypatch.setattr(running, "ASK_S", LIMIT_S)
+    child = launch(["sleep", "60"], cwd=tmp_path, env=os.environ, run_id="r", silence_s=0.1)
+    end = child.wait(LIMIT_S - 1)
+    assert (end.stopped, end.signal, end.survivors, end.lost) == (True, signal.SIGINT, 0, "")
+
+
+def test_a_parent_that_is_alive_is_heard_of_often_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "ASK_S", 0.1)
+    lasts = running.LEAST_SILENCE_S
+    monkeypatch.setattr(running, "LEAST_SILENCE_S", 1.0)
+    assert lasts == 10.0
+    child = launch(["sleep", "3"], cwd=tmp_path, env=os.environ, run_id="r", silence_s=0.1)
+    end = child.wait(LIMIT_S)
+    assert (end.code, end.stopped) == (0, False)
