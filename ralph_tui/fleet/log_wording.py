@@ -5,7 +5,7 @@ from typing import Any
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.plan import SIGNED
+from ralph_tui.fleet.plan import HERE, SIGNED
 from ralph_tui.fleet.waiting_wording import account_words, held_words
 from ralph_tui.fleet.wording import NO_WORK, at_mark, host_words, some
 from ralph_tui.text.format import clock, count, ending, money, percent
@@ -32,7 +32,8 @@ def _ended(event: told.LoopEnded) -> Said:
     levels: dict[str, RowLevel] = {"completed": "good", "failed": "critical", "interrupted": "log"}
     what = outcome_word(event.outcome)
     at = f" at {percent(100 * event.completion)}" if event.completion is not None else ""
-    begun = "could not begin" if event.never_began else f"{what}{at}"
+    on = f" on {event.host}" if event.host and event.host != HERE else ""
+    begun = f"could not begin{on}" if event.never_began else f"{what}{at}{on}"
     return levels.get(event.outcome, "warn"), _because(_about(event.loop, begun), event.reason)
 
 

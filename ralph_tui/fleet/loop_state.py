@@ -76,6 +76,8 @@ class LoopState:
     outcome: Outcome | None = None
     reason: str = ""
     never_began: bool = False
+    elsewhere: bool = False
+    """It never began, and another host may be able to."""
     changed_lines: int | None = None
     collecting: bool = False
     """Its host was asked for its work and has not answered."""
@@ -223,7 +225,7 @@ def _commanded(loop: LoopState, event: told.CommandGiven) -> None:
 
 def _ended(loop: LoopState, event: told.LoopEnded) -> None:
     loop.status, loop.outcome, loop.reason = "ended", event.outcome, event.reason
-    loop.never_began, loop.ended_at = event.never_began, event.at
+    loop.never_began, loop.elsewhere, loop.ended_at = event.never_began, event.elsewhere, event.at
     loop.changed_lines = event.changed_lines
     loop.iteration = event.iterations or loop.iteration
     if event.cost_usd is not None:
@@ -238,7 +240,7 @@ def _ended(loop: LoopState, event: told.LoopEnded) -> None:
 def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
     loop.status, loop.outcome, loop.reason = "queued", None, event.reason
     loop.resuming = event.resume
-    loop.never_began = False
+    loop.never_began = loop.elsewhere = False
     loop.lost_at = loop.lost_until = loop.ended_at = None
     loop.commit = loop.not_collected = loop.stage = ""
     loop.collected = loop.collecting = loop.verifying = False

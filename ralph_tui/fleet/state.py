@@ -38,7 +38,9 @@ class HostState:
     reason: str = ""
     """Why it is lost."""
     left: bool = False
-    """It was stopped, and so were its loops: nobody waits for it."""
+    """It was stopped, and so were its loops."""
+    failed_at: datetime | None = None
+    """When a loop could not begin there; None: one has begun since."""
 
     @property
     def missing(self) -> bool:
@@ -63,6 +65,7 @@ class FleetState:
     plan: Plan = field(default_factory=Plan)
     unattended: bool = True
     """Loops that are placed take their questions' defaults."""
+    reach: told.Reach = field(default_factory=told.Reach)
     loops: dict[str, LoopState] = field(default_factory=dict)
     """By id, in the order of the plan, which is that of the queue."""
     hosts: dict[str, HostState] = field(default_factory=dict)
@@ -124,14 +127,14 @@ class FleetState:
 
 def _fleet_started(state: FleetState, event: told.FleetStarted) -> None:
     state.started, state.plan = event, event.plan
-    state.unattended = event.unattended
+    state.unattended, state.reach = event.unattended, event.reach
     state.loops = {spec.id: LoopState(spec) for spec in event.plan.loops}
 
 
 def _fleet_resumed(state: FleetState, event: told.FleetResumed) -> None:
     """Hosts join the new process anew; who resumes a fleet wants what was stopped to go on."""
     state.finished = state.stopping = None
-    state.unattended = event.unattended
+    state.unattended, state.reach = event.unattended, event.reach
     state.trials.clear()
     for host in state.hosts.values():
         host.here, host.since = False, event.at  # it was heard of until now, for all that is known
@@ -171,6 +174,21 @@ def _loop_placed(state: FleetState, event: told.LoopPlaced) -> None:
         host = state.hosts.get(event.host)
         loop.machine = host.machine if host else ""
         loop.home = host.home if host else ""
+
+
+def _loop_began(state: FleetState, event: told.LoopBegan) -> None:
+    if host := _host_of(state, event.loop):
+        host.failed_at = None
+
+
+def _loop_ended(state: FleetState, event: told.LoopEnded) -> None:
+    if event.never_began and (host := _host_of(state, event.loop)):
+        host.failed_at = event.at
+
+
+def _host_of(state: FleetState, name: str) -> HostState | None:
+    loop = state.loops.get(name)
+    return None if loop is None else state.hosts.get(loop.host)
 
 
 def _loop_adopted(state: FleetState, event: told.LoopAdopted) -> None:
@@ -232,7 +250,9 @@ _HANDLERS: dict[type[FleetEvent], Callable[[FleetState, Any], None]] = {
     told.HostJoined: _host_joined,
     told.HostLost: _host_lost,
     told.LoopPlaced: _loop_placed,
+    told.LoopBegan: _loop_began,
     told.LoopAdopted: _loop_adopted,
+    told.LoopEnded: _loop_ended,
     told.LoopRetried: _loop_retried,
     told.AccountHeld: _account_held,
     told.AccountReleased: _account_released,

@@ -98,6 +98,30 @@ def test_a_frozen_host_is_missed_and_its_loop_adopted_when_it_thaws(whole: Whole
     whole.check("1", "2", "3")
 
 
+def test_a_frozen_host_runs_nothing_beyond_its_lease_and_what_it_has_made_is_kept(
+    whole: Whole,
+) -> None:
+    whole.start(whole.plan(work(whole), lease="1s"), *whole.listening, program=IMPATIENT)
+    whole.join("one", "two")
+    whole.at_work("1")
+    host, tree = whole.host_of("1"), whole.tree_of("1")
+    (tree / "half-done").touch()
+    whole.send(host, signal.SIGSTOP)
+    whole.wait("loop_requeued", loop="1")
+    assert state_of(whole.processes[host].pid) == "T"
+    assert whole.alive(below=tree) == [], "its keeper has ended it"
+    whole.at_work("1", number=2)
+    assert whole.host_of("1") != host
+    whole.send(host, signal.SIGCONT)
+    kept = whole.wait("fleet_noticed", loop="1")["text"]
+    assert "ralph/fleet-001/1-attempt-1" in kept
+    until(lambda: not tree.exists(), SLOW_S)
+    assert "half-done" in git(whole.root, "ls-tree", "--name-only", "ralph/fleet-001/1-attempt-1")
+    whole.go("1")
+    assert whole.ended() == 0
+    assert [whole.end(name) for name in ("one", "two")] == [0, 0]
+
+
 def test_loops_go_on_through_a_cut_and_are_adopted_without_a_gap(whole: Whole) -> None:
     with closing(Way(whole.port)) as way:
         whole.start(whole.plan(*[work(whole)] * 3), *whole.listening)
@@ -162,7 +186,7 @@ def test_loops_elsewhere_outlive_a_killed_fleet_and_are_adopted_by_its_next_proc
     whole.kill("fleet")
     whole.go("1")
     until(lambda: (whole.tree_of("1") / "done").exists(), SLOW_S)
-    whole.resume(*whole.listening)
+    whole.resume()  # listens where it did
     for name in HOSTS:
         whole.wait("host_joined", 2, host=name)
     whole.go("2", "3")
@@ -182,7 +206,7 @@ def test_all_of_it_asked_to_end_at_once_ends_and_can_be_resumed(whole: Whole) ->
     assert [whole.ended(name) for name in HOSTS] == [0, 0, 0]
     whole.ended()
     until(lambda: not whole.alive(), 6)
-    whole.resume(*whole.listening)
+    whole.resume()  # listens where it did
     whole.join(*HOSTS)
     whole.go("1", "2", "3")
     assert whole.ended() == 0
@@ -210,18 +234,19 @@ def test_a_failed_set_up_and_a_host_of_another_version_cost_nobody_else(whole: W
     whole.check("1")
 
 
-def test_a_full_disk_of_one_host_costs_its_loop_alone(whole: Whole) -> None:
+def test_a_full_disk_of_one_host_costs_no_loop(whole: Whole) -> None:
     whole.start(whole.plan(*[work(whole)] * 2), *whole.listening)
     whole.join("one")
     whole.at_work("1")
     whole.join_on_full_disk("two")
     failed = whole.wait("loop_ended", loop="2")
-    whole.go("1")
-    assert whole.ended() == 1
-    assert failed["never_began"]
+    assert (failed["never_began"], failed["host"]) == (True, "two")
     assert "No space left on device" in failed["reason"]
+    whole.go("1", "2")
+    assert whole.ended() == 0
+    assert whole.host_of("2") == "one"
     assert [whole.end(name) for name in ("one", "two")] == [0, 0]
-    whole.check("1")
+    whole.check("1", "2")
 
 
 def test_branches_in_conflict_are_named_and_what_the_user_does_meanwhile_stays(

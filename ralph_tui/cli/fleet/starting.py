@@ -31,7 +31,8 @@ MOST_AGENTS = 100
 
 def run(args: argparse.Namespace) -> int:
     """Start a fleet; the exit code tells its outcome where it was watched to its end."""
-    _check(args)
+    _check(args, least=0 if args.listen else 1)  # then others can run the loops
+    _check_reach(args)
     check_words(args)
     check_installed()
     if _away(args):
@@ -43,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def resume(args: argparse.Namespace) -> int:
-    """Go on with a fleet; as `run`."""
-    _check(args)
+    """Go on with a fleet, reached as it was; as `run`."""
+    _check(args, least=0)
     check_installed()
     found = find_fleet(worktree_root(Path.cwd()), args.fleet)
     if _away(args):
@@ -54,12 +55,15 @@ def resume(args: argparse.Namespace) -> int:
     return _here(args, resumed_fleet(found, _connection(args), name_of(os.getpid())))
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: argparse.Namespace, *, least: int) -> None:
+    """`least`: loops at once on this machine."""
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the fleet: leave --headless and --json out")
-    least = 0 if args.listen else 1  # then others can run the loops
     if args.agents is not None and not least <= args.agents <= MOST_AGENTS:
         raise UsageError(f"--agents takes a number from {least} to {MOST_AGENTS}")
+
+
+def _check_reach(args: argparse.Namespace) -> None:
     if args.listen and Address.parse(args.listen).encrypted and not args.tls:
         raise UsageError(f"--listen {args.listen} needs --tls FOLDER, for the fleet's key")
     if args.tls and not args.listen:
@@ -67,12 +71,15 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _connection(args: argparse.Namespace) -> "Connection":
+    from ralph_tui.fleet.events import Reach  # noqa: PLC0415 - as above
     from ralph_tui.runtime.fleet.assembly import Connection  # noqa: PLC0415 - as above
 
     return Connection(
-        listen=args.listen or "",
-        tls=named_path(args.tls).absolute() if args.tls else None,
-        trees=named_path(args.trees).absolute() if args.trees else None,
+        Reach(
+            listen=args.listen or "",
+            tls=str(named_path(args.tls).absolute()) if args.tls else "",
+            trees=str(named_path(args.trees).absolute()) if args.trees else "",
+        ),
         agents=args.agents,
         unattended=not args.detached,
     )

@@ -28,9 +28,12 @@ def margin_s(lease_s: float) -> float:
 
 
 def gone_at(state: FleetState, host: HostState) -> datetime:
-    """From then on nothing runs on a host that is lost."""
+    """From then on nothing runs on a host that is not there, and it is waited for no longer.
+
+    One that has left has stopped its loops: only that it may come back is waited for.
+    """
     lease = state.plan.lease_s
-    return host.since + timedelta(seconds=lease + margin_s(lease))
+    return host.since + timedelta(seconds=margin_s(lease) + (0.0 if host.left else lease))
 
 
 def lost_loops(state: FleetState, now: datetime) -> Iterator[Decision]:
@@ -64,6 +67,7 @@ def goes_on(state: FleetState, loop: LoopState) -> bool:
         return False
     if loop.never_began:
         again = loop.outcome == "interrupted" or bool(loop.run_id)
+        again = again or (loop.elsewhere and _another_host(state, loop))
         return again and loop.outcome != "aborted" and loop.attempt < MOST_ATTEMPTS
     return loop.outcome == "interrupted" and loop.resumes < MOST_RESUMES
 
@@ -72,6 +76,10 @@ def unwanted(state: FleetState, loop: LoopState) -> bool:
     """Whether nothing that still comes of it counts: another try has won, or all is stopped."""
     stopping = state.stopping
     return loop.place == "beaten" or (stopping is not None and (stopping.now or stopping.abort))
+
+
+def _another_host(state: FleetState, loop: LoopState) -> bool:
+    return any(host.here and host.name != loop.host for host in state.hosts.values())
 
 
 def host_with_tree(state: FleetState, loop: LoopState) -> str:

@@ -45,18 +45,9 @@ def _resting(state: FleetState, now: datetime) -> set[str]:
     The last loop could not begin there: where a disk is full or a program is missing, all that is
     queued would fail, one after the other, while the others work.
     """
-    last: dict[str, LoopState] = {}
-    for loop in state.loops.values():
-        known = last.get(loop.host)
-        if loop.ended_at and not (known and known.ended_at and known.ended_at > loop.ended_at):
-            last[loop.host] = loop
-    failed = {
-        host
-        for host, loop in last.items()
-        if loop.never_began and loop.ended_at and now < loop.ended_at + REST
-    }
-    others = any(host.here and host.name not in failed for host in state.hosts.values())
-    return failed if others else set()
+    here = [host for host in state.hosts.values() if host.here]
+    failed = {host.name for host in here if host.failed_at and now < host.failed_at + REST}
+    return failed if len(failed) < len(here) else set()
 
 
 class _Room:

@@ -24,8 +24,13 @@ def collected(state: FleetState, now: datetime) -> Iterator[Decision]:
         if host is not None and host.here:
             yield CollectLoop(loop.spec.id)
         elif host is None or unwanted(state, loop) or now >= gone_at(state, host):
-            where = f": its work is in {loop.folder} there" if loop.folder else ""
-            yield LeaveWork(loop.spec.id, f"{LOST}, {loop.machine or loop.host}{where}")
+            yield LeaveWork(loop.spec.id, _where_left(loop))
+
+
+def _where_left(loop: LoopState) -> str:
+    on = f" on {loop.machine}" if loop.machine and loop.machine != loop.host else ""
+    where = f": its work stays there, in {loop.folder}" if loop.folder else ""
+    return f"{LOST}, {loop.host}{on}{where}"
 
 
 def awaits_collection(state: FleetState, loop: LoopState) -> bool:

@@ -142,6 +142,10 @@ class LoopEnded(FleetEvent):
     """Added and removed by its work; None: not known."""
     never_began: bool = False
     """Its tree could not be made, its set-up failed, or its program is missing on the host."""
+    elsewhere: bool = False
+    """Then: another host may be able to begin it."""
+    host: Line = ""
+    """Where it ran."""
 
 
 class LoopRequeued(FleetEvent):

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from ralph_tui.events.base import Fact
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.fleet.events.base import FleetEvent
@@ -21,10 +22,22 @@ __all__ = [
     "HostJoined",
     "HostLost",
     "HostRefused",
+    "Reach",
     "StopAsked",
 ]
 
 SCHEMA_VERSION = 1
+
+
+class Reach(Fact):
+    """How the process of a fleet is reached by its hosts: where it goes on, it is the same."""
+
+    listen: Line = ""
+    """Where others join, ``tls://HOST:PORT``; empty: nobody does."""
+    tls: Line = ""
+    """The folder of the keys."""
+    trees: Line = ""
+    """Where the trees of this process's own loops lie; empty: in the user's state folder."""
 
 
 class FleetStarted(FleetEvent):
@@ -43,8 +56,7 @@ class FleetStarted(FleetEvent):
     commit: Line
     """What every loop begins with."""
     plan: Plan
-    remote: bool = False
-    """Hosts may join from other machines."""
+    reach: Reach = Reach()
     unattended: bool = True
     """Its loops take their questions' defaults; else they wait as a run in the background does."""
     pid: int = 0
@@ -57,8 +69,9 @@ class FleetResumed(FleetEvent):
     durable = True
     kind: Literal["fleet_resumed"] = "fleet_resumed"
     by: Line
+    reach: Reach = Reach()
     unattended: bool = True
-    """As of `FleetStarted`, from now on."""
+    """Both as of `FleetStarted`, from now on."""
     pid: int = 0
     host: Line = ""
 

@@ -107,6 +107,8 @@ class Over(Fact):
     reason: Line = ""
     """One sentence."""
     never_began: bool = False
+    elsewhere: bool = False
+    """It could not begin for a reason of this host: another may be able to begin it."""
     seq: int = 0
     """The last event of its journal."""
 
@@ -143,6 +145,8 @@ class NotCollected(Fact):
     loop: Line
     attempt: int
     reason: Line
+    never_began: bool = False
+    """There is nothing: its run never began."""
 
 
 class NeedsBase(Fact):

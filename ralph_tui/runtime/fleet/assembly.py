@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -38,12 +38,8 @@ from ralph_tui.runtime.fleet.results import CollectedWork
 class Connection:
     """How hosts take part."""
 
-    listen: str = ""
-    """Where others join, ``tls://HOST:PORT``; empty: there is only the host of this process."""
-    tls: Path | None = None
-    """The folder of the keys."""
-    trees: Path | None = None
-    """Where the trees of this process's loops lie; None: in the user's state folder."""
+    reach: told.Reach = field(default_factory=told.Reach)
+    """Where it goes on with a fleet, what is empty is as it was."""
     agents: int | None = None
     """Loops at once on this machine; None: as planned."""
     unattended: bool = True
@@ -84,7 +80,7 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
             root=str(repository.root),
             commit=commit,
             plan=plan,
-            remote=bool(connection.listen),
+            reach=connection.reach,
             unattended=connection.unattended,
             pid=os.getpid(),
             host=socket.gethostname(),
@@ -116,8 +112,14 @@ def resumed_fleet(
             )
         source = source_of(repository, start.commit)
         cut(recording.journal)
+        said = {name: value for name, value in connection.reach if value}
+        connection = replace(connection, reach=state.reach.model_copy(update=said))
         resumed = told.FleetResumed(
-            by=by, unattended=connection.unattended, pid=os.getpid(), host=socket.gethostname()
+            by=by,
+            reach=connection.reach,
+            unattended=connection.unattended,
+            pid=os.getpid(),
+            host=socket.gethostname(),
         )
         yield _assembled(
             _Parts(repository, records, lock, start, source, state, [resumed]), connection, held
@@ -159,7 +161,7 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
         return Mirror(records.mirror(loop, attempt))
 
     dispatcher = _make_dispatcher(start, records, connection)
-    trees = connection.trees or usual_base()
+    trees = _trees(connection)
     held.callback(_remove_empty, trees / start.fleet_id)
     results = CollectedWork(parts.repository, start, trees)
     _ = results.copied  # what is wrong with them is said before anything begins
@@ -180,7 +182,7 @@ def _make_dispatcher(
     from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher  # noqa: PLC0415
 
     agents = start.plan.agents if connection.agents is None else connection.agents
-    trees = connection.trees or usual_base()
+    reach, trees = connection.reach, _trees(connection)
 
     def make_host(observe: Observe) -> LoopHost:
         return WorkerHost(HERE, agents, trees, observe, fleet_id=start.fleet_id)
@@ -189,9 +191,14 @@ def _make_dispatcher(
         records.log,
         make_host if agents else None,
         slots=agents,
-        listen=Address.parse(connection.listen) if connection.listen else None,
-        keys=connection.tls,
+        listen=Address.parse(reach.listen) if reach.listen else None,
+        keys=Path(reach.tls) if reach.tls else None,
     )
+
+
+def _trees(connection: Connection) -> Path:
+    """Where the trees of this process's own loops lie."""
+    return Path(connection.reach.trees) if connection.reach.trees else usual_base()
 
 
 def _remove_empty(folder: Path) -> None:

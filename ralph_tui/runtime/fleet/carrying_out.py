@@ -169,9 +169,9 @@ class CarryingOut:
 
 
 def ended(
-    loop: LoopState, outcome: Outcome, reason: str, *, never_began: bool = False
+    loop: LoopState, outcome: Outcome, reason: str, over: orders.Over | None = None
 ) -> told.LoopEnded:
-    """The end of a loop's attempt, with what it had reached."""
+    """The end of a loop's attempt, with what it had reached; `over` is what its host said."""
     return told.LoopEnded(
         loop=loop.spec.id,
         outcome=outcome,
@@ -179,5 +179,7 @@ def ended(
         iterations=loop.iteration,
         completion=loop.completions[-1] if loop.completions else None,
         cost_usd=loop.cost_usd,
-        never_began=never_began,
+        never_began=over is not None and over.never_began,
+        elsewhere=over is not None and over.elsewhere,
+        host=loop.host,
     )

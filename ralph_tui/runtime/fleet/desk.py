@@ -54,6 +54,13 @@ class Results(Protocol):
         """Make a branch of a bundle: ``ResultCollected`` or ``CollectionFailed``."""
         ...
 
+    def keep(self, collected: Collected, host: str) -> FleetEvent | None:
+        """Make a branch of an attempt whose place another has taken; None: it has made nothing.
+
+        Raises ``RalphError``.
+        """
+        ...
+
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
         """Which of the branches of collected loops cannot be merged one after the other."""
         ...

@@ -1,7 +1,7 @@
 """What the observations of hosts mean: the events they cause, and the orders that answer them.
 
 Rule: a host may say anything. What it says of a loop counts only for the attempt that the fleet
-has placed; any other attempt is ended and removed.
+has placed; any other attempt is ended, its work kept as a branch beside, and then removed.
 """
 
 from datetime import datetime, timedelta
@@ -30,6 +30,8 @@ class Observing:
         self._results = results
         self._unreadable: set[tuple[str, int]] = set()
         """Attempts of whose record a line could not be read."""
+        self._overtaken: dict[tuple[str, int], str] = {}
+        """Attempts whose place another one has taken, and the hosts that hold them."""
         self.aborted: set[str] = set()
         """Loops that were given up while their tree was made: no run could be told."""
 
@@ -97,9 +99,16 @@ class Observing:
 
     def _unwanted(self, host: str, held: seen.Held) -> None:
         """It is not known, or another attempt has taken its place."""
+        desk, which = self._desk, {"loop": held.loop, "attempt": held.attempt}
         if held.alive:
-            self._desk.order(host, seen.End(loop=held.loop, attempt=held.attempt))
-        self._desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
+            desk.order(host, seen.End(**which))
+        loop = desk.state.loops.get(held.loop)
+        if loop is None or held.attempt >= loop.attempt:
+            desk.order(host, seen.Remove(**which))
+            return
+        self._overtaken[held.loop, held.attempt] = host
+        if not held.alive:  # else when it has ended
+            desk.order(host, seen.Collect(**which))
 
     def _missing(self, loop: LoopState, host: str) -> None:
         """Its host is there, or its machine, and holds it no more."""
@@ -136,13 +145,40 @@ class Observing:
     def _of_loop(self, one: Any) -> None:
         loop = self._desk.state.loops.get(one.loop)
         if loop is None or loop.attempt != one.attempt:
-            return  # of an attempt whose place another one has taken
+            if host := self._overtaken.get((one.loop, one.attempt)):
+                self._of_overtaken(host, one)
+            return
         if isinstance(one, seen.Collected | seen.NotCollected):
             self._collected(loop, one)
         elif isinstance(one, seen.Recorded):
             self._recorded(loop, one)
         elif loop.placed:
             self._lives(loop, one)
+
+    def _of_overtaken(self, host: str, one: Any) -> None:
+        """What it has made is kept before its tree goes."""
+        desk, which = self._desk, {"loop": one.loop, "attempt": one.attempt}
+        match one:
+            case seen.Over():
+                desk.order(host, seen.Collect(**which))
+            case seen.NotCollected():
+                del self._overtaken[one.loop, one.attempt]
+                if one.never_began:
+                    desk.order(host, seen.Remove(**which))
+                    return
+                what = f"what attempt {one.attempt} of loop {one.loop} had made stays on {host}"
+                text = f"{what}: {one.reason}"
+                desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+            case seen.Collected():
+                del self._overtaken[one.loop, one.attempt]
+
+                def keep() -> list[told.FleetEvent]:
+                    event = self._results.keep(one, host)
+                    # An order may be handed over from any thread.
+                    desk.order(host, seen.Remove(**which))
+                    return [event] if event is not None else []
+
+                desk.work(f"keep {one.loop}", keep)
 
     def _lives(self, loop: LoopState, one: Any) -> None:
         desk = self._desk
@@ -196,7 +232,7 @@ class Observing:
         outcome: Outcome = one.outcome
         if one.loop in self.aborted and (outcome == "interrupted" or one.never_began):
             outcome = "aborted"
-        self._desk.record(ended(loop, outcome, one.reason, never_began=one.never_began))
+        self._desk.record(ended(loop, outcome, one.reason, one))
 
     def _collected(self, loop: LoopState, one: seen.Collected | seen.NotCollected) -> None:
         if loop.status != "ended" or loop.commit:

@@ -22,12 +22,14 @@ from ralph_tui.fleet.events import (
     CollectionFailed,
     ConflictsFound,
     FleetEvent,
+    FleetNoticed,
     FleetStarted,
     ResultCollected,
     WinnerVerified,
 )
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports.fleet import Collected
+from ralph_tui.text.format import count
 
 NO_COMMAND = "a person has judged it: there is no command that could be run once more"
 
@@ -63,6 +65,21 @@ class CollectedWork:
             files=made.files,
             changed_lines=made.changed_lines,
         )
+
+    def keep(self, collected: Collected, host: str) -> FleetEvent | None:
+        """Make a branch of an attempt whose place another one has taken, named after both.
+
+        None: it has made nothing. Raises ``RalphError``: then its tree must stay.
+        """
+        number = collected.attempt
+        beside = collected.model_copy(update={"branch": f"{collected.branch}-attempt-{number}"})
+        made = receive(self._repository, beside, self._start.commit, "")
+        if not made.branch:
+            return None
+        files = count(made.files, "file")
+        what = f"what attempt {number} of loop {collected.loop} had made on {host}"
+        text = f"{what} is kept as {made.branch}, {files}"
+        return FleetNoticed(text=text, level="log", loop=collected.loop)
 
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
         """With what each branch cannot be merged, one event each. Raises ``RalphError``.

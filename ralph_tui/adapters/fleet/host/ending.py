@@ -42,7 +42,8 @@ def over_after(
     if over.never_began:
         # It refused what was asked of it, and has said why.
         reason = last_words(said) or f"its run ended with {exit_.code} before its first event"
-        return over.model_copy(update={"outcome": "failed", "reason": reason})
+        update = {"outcome": "failed", "reason": reason, "elsewhere": True}
+        return over.model_copy(update=update)
     if exit_.lost:
         return over.model_copy(update={"reason": f"its keeper {exit_.lost}"})
     if exit_.signal is not None:

@@ -15,6 +15,7 @@ from ralph_tui.adapters.fleet.host.port_blocks import take_block
 from ralph_tui.adapters.fleet.host.preparing import Preparer
 from ralph_tui.adapters.fleet.host.running import Inbox, Running
 from ralph_tui.adapters.fleet.host.telling import Telling
+from ralph_tui.adapters.fleet.trees.filling import SetupError
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.processes.child import Child, launch
 from ralph_tui.errors import RalphError, why, workspace_error
@@ -146,17 +147,21 @@ class HeldLoop:
                 before.join()
             over = self._life()
         except RalphError as error:
-            outcome: Outcome = "interrupted" if self._ending else "failed"
-            over = self._given_up(outcome, self._ending or str(error))
+            if self._ending:
+                over = self._given_up("interrupted", self._ending)
+            else:
+                here_alone = not isinstance(error, SetupError)
+                over = self._given_up("failed", str(error), elsewhere=here_alone)
         finally:
             # The traceback of a bug goes where those of threads go; the fleet is told of an end.
             self._finish(over or self._given_up("failed", BUG))
 
-    def _given_up(self, outcome: Outcome, reason: str) -> Over:
+    def _given_up(self, outcome: Outcome, reason: str, *, elsewhere: bool = False) -> Over:
         loop, attempt = self.key
         seq, record = self._telling.seq, self.folder.read()
         never = not seq and (record is None or not record.run)
         common = {"loop": loop, "attempt": attempt, "seq": seq, "never_began": never}
+        common["elsewhere"] = never and elsewhere
         return Over.model_validate({**common, "outcome": outcome, "reason": reason})
 
     def _life(self) -> Over:

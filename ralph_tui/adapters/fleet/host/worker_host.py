@@ -42,6 +42,7 @@ CLOSE_S = 15.0
 """In which the last loop has ended: it has its own time, then its keeper's."""
 ENDED = "the fleet has ended it"
 CLOSED = "its host was stopped"
+NO_TREE = "it has no tree: its run never began"
 NOT_HELD = "this host does not hold the loop"
 
 
@@ -152,7 +153,7 @@ class WorkerHost:
 
     def _refuse(self, place: Place, reason: str) -> None:
         over = Over(loop=place.loop.id, attempt=place.attempt, outcome="failed", reason=reason)
-        self._observe(over.model_copy(update={"never_began": True}))
+        self._observe(over.model_copy(update={"never_began": True, "elsewhere": True}))
 
     def _adopt(self, adopt: Adopt) -> None:
         held = self._loops.get((adopt.loop, adopt.attempt))
@@ -186,7 +187,9 @@ class WorkerHost:
                 raise WorkspaceError("its run goes on: it is collected when that is over")
             record = held.folder.read()
             if record is None or not record.ready:
-                raise WorkspaceError("it has no tree: its run never began")
+                none = NotCollected(**known, reason=NO_TREE, never_began=True)
+                self._observe(none)
+                return
             with held.busy:
                 self._observe(collect(held.folder, record))
         except RalphError as error:

@@ -98,18 +98,22 @@ def untracked(tree: Path) -> tuple[str, ...]:
     return tuple(os.fsdecode(name) for name in listed.out.split(b"\0")[:MOST_FILES] if name)
 
 
+class SetupError(WorkspaceError):
+    """The set-up command failed, as it would anywhere."""
+
+
 def run_setup(gate: ShellGate, log: Path) -> None:
-    """Run the set-up command; ``WorkspaceError`` with the end of its output where it fails."""
+    """Run the set-up command; ``SetupError`` with the end of its output where it fails."""
     result = gate.run(log)
     if result.ok:
         return
     if result.cancelled:
-        raise WorkspaceError("the set-up command was ended with its loop")
+        raise SetupError("the set-up command was ended with its loop")
     how = f"ended with {result.exit_code}"
     if result.timed_out:
         how = f"had not ended after {SETUP_LIMIT_S / 60:.0f} minutes"
     elif result.error:
-        raise WorkspaceError(f"{one_line(result.error)} (all of it: {one_line(str(log))})")
+        raise SetupError(f"{one_line(result.error)} (all of it: {one_line(str(log))})")
     words = shorten(one_line(" ".join(result.tail.split())[-LAST_WORDS:]), LAST_WORDS)
     said = f": {words}" if words else ""
-    raise WorkspaceError(f"the set-up command {how}{said} (all of it: {one_line(str(log))})")
+    raise SetupError(f"the set-up command {how}{said} (all of it: {one_line(str(log))})")

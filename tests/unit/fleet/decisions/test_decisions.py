@@ -67,6 +67,27 @@ class TestQueue:
         played.wait(1)
         assert [played.state.loops[name].host for name in begun(played)] == ["full"]
 
+    def test_a_loop_that_could_not_begin_for_its_hosts_sake_begins_on_another(self) -> None:
+        """Three times at most; of several hosts none is tried again before the others."""
+        played = PlayedFleet(numbered(1))
+        played.join("one")
+        played.join("two")
+        hosts = []
+        for _ in range(3):
+            placed = played.settle()[-1]
+            assert isinstance(placed, to.PlaceLoop)
+            hosts.append(placed.host)
+            played.end("1", "failed", reason="no space left", never_began=True, elsewhere=True)
+        assert hosts[0] != hosts[1]
+        assert outcome(played) == "failed"
+
+    def test_where_there_is_no_other_host_it_has_failed(self) -> None:
+        played = PlayedFleet(numbered(1))
+        played.join("full")
+        played.settle()
+        played.end("1", "failed", reason="no space left", never_began=True, elsewhere=True)
+        assert outcome(played) == "failed"
+
     def test_a_host_that_is_alone_does_not_rest(self) -> None:
         played = PlayedFleet(numbered(2))
         played.join("one", 1)
@@ -250,6 +271,22 @@ class TestLeases:
         assert made == [
             to.RequeueLoop("1", "its host is lost", resume=False), to.PlaceLoop("1", 2, "two")
         ]  # fmt: skip
+
+    def test_a_host_that_has_left_is_waited_for_no_longer_than_a_margin(self) -> None:
+        """Nothing of it runs: it has stopped its loops."""
+        played = PlayedFleet(numbered(1, lease_s=100.0))
+        played.join("one", 1)
+        played.join("two", 1)
+        begun(played)
+        host = played.state.loops["1"].host
+        played.end("1", "interrupted", reason="its host was stopped")
+        played.record(told.HostLost(host=host, reason="it was stopped", left=True))
+        assert played.settle() == [to.RequeueLoop("1", "its host was stopped", resume=True)]
+        played.wait(margin_s(100.0) - 1)
+        assert played.settle() == []
+        played.wait(1)
+        assert begun(played) == ["1"]
+        assert played.state.loops["1"].host != host
 
     def test_a_resume_that_finds_no_tree_begins_anew(self) -> None:
         played = fleet(numbered(1))
@@ -556,7 +593,7 @@ class TestEnd:
         assert played.settle() == []
         played.wait(100)
         made = played.settle()
-        assert made[0] == to.LeaveWork("1", "its host is lost, one: its work is in /t there")
+        assert made[0] == to.LeaveWork("1", "its host is lost, one: its work stays there, in /t")
         assert played.state.finished is not None
 
     def test_a_host_that_comes_back_is_asked_again(self) -> None:

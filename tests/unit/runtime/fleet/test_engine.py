@@ -14,6 +14,7 @@ from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.commands import Abort, Command, Guide, Pause, Stop
+from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, Noticed, RunStarted
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.plan import Plan
@@ -47,6 +48,11 @@ class Played:
         return told.ResultCollected(
             loop=collected.loop, branch=collected.branch, commit=run_id, files=1
         )
+
+    def keep(self, collected: seen.Collected, host: str) -> told.FleetEvent | None:
+        if collected.bundle == b"refused":
+            raise WorkspaceError("the disk is full")
+        return told.FleetNoticed(text=f"kept from {host}") if collected.bundle else None
 
     def conflicts(self, loops: Sequence[LoopState]) -> list[told.ConflictsFound]:
         return [told.ConflictsFound(branch=one.branch) for one in loops]
