@@ -1,7 +1,6 @@
 """The process of a fleet: it works until the fleet is over, and prints a line for each event."""
 
 import contextlib
-import gc
 import json
 import os
 import signal
@@ -15,6 +14,7 @@ from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fleet.lines import fleet_line
 from ralph_tui.cli.fronts import signals
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.lines import STOPPING_SIGNALS
 from ralph_tui.commands import Stop
 from ralph_tui.fleet.events import FleetEvent
@@ -33,8 +33,8 @@ def run_here(
 
     `detached`: say on stdout that it has begun, then work on into its log.
     """
-    gc.enable()
     with making as fleet:
+        collect_garbage_again()
         events: SimpleQueue[FleetEvent | None] = SimpleQueue()
         fleet.engine.subscribe(events.put)
         with _signals_stop(fleet, hangup=not detached):

@@ -6,7 +6,6 @@ It dials the fleet, listens on no port, and tries again for as long as it lives.
 import argparse
 import asyncio
 import errno
-import gc
 import re
 import signal
 import socket
@@ -23,6 +22,7 @@ from ralph_tui.adapters.processes.sweep import no_orphans
 from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.file_lock import holder_of, locked
 from ralph_tui.text.durations import seconds
@@ -54,7 +54,6 @@ def run(args: argparse.Namespace) -> int:
     check_installed()
     base = named_path(args.base).absolute() if args.base else _usual_base(name)
     keys = named_path(args.tls).absolute() if args.tls and address.encrypted else None
-    gc.enable()
     with ExitStack() as held:
         _lock(base, held)
         held.enter_context(no_orphans())
@@ -71,6 +70,7 @@ def _serve(
     from ralph_tui.adapters.fleet.host.worker_host import WorkerHost  # noqa: PLC0415
     from ralph_tui.cli.fleet.worker_lines import worker_line  # noqa: PLC0415
 
+    collect_garbage_again()
     security = tls.security(keys) if keys else None
     with configured(base / LOG), scratch_folder(base) as scratch:
         link = HostLink(str(address), Berth(name, agents, scratch, lease), security, _say)

@@ -5,7 +5,6 @@ error, told on stderr and by the exit code. From then on both are a log.
 """
 
 import contextlib
-import gc
 import json
 import os
 import signal
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import Printer
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.lines import Lines, print_until_over, signals_stop
 from ralph_tui.cli.fronts.presentation import END_SECONDS
 from ralph_tui.events import Event
@@ -34,7 +34,7 @@ FLAG = "--detached"
 
 def run_in_background(run: "AssembledRun") -> None:
     """For the child: begin, tell the waiting parent, and work on into the log."""
-    gc.enable()
+    collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
     with signals_stop(run):

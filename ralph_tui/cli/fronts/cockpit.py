@@ -17,12 +17,12 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import (
     Printer,
-    collect_garbage_again,
     exit_code,
     say_what_is_next,
     warn,
     words_of_leaving,
 )
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.last_screen import LastScreen
 from ralph_tui.cli.fronts.lines import Lines, print_until_over
 from ralph_tui.cli.fronts.presentation import (

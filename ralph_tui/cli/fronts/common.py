@@ -3,7 +3,6 @@
 The assembly of a run is not imported here: a cockpit is painted before git and agents are loaded.
 """
 
-import gc
 import shlex
 import sys
 from contextlib import suppress
@@ -107,16 +106,3 @@ def exit_code(run: "AssembledRun") -> int:
     if code is ExitCode.INTERRUPTED and (needs.left_open or needs.question) is not None:
         return ExitCode.QUESTION_OPEN
     return code
-
-
-YOUNG, YOUNG_ROUNDS, OLD_ROUNDS = 10_000, 20, 20
-"""Things that are made between two looks for garbage, and how many such looks lead to a longer one:
-a frame of the screen makes a thousand things, which go by themselves. With Python's own numbers
-every other dialog waited for a look at everything."""
-
-
-def collect_garbage_again() -> None:
-    """What was loaded and made until now stays: it need not be looked through again."""
-    gc.set_threshold(YOUNG, YOUNG_ROUNDS, OLD_ROUNDS)
-    gc.freeze()
-    gc.enable()

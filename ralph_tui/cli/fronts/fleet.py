@@ -1,6 +1,6 @@
 """The fleet's screen on a fleet that lives in another process, or is over; its loops beside it."""
 
-from ralph_tui.cli.fronts.common import collect_garbage_again
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.sources.fleet import Fleet

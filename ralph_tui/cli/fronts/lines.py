@@ -1,7 +1,6 @@
 """A run without a screen: the main thread prints and takes signals, the engine's thread works."""
 
 import contextlib
-import gc
 import signal
 import threading
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from ralph_tui.cli.fronts.common import Printer
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.presentation import END_SECONDS
 from ralph_tui.commands import Stop
 from ralph_tui.events import Event
@@ -24,7 +24,7 @@ STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
     """Print every event of the run until its last; a signal stops it in request."""
-    gc.enable()
+    collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
     with signals_stop(run):

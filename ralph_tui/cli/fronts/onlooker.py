@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ralph_tui.cli.fronts.common import collect_garbage_again
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.keys import DEFAULTS, Keys
