@@ -89,6 +89,7 @@ class Child:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._exit: Exit | None = None
+        self._at_end: list[Callable[[], None]] = []
         # A daemon: the end of ralph-tui never waits for a command, it stops it.
         threading.Thread(
             target=self._follow, args=(status, lost), name=f"keeper-{keeper.pid}", daemon=True
@@ -116,6 +117,14 @@ class Child:
             raise TimeoutError(f"process {self.pid} still runs after {timeout} s")
         return self._exit
 
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Call this when it has ended, at once if it has; from another thread, so be quick."""
+        with self._lock:
+            if self._exit is None:
+                self._at_end.append(call)
+                return
+        call()
+
     def _order(self, word: bytes) -> None:
         with self._lock:
             if self._control is not None:
@@ -142,8 +151,11 @@ class Child:
         if not end.survivors:
             self._keeper.wait()
         collect()
-        self._exit = end
+        with self._lock:
+            self._exit = end
         self._ended.set()
+        for call in self._at_end:
+            call()
         if end.survivors:
             self._keeper.wait()
         os.close(status)

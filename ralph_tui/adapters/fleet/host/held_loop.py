@@ -177,6 +177,7 @@ class HeldLoop:
             child = self._launch(record, channel, variables)
             held.callback(child.wait)
             held.callback(child.stop)
+            child.at_end(self._inbox.nudge)
             running = Running(child, channel, self._telling, self.folder, ports)
             ended = running.follow(self._inbox, lambda: self._ending)
             said = self.folder.log("errors")
