@@ -11,7 +11,7 @@ from pathlib import Path
 from ralph_tui.adapters.fleet.host.command_line import fleet_environment
 from ralph_tui.adapters.fleet.host.port_blocks import take_block
 from ralph_tui.adapters.fleet.trees.checking import Check, FreshCheck
-from ralph_tui.adapters.fleet.trees.conflicts import find_conflicts
+from ralph_tui.adapters.fleet.trees.conflicts import ConflictTable
 from ralph_tui.adapters.fleet.trees.filling import read_copied
 from ralph_tui.adapters.fleet.trees.places import TreeFolder
 from ralph_tui.adapters.fleet.trees.receiving import receive
@@ -43,6 +43,7 @@ class CollectedWork:
         self._start = start
         self._trees = trees
         self._check: FreshCheck | None = None
+        self._conflicts = ConflictTable(repository)
 
     @cached_property
     def copied(self) -> dict[str, str]:
@@ -94,7 +95,7 @@ class CollectedWork:
         found = []
         for loop in loops:
             rest = {one.branch: one.commit for one in loops if _both(loop, one)}
-            told = find_conflicts(self._repository, loop.commit, rest | moved_on)
+            told = self._conflicts.of(loop.commit, rest | moved_on)
             found.append(
                 ConflictsFound(branch=loop.branch, others=told.others, unknown=told.unknown)
             )

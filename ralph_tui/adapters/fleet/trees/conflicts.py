@@ -4,7 +4,8 @@ Git merges in memory; the objects it makes go into a folder that is thrown away.
 """
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,26 +30,53 @@ class Conflicts:
     """Why it cannot be told of some or all, one sentence; empty: it was told."""
 
 
-def find_conflicts(repository: Repository, commit: str, others: Mapping[str, str]) -> Conflicts:
-    """Try to merge a commit with each of the others, which are commits by name.
+class ConflictTable:
+    """Which commits of a repository cannot be merged with which.
 
-    Raises ``WorkspaceError`` where git cannot work at all.
+    Commits never change: each pair is merged once, whichever of them is asked about, for with each
+    branch that comes all the others are asked about again.
     """
-    found: dict[str, tuple[str, ...]] = {}
-    unknown = ""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._merged: dict[frozenset[str], tuple[str, ...]] = {}
+        """By pair, the files in conflict."""
+
+    def of(self, commit: str, others: Mapping[str, str]) -> Conflicts:
+        """Try to merge a commit with each of the others, which are commits by name.
+
+        Raises ``WorkspaceError`` where git cannot work at all.
+        """
+        pairs = {name: frozenset((commit, other)) for name, other in others.items()}
+        problem = self._merge({pair for pair in pairs.values() if pair not in self._merged})
+        found = {name: files for name, pair in pairs.items() if (files := self._merged.get(pair))}
+        return Conflicts(found, problem)
+
+    def _merge(self, pairs: Iterable[frozenset[str]]) -> str:
+        """Why it cannot be told of some of them; that is tried again when they are asked about."""
+        unknown = ""
+        with ExitStack() as held:
+            folder = ""
+            for pair in pairs:
+                folder = folder or held.enter_context(_objects_apart(self._repository))
+                files, problem = _conflict(self._repository, min(pair), max(pair), folder)
+                if not problem:
+                    self._merged[pair] = files
+                unknown = unknown or problem
+        return unknown
+
+
+@contextmanager
+def _objects_apart(repository: Repository) -> Iterator[str]:
+    """A folder for the objects of a merge, which is thrown away."""
     try:
         with tempfile.TemporaryDirectory(dir=repository.own_folder(), prefix="merge-") as folder:
             (Path(folder) / "pack").mkdir()
-            for name, other in others.items():
-                files, problem = _conflict(repository, commit, other, folder)
-                if files:
-                    found[name] = files
-                unknown = unknown or problem
+            yield folder
     except OSError as error:
         raise workspace_error(
             f"cannot merge in {one_line(str(repository.folder))}: {why(error, '')}", error
         ) from error
-    return Conflicts(found, unknown)
 
 
 def _conflict(
