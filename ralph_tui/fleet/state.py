@@ -68,6 +68,8 @@ class FleetState:
     reach: told.Reach = field(default_factory=told.Reach)
     loops: dict[str, LoopState] = field(default_factory=dict)
     """By id, in the order of the plan, which is that of the queue."""
+    tried: dict[str, list[LoopState]] = field(default_factory=dict)
+    """The same that are tries at one objective, by what they have in common."""
     hosts: dict[str, HostState] = field(default_factory=dict)
     held: dict[str, told.AccountHeld] = field(default_factory=dict)
     """By `Loop.login`: those at which nothing is started."""
@@ -102,7 +104,7 @@ class FleetState:
 
     def tries(self, common: str) -> list[LoopState]:
         """The tries at one objective."""
-        return [loop for loop in self.loops.values() if loop.spec.tries_at == common]
+        return self.tried.get(common, [])
 
     def replay(self, events: Iterable[FleetEvent]) -> "FleetState":
         """Apply all of them; gives itself back."""
@@ -129,6 +131,10 @@ def _fleet_started(state: FleetState, event: told.FleetStarted) -> None:
     state.started, state.plan = event, event.plan
     state.unattended, state.reach = event.unattended, event.reach
     state.loops = {spec.id: LoopState(spec) for spec in event.plan.loops}
+    state.tried = {}
+    for loop in state.loops.values():
+        if loop.spec.tries_at:
+            state.tried.setdefault(loop.spec.tries_at, []).append(loop)
 
 
 def _fleet_resumed(state: FleetState, event: told.FleetResumed) -> None:

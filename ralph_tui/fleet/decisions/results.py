@@ -41,9 +41,9 @@ def awaits_collection(state: FleetState, loop: LoopState) -> bool:
 
 def winners(state: FleetState) -> Iterator[Decision]:
     """For each objective with several tries: the next to be verified, or the winner."""
-    for common in dict.fromkeys(loop.spec.tries_at for loop in state.loops.values()):
-        if common and common not in state.chosen:
-            decision = _winner(state, common, state.tries(common))
+    for common, tries in state.tried.items():
+        if common not in state.chosen:
+            decision = _winner(state, common, tries)
             if decision is not None:
                 yield decision
 

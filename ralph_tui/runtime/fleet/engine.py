@@ -1,10 +1,11 @@
 """The thread of a fleet: observations and commands in, its journal, orders out.
 
 Journal first, as in a run: an event is on disk before it is folded, shown or carried out. What is
-decided next is a pure function of the state, asked again after whatever has come in.
+decided next is a pure function of the state, asked again when that has changed: see `Rounds`.
 """
 
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -24,11 +25,12 @@ from ralph_tui.runtime.fleet.asking import HOST_GONE, OVER, Asking
 from ralph_tui.runtime.fleet.carrying_out import CarryingOut
 from ralph_tui.runtime.fleet.desk import Mirrors, Results, Work
 from ralph_tui.runtime.fleet.observing import Observing
+from ralph_tui.runtime.fleet.rounds import Rounds
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
 
-LOOK_S = 1.0
-"""At least so often is it asked what time alone has changed: a lease, a hold, a start's turn."""
+MOST_TAKEN = 1000
+"""So much is taken in before it is asked what is next, also where more comes all the time."""
 MOST_ROUNDS = 10_000
 """So often in a row nothing but a bug decides again."""
 Subscriber = Callable[[told.FleetEvent], None]
@@ -82,6 +84,7 @@ class FleetEngine:
         """Why the fleet could not be recorded to its end; one sentence for the user."""
         self._outside = outside
         self._inbox = Inbox()
+        self._rounds = Rounds(clock.monotonic)
         self._subscribers: list[Subscriber] = []
         self._works: SimpleQueue[tuple[str, Work] | None] = SimpleQueue()
         self._working: list[str] = []
@@ -135,6 +138,7 @@ class FleetEngine:
     def record(self, event: told.FleetEvent) -> int:
         """See `Desk`."""
         stamped = self._put(event)
+        self._rounds.change()
         self._carrying_out.follow(stamped)
         if isinstance(stamped, told.LoopEnded):
             self._asking.loop_over(stamped.loop)
@@ -189,25 +193,30 @@ class FleetEngine:
             if self.journal.tick():
                 self._outside.keep_lock()
             # Hosts speak first: what they hold decides what is lost.
-            item = self._inbox.get(LOOK_S)
+            item, taken = self._inbox.get(self._rounds.due_in()), 0
             while item is not None:
                 self._take(item)
-                item = self._inbox.get(0)
-            self._decide()
+                taken += 1
+                item = self._inbox.get(0) if taken < MOST_TAKEN else None
+            if not self._rounds.due_in():
+                self._rounds.end(self._decide())
 
-    def _decide(self) -> None:
+    def _decide(self) -> float:
+        """Until nothing is left; the seconds of CPU that it took to see that."""
         for _ in range(MOST_ROUNDS):
+            began = time.thread_time()
             decisions = decide(self.state, self.clock.now())
+            took = time.thread_time() - began
             if not decisions:
-                return
+                return took
             for decision in decisions:
                 if not isinstance(decision, Finish):
                     self._carrying_out.carry_out(decision)
                 elif self._working:  # what it gives back comes before the end
-                    return
+                    return took
                 else:
                     self._finish(decision)
-                    return
+                    return took
         raise RuntimeError("the fleet's decisions go round in a circle")
 
     def _finish(self, decision: Finish) -> None:
@@ -235,6 +244,7 @@ class FleetEngine:
 
     def _done(self, done: _Done) -> None:
         self._working.remove(done.name)
+        self._rounds.change()  # the end may have waited for it
         if isinstance(done.error, RalphError | OSError):
             text = f"{done.name}: {clip(one_line(str(done.error)), 500)}"
             self.record(told.FleetNoticed(text=text, level="warn"))

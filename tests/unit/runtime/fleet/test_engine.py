@@ -1,8 +1,10 @@
 """The engine of a fleet: journal first, hosts are believed no more than they may be."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.commands import Abort, Command, Guide, Pause, Stop
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, Noticed, RunStarted
+from ralph_tui.fleet import decisions
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.state import FleetState, LoopState
@@ -226,6 +229,29 @@ def test_a_gap_is_asked_for_and_what_came_twice_is_kept_once(tmp_path: Path) -> 
         until(lambda: fleet.mirror("1", 1).seq == 4)
     mirrored = read_journal(tmp_path / "loops/1/001/events.jsonl").events
     assert [event.seq for event in mirrored] == [1, 2, 3, 4]
+
+
+def test_what_a_run_records_is_no_reason_to_decide_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def counted(state: FleetState, now: datetime) -> list[decisions.Decision]:
+        asked.append(time.monotonic())
+        return decisions.decide(state, now)
+
+    monkeypatch.setattr(engine_module, "decide", counted)
+    with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
+        fleet.hosts.join("h")
+        fleet.wait_for(told.LoopBegan)
+        began = time.monotonic()
+        for number in range(1, 101):
+            event = RUN if number == 1 else Noticed(level="log", source="s", text="x")
+            one = lines(event, first=number)
+            fleet.hosts.observe(seen.Recorded(loop="1", attempt=1, seq=number, lines=one))
+            until(lambda n=number: fleet.mirror("1", 1).seq == n)  # type: ignore[misc]
+        looks = time.monotonic() - began + 1  # one a second, and the one behind its beginning
+        assert sum(at > began for at in asked) <= looks + 1
 
 
 def test_a_line_that_is_no_event_is_told_once_and_ends_no_fleet(tmp_path: Path) -> None:
