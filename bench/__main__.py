@@ -47,7 +47,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "intelligence": intelligence.world,
     "context": context.checkpoints,
     "loop": loop_time.per_iteration,
-    "fleet": fleet.dispatch,
+    "fleet": fleet.fleets,
 }
 
 

@@ -7,12 +7,17 @@ from importlib.metadata import version
 from pathlib import Path
 
 
+def load() -> str:
+    """How many have worked, or waited for it, in the last minute."""
+    return f"{os.getloadavg()[0]:.1f}"
+
+
 def facts() -> dict[str, str]:
     """Machine and versions; the load tells whether others worked at the same time."""
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False)
     return {
         "machine": f"{platform.system()} {platform.release()}, {_processor()}, "
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
+        f"{os.cpu_count()} cores, load {load()}",
         "python": platform.python_version(),
         "textual": version("textual"),
         "git": git.stdout.removeprefix("git version").strip(),

@@ -1,0 +1,58 @@
+"""A command to a loop of a fleet: fleet's socket, host, the run's engine, and the answer back."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from bench.places import repository
+from bench.real_fleet import RealFleet, fleet_file, host
+from bench.result import Result, Scale, ms, percentile, seconds_of
+from tests.fleet_programs import free_port
+from tests.waiting import until
+
+PATIENCE_S = 60.0
+PAUSE_S = 0.02
+"""Between two commands: what one of them leaves to do is done by then."""
+
+
+def round_trips(scale: Scale) -> Iterator[Result]:
+    """Of a run on the fleet's own host, and of one on another host, joined by TLS."""
+    for where in ("embedded", "another host, by TLS"):
+        with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch, ExitStack() as held:
+            fleet = _fleet(Path(scratch), held, far=where != "embedded")
+            until(fleet.works, PATIENCE_S)
+            took = list(_commands(fleet, scale.of(300, 60)))
+        p95 = percentile(took, 95)
+        yield Result(
+            f"pause or unpause of a loop and its run's answer, {where}, p95",
+            f"{ms(p95)} (median {ms(median(took))})",
+            "<= 50 ms",
+            p95 <= 0.05,
+            {"p95_seconds": p95, "median_seconds": median(took)},
+        )
+
+
+def _fleet(place: Path, held: ExitStack, *, far: bool) -> RealFleet:
+    """One whose only loop works until the end."""
+    root = repository(place / "repo")
+    file = fleet_file(place / "night.toml", "cat >/dev/null; sleep 600", "false", 1)
+    if not far:
+        here = ("--agents", "1", "--trees", str(place / "trees"))
+        return held.enter_context(RealFleet(root, file, *here))
+    address, keys = f"tls://127.0.0.1:{free_port()}", place / "keys"
+    listening = ("--agents", "0", "--listen", address, "--tls", str(keys))
+    fleet = held.enter_context(RealFleet(root, file, *listening))
+    until((keys / "fleet-cert.pem").exists, PATIENCE_S)
+    held.enter_context(host(address, keys, place / "far"))
+    return fleet
+
+
+def _commands(fleet: RealFleet, count: int) -> Iterator[float]:
+    """Seconds of each."""
+    for number in range(count):
+        name = "unpause" if number % 2 else "pause"
+        yield seconds_of(lambda name=name: fleet.tell("1", name))  # type: ignore[misc]
+        time.sleep(PAUSE_S)

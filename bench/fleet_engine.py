@@ -1,0 +1,198 @@
+"""A fleet's engine with a thousand loops: deciding what is next, and keeping what they tell.
+
+The engine, its journal and the mirrors are real. What hosts observe is handed over here, in batches
+as they would come, each loop's events evenly over time; of every few it tells a higher cost.
+"""
+
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench.result import Result, Scale, ms, per_call, percentile
+from ralph_tui.adapters.fleet.dispatch.wire import BATCH_S
+from ralph_tui.adapters.fleet.records.mirror import Mirror
+from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.adapters.records.runs import STATUS_VERSION
+from ralph_tui.adapters.remote.requests import Request
+from ralph_tui.commands import Abort
+from ralph_tui.events import Noticed, RunStarted
+from ralph_tui.fleet.decisions import decide
+from ralph_tui.fleet.events import (
+    CollectionFailed,
+    ConflictsFound,
+    FleetEvent,
+    FleetStarted,
+    LoopProgressed,
+)
+from ralph_tui.fleet.plan import Loop, Plan
+from ralph_tui.fleet.state import LoopState
+from ralph_tui.ports import fleet as seen
+from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.fleet.engine import FleetEngine, Outside
+from tests.doubles.played_hosts import PlayedHosts
+from tests.waiting import until
+
+LOOPS, RATE = 1000, 2
+TURN = int(1 / RATE / BATCH_S)
+"""In every batch of so many a loop tells an event."""
+PROGRESS = int(5 / BATCH_S)
+"""In every batch of so many it tells how it stands."""
+ALLOWED = 0.05
+PATIENCE_S = 120.0
+
+
+class _NoWork:
+    """What becomes of work, where there is none."""
+
+    copied: dict[str, str] = {}
+
+    def receive(self, collected: seen.Collected, run_id: str) -> FleetEvent:
+        return CollectionFailed(loop=collected.loop, reason=run_id)
+
+    def conflicts(self, loops: Sequence[LoopState]) -> list[ConflictsFound]:
+        return []
+
+    def verify(self, loop: LoopState) -> FleetEvent:
+        raise NotImplementedError
+
+    def bundle_base(self, commit: str) -> bytes:
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        pass
+
+
+class _Measured(FleetEngine):
+    """Keeps what each round of deciding has taken, in seconds of CPU."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.rounds: list[float] = []
+
+    def _decide(self) -> float:
+        began = time.thread_time()
+        try:
+            return super()._decide()
+        finally:
+            self.rounds.append(time.thread_time() - began)
+
+
+class _Told:
+    """The engine's loops, what was told of them, and what has come of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.hosts = PlayedHosts(_begin)
+        self.mirrors: dict[tuple[str, int], Mirror] = {}
+        self.lines = 0
+        self.late: list[float] = []
+        """Seconds from a loop's progress to its event."""
+        self._told: dict[str, float] = {}
+        self._folder = folder
+        clock, source = SystemClock(), seen.Source(commit="c", path="/nowhere", machine="m")
+        outside = Outside(self.hosts, source, self._mirror, _NoWork())
+        self.engine = _Measured(Journal(folder / "events.jsonl", clock), clock, outside)
+        self.engine.subscribe(self._recorded)
+
+    def begin(self) -> None:
+        """Until all loops run."""
+        loops = tuple(Loop(id=str(n), objective="x", command="true") for n in range(LOOPS))
+        plan = Plan(loops=loops, start_every_s=0.0, budget_usd=1e6)
+        start = FleetStarted(fleet_id="f", name="fleet-001", root="/", commit="c", plan=plan)
+        self.engine.begin(start)
+        self.hosts.join("h", slots=LOOPS)
+        until(self._all_run, PATIENCE_S)
+
+    def tell(self, seconds: int) -> None:
+        """As long as that, and until all of it has been taken in."""
+        began = time.monotonic()
+        for batch in range(int(seconds / BATCH_S)):
+            for number in range(LOOPS):
+                if number % TURN == batch % TURN:
+                    self._tell_line(str(number), batch // TURN + 1)
+                if number % PROGRESS == batch % PROGRESS:
+                    self._tell_standing(str(number), batch // PROGRESS + 1)
+            time.sleep(max(0.0, began + (batch + 1) * BATCH_S - time.monotonic()))
+        until(lambda: sum(one.seq for one in self.mirrors.copy().values()) == self.lines, 60)
+
+    def end(self) -> None:
+        """Give all up."""
+        self.engine.request(Request(Abort()), lambda _: None)
+        self.hosts.observe(seen.Gone(host="h"))
+        if not self.engine.join(PATIENCE_S):
+            raise RuntimeError("the engine did not end")
+
+    def _all_run(self) -> bool:
+        return all(loop.status == "running" for loop in self.engine.state.loops.values())
+
+    def _tell_line(self, loop: str, seq: int) -> None:
+        event = RUN if seq == 1 else NOTICED.model_copy(update={"seq": seq})
+        line = event.model_dump_json()
+        self.hosts.observe(seen.Recorded(loop=loop, attempt=1, seq=seq, lines=(line,)))
+        self.lines += 1
+
+    def _tell_standing(self, loop: str, iteration: int) -> None:
+        status = {"version": STATUS_VERSION, "run_id": "r", "phase": "agent"}
+        status |= {"iteration": iteration, "cost_usd": 0.1 * iteration}
+        self._told[loop] = time.monotonic()
+        self.hosts.observe(seen.Stands(loop=loop, attempt=1, status=status))
+
+    def _recorded(self, event: FleetEvent) -> None:
+        if isinstance(event, LoopProgressed):
+            self.late.append(time.monotonic() - self._told[event.loop])
+
+    def _mirror(self, loop: str, attempt: int) -> Mirror:
+        key = (loop, attempt)
+        if key not in self.mirrors:
+            self.mirrors[key] = Mirror(self._folder / "loops" / loop)
+        return self.mirrors[key]
+
+
+RUN = RunStarted(
+    seq=1, run_id="r", root="/t", objective="o", agent="a", max_iterations=3, session_timeout_s=1,
+    task="task-001", attempt="001",
+)  # fmt: skip
+NOTICED = Noticed(level="log", source="s", text="x" * 150)
+
+
+def _begin(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
+    if isinstance(order, seen.Place):
+        run = {"run_id": "r", "run": "task-001/001", "folder": "/t"}
+        hosts.observe(seen.Began(loop=order.loop.id, attempt=order.attempt, **run))
+
+
+def thousand(scale: Scale) -> Iterator[Result]:
+    """Its rounds, and its thread as a whole."""
+    with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
+        told = _Told(Path(scratch))
+        told.begin()
+        told.engine.rounds.clear()
+        thread = next(one for one in threading.enumerate() if one.name == "ralph-fleet")
+        clock = time.pthread_getcpuclockid(thread.ident or 0)
+        used, began = time.clock_gettime(clock), time.monotonic()
+        told.tell(scale.of(20, 8))
+        passed = time.monotonic() - began
+        share = (time.clock_gettime(clock) - used) / passed
+        rounds = told.engine.rounds.copy()
+        engine = told.engine
+        one_round = per_call(lambda: decide(engine.state, engine.clock.now()), calls=10)
+        told.end()
+    deciding = sum(rounds) / passed
+    yield Result(
+        f"{LOOPS} running loops: deciding what is next",
+        f"{deciding:.1%} of a core: {len(rounds) / passed:.0f} rounds/s of {ms(one_round)}",
+        "<= 5 % of a core",
+        deciding <= ALLOWED,
+        {"share": deciding, "round_seconds": one_round, "rounds": len(rounds) / passed},
+    )
+    yield Result(
+        f"the same: the engine's thread, {RATE} events/s of each into its mirror",
+        f"{share:.0%} of a core; progress recorded {ms(percentile(told.late, 95))} after it came, "
+        f"p95 (median {ms(median(told.late))})",
+        "",
+        None,
+        {"share": share, "p95_seconds": percentile(told.late, 95)},
+    )

@@ -1,0 +1,193 @@
+"""Eight loops by a fleet, and the same eight by the threads of a script: what a fleet costs.
+
+The script does what somebody without a fleet would do for a loop: a clone of the repository with a
+branch, `ralph-tui run` in it, a commit of what the agent has left, a fetch of that branch into the
+user's repository, and the clone is removed. It keeps, records and watches nothing. Its threads have
+a slot each, as the fleet's loops have. It has loaded all it needs when it begins, so that the
+fleet's wall is taken from its first event to its last; what its process needs before that and
+after, once per fleet, is told beside. By default a fleet also spreads the starts on one login
+(`start_every`); here it does not.
+
+Both sides take turns, and of each the best counts: who shares the machine makes both slower.
+"""
+
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.machine import load
+from bench.places import clean_environment, repository, run_of
+from bench.real_fleet import Event, RealFleet, fleet_file, moment
+from bench.result import Result, Scale, in_turns, ms
+
+LOOPS = 8
+GATE = "test -e done.txt"
+ALLOWED, ALLOWED_CPU = 1.05, 0.03
+ROUNDS = {1: 2, 2: 2, 4: 2, 8: 3}
+"""By loops at once; those that are over sooner vary more."""
+QUICK_ROUNDS = {4: 1}
+MOST_S = 300.0
+SHORT = " with agents of 5 s"
+"""Of a budget that is not judged where they are quicker."""
+SETTLED_S = 0.6
+"""Behind the start of a run and the collection of another one, until nothing is done for them."""
+
+
+@dataclass
+class _Fleets:
+    """What was measured of the fleets of one size."""
+
+    before: list[float] = field(default_factory=list)
+    after: list[float] = field(default_factory=list)
+    own: list[float] = field(default_factory=list)
+    """CPU, as a share of the wall."""
+    watching: list[float] = field(default_factory=list)
+    """The same while its loops do nothing but run."""
+    per_loop: list[float] = field(default_factory=list)
+    """Seconds of CPU."""
+
+
+def against_threads(scale: Scale) -> Iterator[Result]:
+    """Walls, and the fleet's own CPU meanwhile."""
+    seconds = scale.of(5, 2)
+    agent = f"cat >/dev/null; sleep {seconds}; echo done >done.txt"
+    all_of_them = {}
+    for at_once, rounds in (QUICK_ROUNDS if scale.quick else ROUNDS).items():
+        measured = all_of_them[at_once] = _Fleets()
+        threads, fleets = in_turns(
+            rounds,
+            lambda k=at_once: _threads(agent, k),  # type: ignore[misc]
+            lambda k=at_once, into=measured: _fleet(agent, k, into),  # type: ignore[misc]
+        )
+        ratio = min(fleets) / min(threads)
+        yield Result(
+            f"{LOOPS} loops with agents of {seconds} s, {at_once} at once: a fleet against threads",
+            f"{ratio:.2f}x ({min(fleets):.1f} s : {min(threads):.1f} s; load {load()})",
+            f"<= {ALLOWED}x" + (SHORT if scale.quick else ""),
+            None if scale.quick else ratio <= ALLOWED,
+            {"ratio": ratio, "seconds": min(fleets), "threads_seconds": min(threads)},
+        )
+    yield from _own(all_of_them, judged=not scale.quick)
+
+
+def _own(all_of_them: dict[int, _Fleets], *, judged: bool) -> Iterator[Result]:
+    watching = {k: min(one.watching) for k, one in all_of_them.items() if one.watching}
+    per_loop = min(used for one in all_of_them.values() for used in one.per_loop)
+    if watching:
+        yield Result(
+            f"the fleet's own CPU while {_listed(watching)} loops run",
+            f"{', '.join(f'{share:.1%}' for share in watching.values())} of a core",
+            "<= 3 % of a core" + ("" if judged else SHORT),
+            max(watching.values()) <= ALLOWED_CPU if judged else None,
+            {f"share_{k}": share for k, share in watching.items()},
+        )
+    shares = {k: min(one.own) for k, one in all_of_them.items()}
+    yield Result(
+        "its own CPU for a loop, from clone to branch",
+        f"{ms(per_loop)}, so that all in all it takes "
+        f"{', '.join(f'{share:.1%}' for share in shares.values())} of these walls",
+        "",
+        None,
+        {"seconds": per_loop, **{f"share_{k}": share for k, share in shares.items()}},
+    )
+    before = min(took for one in all_of_them.values() for took in one.before)
+    after = min(took for one in all_of_them.values() for took in one.after)
+    yield Result(
+        "once per fleet: until its first event, from its last one to its exit",
+        f"{before:.2f} s, {after:.2f} s",
+        "",
+        None,
+        {"before_seconds": before, "after_seconds": after},
+    )
+
+
+def _listed(numbers: dict[int, float]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _threads(agent: str, at_once: int) -> float:
+    """Seconds until all are done."""
+    with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
+        root = repository(Path(scratch) / "repo")
+        began = time.monotonic()
+        with ThreadPoolExecutor(at_once) as threads:
+            trees = [Path(scratch) / f"loop-{number}" for number in range(LOOPS)]
+            for done in [threads.submit(_by_hand, root, tree, agent) for tree in trees]:
+                done.result()
+        return time.monotonic() - began
+
+
+def _by_hand(root: Path, tree: Path, agent: str) -> None:
+    branch = f"work/{tree.name}"
+    _run(root, "git", "clone", "--quiet", "--", str(root), str(tree))
+    _run(tree, "git", "checkout", "--quiet", "-b", branch)
+    _run(tree, *run_of(agent, "--headless", gate=GATE))
+    _run(tree, "git", "add", "--all")
+    identity = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
+    _run(tree, "git", *identity, "commit", "--quiet", "--message=work")
+    _run(root, "git", "fetch", "--quiet", str(tree), f"{branch}:{branch}")
+    shutil.rmtree(tree)
+
+
+def _run(folder: Path, *words: str) -> None:
+    done = subprocess.run(
+        words,
+        cwd=folder,
+        env=clean_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{words[:3]} ended with {done.returncode}: {done.stdout[-1000:]}")
+
+
+def _fleet(agent: str, at_once: int, into: _Fleets) -> float:
+    """Seconds from its first event to its last."""
+    with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
+        place = Path(scratch)
+        root = repository(place / "repo")
+        file = fleet_file(place / "night.toml", agent, GATE, LOOPS)
+        began = time.time()
+        where = ("--agents", str(at_once), "--trees", str(place / "trees"))
+        with RealFleet(root, file, *where) as fleet:
+            fleet.wait(MOST_S)
+            ended = time.time()
+        events = fleet.events()
+        if sum(event["kind"] == "result_collected" for event in events) != LOOPS:
+            raise RuntimeError("not every loop of the fleet was collected")
+    first, last = moment(events[0]), moment(events[-1])
+    into.before.append(first - began)
+    into.after.append(ended - last)
+    used = fleet.used_until(last) - fleet.used_until(first)
+    into.own.append(used / (last - first))
+    into.per_loop.append(used / LOOPS)
+    quiet = list(_quiet(events, at_once))
+    if sum(until - since for since, until in quiet) >= 1:
+        used = sum(fleet.used_until(until) - fleet.used_until(since) for since, until in quiet)
+        into.watching.append(used / sum(until - since for since, until in quiet))
+    return last - first
+
+
+def _quiet(events: list[Event], at_once: int) -> Iterator[tuple[float, float]]:
+    """From when to when all slots have a run, and nothing else is done for any loop."""
+    running: set[str] = set()
+    since = 0.0
+    for event in events:
+        at, kind = moment(event), event["kind"]
+        if kind in ("loop_placed", "loop_ended", "fleet_finished"):
+            if len(running) == at_once and at > since:
+                yield since, at
+            running.discard(event.get("loop", ""))
+        elif kind == "loop_began":
+            running.add(event["loop"])
+        if kind in ("loop_began", "loop_ended", "result_collected", "conflicts_found"):
+            since = at + SETTLED_S

@@ -1,0 +1,132 @@
+"""A fleet as its user runs it: ``ralph-tui fleet run`` in a repository, with real runs."""
+
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from bench.places import clean_environment, ralph_tui
+from bench.usage import cpu_seconds
+from ralph_tui.adapters.fleet.records.folders import FleetFolder, fleets_folder
+from ralph_tui.adapters.remote.client import request
+
+LOOK_S = 0.05
+ENDS_S = 30.0
+
+Event = dict[str, Any]
+
+
+def fleet_file(path: Path, agent: str, gate: str, loops: int) -> Path:
+    """A file of as many objectives; nothing but a free slot is in the way of a start."""
+    told = {"start_every": "0s", "agent": "command", "agent_command": agent, "command": gate}
+    lines = ["[fleet]", *(f"{name} = {json.dumps(value)}" for name, value in told.items())]
+    lines += [f'[[objective]]\ntext = "Measure {number}"' for number in range(1, loops + 1)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+class RealFleet:
+    """The process of a fleet, from its start to the end of the block."""
+
+    def __init__(self, root: Path, file: Path, *words: str) -> None:
+        self.cpu: list[tuple[float, float]] = []
+        """What its own process has used until when: both in seconds, the time since 1970."""
+        self._folder = FleetFolder(fleets_folder(root) / "fleet-001")
+        self._words = ralph_tui("fleet", "run", str(file), "--headless", *words)
+        self._root = root
+        self._over = threading.Event()
+        self._watch = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> "RealFleet":
+        self._process = started(self._words, self._root)
+        self._watch.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        end(self._process)
+        self._over.set()
+        self._watch.join()
+
+    def wait(self, seconds: float) -> None:
+        """Until it has completed; raises ``RuntimeError`` with its last words where it has not."""
+        said, _ = self._process.communicate(timeout=seconds)
+        if self._process.returncode:
+            raise RuntimeError(f"the fleet did not complete: {said[-1000:]}")
+
+    def events(self) -> list[Event]:
+        """Its journal until now."""
+        with suppress(OSError):
+            lines = self._folder.journal.read_text().splitlines(keepends=True)
+            return [json.loads(line) for line in lines if line.endswith("\n")]
+        return []
+
+    def works(self) -> bool:
+        """Whether a loop's agent was seen at work."""
+        return any(event.get("phase") in ("agent", "waiting") for event in self.events())
+
+    def tell(self, loop: str, name: str) -> None:
+        """A command to a loop, through the fleet's socket; back with the answer of its run."""
+        owner = self._folder.owner()
+        if owner is None:
+            raise RuntimeError("the fleet is gone")
+        request(Path(owner.socket), {"name": name}, loop=loop)
+
+    def used_until(self, moment: float) -> float:
+        """Seconds of CPU of its own process, its children's left out."""
+        return max((used for at, used in self.cpu if at <= moment), default=0.0)
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK_S):
+            with suppress(OSError, subprocess.CalledProcessError, IndexError):  # it has ended
+                self.cpu.append((time.time(), cpu_seconds(self._process.pid)))
+
+
+@contextmanager
+def host(address: str, keys: Path, folder: Path) -> Iterator[None]:
+    """A machine that has one slot for the loops of a fleet."""
+    where = ("--tls", str(keys), "--base", str(folder), "--name", "far", "--agents", "1")
+    process = started(ralph_tui("fleet", "worker", address, *where), folder.parent)
+    try:
+        yield
+    finally:
+        end(process)
+
+
+def started(words: Sequence[str], folder: Path) -> subprocess.Popen[str]:
+    """A program of ours, that hears signals whatever this process ignores."""
+    return subprocess.Popen(
+        words,
+        cwd=folder,
+        env=clean_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """In order, else by force; its keepers then end what it ran."""
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.communicate(timeout=ENDS_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+def moment(event: Event) -> float:
+    """When it was recorded, in seconds since 1970."""
+    return datetime.fromisoformat(event["at"]).timestamp()
