@@ -108,6 +108,8 @@ class TrackerService(Service):
                 return Reply(201, self.labels[-1])
             case "GET", ["issues"]:
                 return Reply(200, self._page(request, self.issues[::-1]))
+            case "GET", ["issues", number] if int(number) <= len(self.issues):
+                return Reply(200, self.issues[int(number) - 1])
             case "POST", ["issues"]:
                 return self._open(request.body)
             case "PATCH", ["issues", number]:

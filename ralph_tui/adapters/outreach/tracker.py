@@ -6,7 +6,7 @@ Where the token may not set labels, the issue is made without them: no issue wou
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from ralph_tui.adapters.outreach.channel import ChannelContext
 from ralph_tui.adapters.outreach.dialects import DIALECTS, Dialect
@@ -155,10 +155,10 @@ class Tracker:
                 **self._dialect.page(page, SEARCHED_PER_PAGE),
             }
             response = self._service.call("GET", f"{self._repo}/issues", params=params)
-            if response.status != 200:
-                raise self._error(response)
-            issues = response.json()
-            if not isinstance(issues, list) or not issues:
+            issues = response.json() if response.status == 200 else None
+            if not isinstance(issues, list):
+                raise self._error(response, "read")
+            if not issues:
                 return
             for issue in filter(_is_issue, issues):
                 number = _number(issue)
@@ -169,9 +169,15 @@ class Tracker:
         """The issue of this number; raises ``UndeliveredError``."""
         self._check_token()
         response = self._service.call("GET", f"{self._repo}/issues/{number}")
-        if response.status != 200:
-            raise self._error(response)
-        issue = response.object()
+        if response.status in (404, 410):
+            raise UndeliveredError(
+                f"{self.place} shows this token no such issue: check the number, and what the "
+                "token may see",
+                "mend",
+            )
+        issue = response.object() if response.status == 200 else {}
+        if _number(issue) != number:
+            raise self._error(response, "read")
         return Issue(number, _text(issue, "title"), _text(issue, "body"))
 
     def _check_token(self) -> None:
@@ -243,15 +249,17 @@ class Tracker:
             self._numbers.put(run_id, number)
         return _address(issue, number)
 
-    def _error(self, response: HttpResponse) -> UndeliveredError:
-        """What is wrong and what to do, by status."""
+    def _error(
+        self, response: HttpResponse, what: Literal["write", "read"] = "write"
+    ) -> UndeliveredError:
+        """What is wrong and what to do, by status; `what` was to be done with issues."""
         status, host = response.status, self._service.place
         match status:
             case 401:
                 text = f"{host} refuses the token: put a valid one into {self._variable}"
             case 403:
                 text = (
-                    f"the token in {self._variable} may not write issues in {self._repository}: "
+                    f"the token in {self._variable} may not {what} issues in {self._repository}: "
                     "give it that right"
                 )
             case 404:
@@ -260,7 +268,8 @@ class Tracker:
                     "outreach.repository, and what the token may see"
                 )
             case 410 | 423:
-                text = f"{self._repository} takes no issues: it is archived, or has them disabled"
+                takes = "takes" if what == "write" else "has"
+                text = f"{self._repository} {takes} no issues: it is archived, or they are disabled"
             case _ if 300 <= status < 400:
                 text = (
                     f"{host} wants to redirect, which is not followed: put the current address "
@@ -269,7 +278,8 @@ class Tracker:
             case _ if status < 300:
                 text = f"what answers at {host} is no tracker: check outreach.tracker_url"
             case _:
-                said = self._service.safe(f"{host} does not accept the issue (HTTP {status})")
+                does = "accept the issue" if what == "write" else "tell of issues"
+                said = self._service.safe(f"{host} does not {does} (HTTP {status})")
                 return UndeliveredError(said + self._service.safe(response.explanation()), "drop")
         return UndeliveredError(text + self._service.safe(response.explanation()), "mend")
 

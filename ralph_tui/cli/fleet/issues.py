@@ -24,19 +24,23 @@ def loops_of_issues(args: argparse.Namespace, root: Path) -> tuple[Loop, ...]:
     """One loop, or several tries, for each; raises ``UsageError`` where there is none."""
     label = args.from_issues.strip()
     tracker = _tracker(args, root)
-    loops: list[Loop] = []
+    issues: list[Issue] = []
     try:
-        for number, issue in enumerate(tracker.open_issues(label), 1):
-            if number > MOST_ISSUES:
+        for issue in tracker.open_issues(label):
+            if len(issues) == MOST_ISSUES:
                 raise UsageError(f"more than {MOST_ISSUES} issues have the label: choose fewer")
-            more = {"issue": issue.number}
-            loops += tries(args, str(issue.number), _objective(issue), **more)
+            issues.append(issue)
     except UndeliveredError as error:
         raise UsageError(f"the issues cannot be read: {error}") from error
-    if not loops:
+    if not issues:
         shown = clip(one_line(label), 80)
         raise UsageError(f"{tracker.place} has no open issue with the label {shown!r}")
-    return tuple(loops)
+    oldest_first = sorted(issues, key=lambda issue: issue.number)
+    return tuple(
+        loop
+        for one in oldest_first
+        for loop in tries(args, str(one.number), _objective(one), issue=one.number)
+    )
 
 
 def with_texts(plan: Plan, args: argparse.Namespace, root: Path) -> Plan:
@@ -70,5 +74,7 @@ def _tracker(args: argparse.Namespace, root: Path) -> Tracker:
 
 
 def _objective(issue: Issue) -> str:
+    if not issue.title.strip() and not issue.body.strip():
+        raise UsageError(f"issue {issue.number} has neither title nor text: write what is to do")
     text = f"Resolve issue {issue.number}: {one_line(issue.title)}\n\n{issue.body.strip()}"
     return clip(text, MOST_TEXT).strip()

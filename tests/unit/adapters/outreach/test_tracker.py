@@ -19,7 +19,7 @@ from ralph_tui.adapters.outreach.http_service import (
 )
 from ralph_tui.adapters.outreach.message import LABELS, Message, Readings, comment_of, message_of
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
-from ralph_tui.adapters.outreach.tracker import Tracker
+from ralph_tui.adapters.outreach.tracker import Issue, Tracker
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.oversight import EscalationLevel
 from tests.trackers import REPOSITORY, TOKEN, Answering, Reply, Request, TrackerService, served
@@ -448,3 +448,20 @@ def test_issues_that_cannot_be_listed_say_why(service: TrackerService, tmp_path:
     service.special = refusing("/issues", "GET", 404)
     with pytest.raises(UndeliveredError, match="shows this token no repository team/project"):
         list(channel(service, tmp_path).open_issues("night"))
+
+
+def test_one_issue_is_read_by_its_number(service: TrackerService, tmp_path: Path) -> None:
+    service.issues = [{"number": 1, "state": "open", "title": "One\x1b[2J", "body": None}]
+    tracker = channel(service, tmp_path)
+    assert tracker.issue(1) == Issue(1, "One", "")
+    with pytest.raises(UndeliveredError, match="no such issue: check the number"):
+        tracker.issue(2)
+    service.special = refusing("/issues/1", "GET", 403)
+    with pytest.raises(UndeliveredError, match=f"may not read issues in {REPOSITORY}"):
+        tracker.issue(1)
+    service.special = refusing("/issues/1", "GET", 422)
+    with pytest.raises(UndeliveredError, match=r"does not tell of issues \(HTTP 422\)"):
+        tracker.issue(1)
+    service.special = lambda _: Reply(200, ["no", "object"])
+    with pytest.raises(UndeliveredError, match="is no tracker: check"):
+        tracker.issue(1)

@@ -1,0 +1,136 @@
+"""A fleet whose agents meet a limit of their account, or use up its budget."""
+
+import json
+import shlex
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.fleet.records.folders import find_fleet
+from tests.doubles.launch import STUB, environment
+from tests.e2e.cli import GATE, here, run, start
+from tests.e2e.test_fleet import DOES_ALL, nothing_is_left, root, runs, said, state_of
+from tests.fleets import lines_of
+from tests.waiting import until
+
+__all__ = ["root"]
+Json = dict[str, Any]
+
+
+def works(command: str, tokens: int = 20) -> list[Json]:
+    """A session that does one thing."""
+    tool = {"name": "Bash", "input": {"command": command, "description": "work"}}
+    return [{"output_tokens": tokens, "tools": [tool]}, {"text": "Done."}]
+
+
+def claude(root: Path, monkeypatch: pytest.MonkeyPatch, *sessions: list[Json]) -> dict[str, str]:
+    """The stub is everybody's Claude Code, and plays these sessions in each loop; its settings."""
+    program, story = root.parent / "claude", root.parent / "story.json"
+    states = shlex.quote(str(root.parent / "told"))
+    program.write_text(
+        f'#!/bin/sh\nSTUB_STATE={states}/$RALPH_FLEET_LOOP exec {shlex.quote(str(STUB))} "$@"\n'
+    )
+    program.chmod(0o755)
+    arguments = ["--dangerously-skip-permissions"]
+    told = {"about": "a fleet", "subscription": True, "arguments": arguments}
+    story.write_text(json.dumps({**told, "sessions": sessions}))
+    settings = {"RALPH_TUI_AGENT__BINARY": str(program), "RALPH_TUI_PERMISSIONS__MODE": "skip"}
+    for name, value in environment(story, base=settings).items():
+        monkeypatch.setenv(name, value)
+    return settings
+
+
+def file_of(root: Path, *objectives: str, **fleet: object) -> Path:
+    """A fleet file; an objective is its lines."""
+    told = {"start_every": "1s", "agent": "claude", "command": GATE, "ports": 0, **fleet}
+    head = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
+    tables = [f'[[objective]]\ntext = "Do it"\n{each}' for each in objectives]
+    path = root.parent / "night.toml"
+    accounts = ["[account.work]", "agents = 2", "[account.other]"]
+    path.write_text("\n".join(["[fleet]", *head, *accounts, *tables]) + "\n")
+    return path
+
+
+def events(root: Path) -> list[Json]:
+    return lines_of(find_fleet(root).journal)
+
+
+def seq(root: Path, kind: str, **fields: object) -> list[int]:
+    """Where events of this kind stand in the fleet's journal."""
+    wanted = {"kind": kind, **fields}.items()
+    return [event["seq"] for event in events(root) if wanted <= event.items()]
+
+
+def test_at_a_limit_one_loop_tries_first_and_the_others_follow_in_steps(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = [{"fault": "429", "resets_in_s": 1, "times": 99}]
+    claude(root, monkeypatch, limit, works(DOES_ALL.partition("; ")[2]))
+    of_work = 'account = "work"'
+    waits = f"until [ -e {root.parent}/go ]; do sleep 0.1; done; {DOES_ALL}"
+    other = f'account = "other"\nagent_command = {json.dumps(waits)}'
+    file = file_of(root, other, of_work, of_work, of_work, agents=4)
+
+    with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
+        until(lambda: runs(root, "1"), 20)
+        until(lambda: seq(root, "account_held"), 20)
+        shown = here("fleet", "status", cwd=root).stdout
+        (root.parent / "go").touch()
+        code, lines = fleet.wait(timeout=50), fleet.stdout.read() if fleet.stdout else ""
+
+    assert code == 0, lines
+    assert "account work is held until " in shown
+    assert "usage limit, met by loop 2" in shown.splitlines()[0]
+    (queued,) = [line for line in shown.splitlines() if line.startswith("  4  queued")]
+    assert "it waits: account work is held until " in queued
+    assert "loop 2; nothing starts on it" in lines
+    assert "account work is held no more: loop 2 works" in lines
+    held, freed = seq(root, "account_held")[0], seq(root, "account_released")[0]
+    assert held < seq(root, "loop_ended", loop="1")[0] < freed, "another account goes on"
+    assert not [n for n in seq(root, "loop_placed") if held < n < freed], "nothing starts on it"
+    assert [n for n in seq(root, "loop_retried") if n < freed] == seq(
+        root, "loop_retried", loop="2"
+    )[:1]
+    for loop in "23":
+        journal = find_fleet(root).mirror(loop, 1) / "events.jsonl"
+        ended = [event["by"] for event in lines_of(journal) if event["kind"] == "wait_ended"]
+        assert ended
+        assert {*ended} == {"the fleet"}, "none wakes by itself with all the others"
+    begun = [
+        datetime.fromisoformat(event["at"])
+        for event in events(root)
+        if event["kind"] in ("loop_retried", "loop_placed") and event["loop"] != "1"
+    ]
+    assert all((after - before).total_seconds() >= 1 for before, after in pairwise(begun))
+    assert nothing_is_left(root)
+
+
+def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = claude(root, monkeypatch, works("date +%N >>notes.txt; sleep 1", tokens=100_000))
+    file = file_of(root, "", "", "", "", agents=2, budget_usd=1.5, start_every="0s")
+
+    began = run("fleet", "run", str(file), "--detach", cwd=root, **stub)
+    assert "fleet-001 runs in the background" in began.stdout, said(began)
+    watched = here("fleet", "attach", cwd=root)
+
+    assert watched.returncode == 3
+    state = state_of(root)
+    assert [(loop.status, loop.outcome) for loop in state.loops.values()] == [
+        ("ended", "interrupted"), ("ended", "interrupted"), ("skipped", None), ("skipped", None),
+    ]  # fmt: skip
+    assert state.finished is not None
+    told = "0 of 4 objectives completed, $2.00 of $1.50 used, $0.50 more than the budget"
+    assert state.finished.reason == told
+    assert state.finished.spent_usd == pytest.approx(2.0, abs=0.01)
+    lines, shown = watched.stdout, here("fleet", "status", cwd=root).stdout
+    assert "100 % of the budget is used, $2.00 of $1.50" in lines
+    assert lines.splitlines()[-1].endswith(f"the fleet is over: limit reached: {told}")
+    assert shown.splitlines()[0] == f"fleet-001  limit reached: {told}"
+    assert shown.count("stopped: the fleet's budget is used up") == 2
+    assert shown.count("it does not run: 100 % of the fleet's budget is used") == 2
+    assert nothing_is_left(root)
