@@ -24,6 +24,8 @@ OF_RUN = {
 }
 """Keys of an objective that are settings of its runs."""
 Number = Annotated[int, Field(ge=1, le=1000)]
+MOST_AGENTS = 100
+"""Loops at once on one machine: beyond that its watches of files end."""
 
 
 class Table(BaseModel):
@@ -52,7 +54,8 @@ class FleetTable(Told):
     """What all loops share; `Plan` says what each means."""
 
     name: Words | None = None
-    agents: Number | None = None
+    agents: Annotated[int, Field(ge=0, le=MOST_AGENTS)] | None = None
+    """0: others run its loops, see ``--listen``."""
     budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     base: Words | None = None
     isolation: Isolation | None = None

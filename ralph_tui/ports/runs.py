@@ -19,7 +19,8 @@ class FleetGlance:
     objectives: int
     sentence: str
     """How it stands."""
-    cost_usd: float
+    cost: str
+    """What its loops have cost, in words, as far as their agents tell."""
     live: bool
     """A process works on it."""
     asking: bool = False

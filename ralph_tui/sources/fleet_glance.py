@@ -4,7 +4,7 @@ from pathlib import Path
 from time import monotonic
 
 from ralph_tui.adapters.fleet.records.folders import FleetFolder, find_fleets
-from ralph_tui.fleet.wording import fleet_sentence
+from ralph_tui.fleet.wording import cost_words, fleet_sentence
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.sources.fleet import Fleet
 from ralph_tui.text.sanitize import one_line
@@ -38,7 +38,7 @@ class FollowedFleet:
             title=one_line(state.plan.name),
             objectives=len({loop.spec.tries_at or loop.spec.id for loop in loops}),
             sentence=one_line(fleet_sentence(state, fleet.clock(), lost=fleet.lost)),
-            cost_usd=state.spent_usd,
+            cost=cost_words(state),
             live=fleet.live,
             asking=fleet.live and any(loop.question for loop in loops),
         )

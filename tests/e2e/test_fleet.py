@@ -2,6 +2,8 @@
 
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -182,6 +184,52 @@ def test_a_setup_that_fails_costs_nothing_and_is_told_with_its_words(root: Path)
     assert done.returncode == 1
     assert "no such package" in done.stdout
     assert state_of(root).loops["1"].never_began
+
+
+def test_what_is_missing_on_the_machine_costs_its_loop_alone(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program of an agent, that of a completion command, a git that can tell conflicts."""
+    program = root.parent / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(
+        '#!/bin/sh\ncase " $* " in *" merge-tree "*) exit 129;; *" version "*) '
+        "echo git version 2.34.1; exit;; esac\n"
+        f'exec {shlex.quote(shutil.which("git") or "git")} "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    file = plan(root, "First", "Second", agent=f"{DOES_ALL}; echo $RALPH_FLEET_LOOP >mine")
+    file.write_text(
+        f'{file.read_text()}[[objective]]\ntext = "a"\nagent_command = "no-such-program -x"\n'
+        '[[objective]]\ntext = "b"\ncommand = "no-such-check"\nmax_iterations = 1\n'
+    )
+
+    done = run("fleet", "run", str(file), "--headless", "--agents", "4", cwd=root)
+
+    assert done.returncode == 1, said(done)
+    loops = state_of(root).loops
+    assert [one.outcome for one in loops.values()] == ["completed", "completed", "failed", "failed"]
+    assert "begins with 'no-such-program', which is not on PATH" in loops["3"].reason
+    assert "`no-such-check` was not found" in loops["4"].reason
+    shown = here("fleet", "status", cwd=root).stdout
+    told = "conflicts are not known: git version 2.34.1 cannot tell conflicts beforehand"
+    assert shown.count(told) == 2
+    assert "2 of 4 objectives completed" in shown
+
+
+def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) -> None:
+    file = plan(root, "First", agents=0, lease="soon", base="nowhere")
+    done = here("fleet", "run", str(file), "--headless", cwd=root)
+    assert done.returncode == 2
+    assert [line.split(" (")[0] for line in done.stderr.splitlines()] == [
+        "ralph-tui: fleet.lease", "ralph-tui: fleet.base",
+    ]  # fmt: skip
+    plan(root, "First", agents=0)
+    done = here("fleet", "run", str(file), "--headless", cwd=root)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "fleet.agents is 0, and nobody else could run its loops" in done.stderr
+    assert not (root / ".aiwg").exists()
 
 
 @pytest.mark.parametrize(

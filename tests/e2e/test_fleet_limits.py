@@ -26,8 +26,8 @@ def works(command: str, tokens: int = 20) -> list[Json]:
     return [{"output_tokens": tokens, "tools": [tool]}, {"text": "Done."}]
 
 
-def claude(root: Path, monkeypatch: pytest.MonkeyPatch, *sessions: list[Json]) -> dict[str, str]:
-    """The stub is everybody's Claude Code, and plays these sessions in each loop; its settings."""
+def claude(root: Path, monkeypatch: pytest.MonkeyPatch, *sessions: list[Json]) -> str:
+    """The stub is everybody's Claude Code, and plays these sessions in each loop; its path."""
     program, story = root.parent / "claude", root.parent / "story.json"
     states = shlex.quote(str(root.parent / "told"))
     program.write_text(
@@ -40,7 +40,7 @@ def claude(root: Path, monkeypatch: pytest.MonkeyPatch, *sessions: list[Json]) -
     settings = {"RALPH_TUI_AGENT__BINARY": str(program), "RALPH_TUI_PERMISSIONS__MODE": "skip"}
     for name, value in environment(story, base=settings).items():
         monkeypatch.setenv(name, value)
-    return settings
+    return str(program)
 
 
 def file_of(root: Path, *objectives: str, **fleet: object) -> Path:
@@ -114,7 +114,7 @@ def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
     stub = claude(root, monkeypatch, works("date +%N >>notes.txt; sleep 1", tokens=100_000))
     file = file_of(root, "", "", "", "", agents=2, budget_usd=1.5, start_every="0s")
 
-    began = run("fleet", "run", str(file), "--detach", cwd=root, **stub)
+    began = run("fleet", "run", str(file), "--detach", cwd=root, RALPH_TUI_AGENT__BINARY=stub)
     assert "fleet-001 runs in the background" in began.stdout, said(began)
     watched = here("fleet", "attach", cwd=root)
 

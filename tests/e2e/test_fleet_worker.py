@@ -141,7 +141,7 @@ def test_a_loop_goes_on_without_the_fleet_and_is_found_again_line_by_line(
         tree = cluster.begin(agent)
         until(lambda: cluster.seen.of(Recorded))
         cluster.dispatcher.stop()
-        far.wait_for("connection to the fleet at")
+        far.wait_for("the fleet has ended; waiting for the next at")
         (tree / "go").touch()
         cluster.start()
         held = cluster.joined(2).holds

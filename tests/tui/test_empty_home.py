@@ -19,8 +19,9 @@ MISSING = Surroundings(
 )
 
 
-def text(place: Surroundings | None, width: int = 76) -> str:
-    return "\n".join("".join(part for part, _ in row) for row in rows(place, width))
+def text(place: Surroundings | None, width: int = 76, *, fleet: bool = False) -> str:
+    page = rows(place, width, fleet=fleet)
+    return "\n".join("".join(part for part, _ in row) for row in page)
 
 
 def test_what_to_do_first_stands_above_what_is_missing() -> None:
@@ -31,6 +32,14 @@ def test_what_to_do_first_stands_above_what_is_missing() -> None:
     assert "looked for   claude" in page
     typed = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
     assert page.index("d   see it work") < page.index(typed) < page.index("✓ git repository")
+
+
+def test_where_only_fleets_ran_nobody_is_told_of_the_first_run() -> None:
+    page = text(MISSING, fleet=True)
+    assert "No run but those of the fleet is recorded in ~/work/thing yet." in page
+    assert page.index("f   open the fleet") < page.index("n   start a run of this worktree")
+    assert "first run" not in page
+    assert "see it work" not in page
 
 
 def test_all_of_it_fits_a_small_screen_where_there_is_no_agent(

@@ -5,16 +5,19 @@ from textual import events
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.state import FleetState
 from ralph_tui.keys import Keys
 from ralph_tui.ports.fleet_source import ALL, FLEET, Asked
 from ralph_tui.text.terms import LOOPS, OUTCOMES, PHASES
 from ralph_tui.tui.cockpit.recorded import LoopScreen
 from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.fleet import bars
 from ralph_tui.tui.fleet.columns import COLUMNS
 from ralph_tui.tui.fleet.keys import KEYS
 from ralph_tui.tui.fleet.view import FleetView, LoopRow
 from ralph_tui.tui.modals.guide import Writing
 from ralph_tui.tui.modals.help import Help
+from tests.fleet_events import a_loop, a_plan, stamped, started
 from tests.tui.fleets import (
     FAST,
     FIX,
@@ -49,6 +52,28 @@ def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> No
                  COLUMNS.titles(width)):  # fmt: skip
         assert cells(line) <= width
     assert sum(room for _, room in COLUMNS.at(width)) <= width
+
+
+@pytest.mark.parametrize("width", [60, 100, 137, 220])
+def test_names_that_begin_alike_can_be_told_apart_in_every_row(width: int) -> None:
+    names = ("auth-login", "auth-logout", "documents-a", "documents-b")
+    loops = [a_loop(name, objective="Do it") for name in names]
+    state = FleetState().replay(stamped([started(a_plan(*loops))]))
+    drawn = {
+        "".join(text for text, _ in COLUMNS.line_of(LoopRow(loop), state.at, width))
+        for loop in state.loops.values()
+    }
+    assert len(drawn) == len(names), drawn
+
+
+def test_of_many_conflicts_and_unknown_ones_both_are_told() -> None:
+    state = FleetState().replay(stamped([started(a_plan(a_loop("1")))]))
+    loop = state.loops["1"]
+    loop.conflicts, loop.conflicts_unknown = {"a": (), "b": ()}, "git is too old"
+    view = FleetView(state)
+    view.follow(state, state.at, live=True, lost=False)
+    rows = ["".join(text for text, _ in left) for left, _ in bars.detail(view, 100, 5)]
+    assert "▲ conflicts with 2 branches: a, b; others are not known: git is too old" in rows
 
 
 @pytest.mark.parametrize("size", SIZES)

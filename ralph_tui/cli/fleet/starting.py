@@ -25,9 +25,6 @@ from ralph_tui.errors import UsageError
 if TYPE_CHECKING:
     from ralph_tui.runtime.fleet.assembly import AssembledFleet, Connection
 
-MOST_AGENTS = 100
-"""Loops at once on one machine: beyond that its watches of files end."""
-
 
 def run(args: argparse.Namespace) -> int:
     """Start a fleet; the exit code tells its outcome where it was watched to its end."""
@@ -38,6 +35,11 @@ def run(args: argparse.Namespace) -> int:
     if _away(args):
         return _in_background(args)
     plan = plan_of(args, worktree_root(Path.cwd()))
+    if not plan.agents and not args.listen:
+        raise UsageError(
+            "fleet.agents is 0, and nobody else could run its loops: say --agents 1 or more, or "
+            "where other machines join, with --listen tls://HOST:PORT"
+        )
     from ralph_tui.runtime.fleet.assembly import new_fleet  # noqa: PLC0415 - loads git and agents
 
     return _here(args, new_fleet(Path.cwd(), plan, _connection(args)))
@@ -59,6 +61,7 @@ def _check(args: argparse.Namespace, *, least: int) -> None:
     """`least`: loops at once on this machine."""
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the fleet: leave --headless and --json out")
+    from ralph_tui.config.fleet_tables import MOST_AGENTS  # noqa: PLC0415 - slow to load
     if args.agents is not None and not least <= args.agents <= MOST_AGENTS:
         raise UsageError(f"--agents takes a number from {least} to {MOST_AGENTS}")
 

@@ -176,7 +176,9 @@ def _conflicts(loop: LoopState) -> str:
     if len(branches) < 2:
         return "; ".join(conflict_sentences(loop))
     more = f" and {len(branches) - NAMED} more" if len(branches) > NAMED else ""
-    return f"conflicts with {len(branches)} branches: {', '.join(branches[:NAMED])}{more}"
+    known = f"conflicts with {len(branches)} branches: {', '.join(branches[:NAMED])}{more}"
+    unknown = loop.conflicts_unknown
+    return f"{known}; others are not known: {unknown}" if unknown else known
 
 
 class KeysRow(AnswerRow):

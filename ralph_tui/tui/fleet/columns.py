@@ -54,6 +54,15 @@ def _asked(row: LoopRow, now: datetime, width: int) -> Line:
     return [(clip(flat(told), width), "dim")]
 
 
+def _id(row: LoopRow, now: datetime, width: int) -> Line:
+    """Where it is too long, its beginning and its end: names are often alike in front."""
+    name = flat(row.id)
+    if len(name) > width:  # letters, digits, - and _
+        behind = max(1, width // 2)
+        name = f"{name[: width - behind - 1]}…{name[-behind:]}"
+    return [(name, "text")]
+
+
 def _lasted(row: LoopRow, now: datetime, width: int) -> Line:
     return [(words.lasted(row, now), "dim")]
 
@@ -62,8 +71,9 @@ WIDE_STATE = Column("state", 26, _state)
 STATE = Column("state", 17, _state)
 SHORT_STATE = Column("state", 11, _state)
 SIGN = Column("", 1, _state)
-LOOP = Column("loop", 5, _plain(lambda row: row.id))
-NARROW_LOOP = Column("", 3, _plain(lambda row: row.id))
+WIDE_LOOP = Column("loop", 12, _id)
+LOOP = Column("loop", 5, _id)
+NARROW_LOOP = Column("", 3, _id)
 OBJECTIVE = Column("objective", 0, _objective)
 ASKED = Column("how it stands", 40, _asked)
 ITERATIONS = Column("iterations", 10, _plain(words.iterations), right=True)
@@ -78,7 +88,7 @@ LASTED = Column("time", 6, _lasted, right=True)
 
 COLUMNS = ColumnSets(
     (
-        (WIDE_STATE, LOOP, OBJECTIVE, ASKED, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
+        (WIDE_STATE, WIDE_LOOP, OBJECTIVE, ASKED, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
         (STATE, LOOP, OBJECTIVE, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
         (STATE, LOOP, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST, HOST, LASTED),
         (SHORT_STATE, NARROW_LOOP, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST,

@@ -6,7 +6,7 @@ from shlex import join
 
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.runs import FleetGlance
-from ralph_tui.text.format import count, day_and_clock, money
+from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.terms import NEEDS_YOU, WARNING
 from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
@@ -54,12 +54,14 @@ def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
     named = f"{glance.name} {glance.title}".strip()
     left: Line = [
         (f"{mark} ", style),
-        (flat(named, 60), f"{style} strong" if glance.live else style),
+        (flat(named, 30), f"{style} strong" if glance.live else style),
     ]
-    left += [(f"  {count(glance.objectives, 'objective')}: ", "dim"), (glance.sentence, "text")]
+    # At its end the sentence says how many of them completed: a narrow screen has no room for both.
+    counted = "" if "objective" in glance.sentence else count(glance.objectives, "objective") + ": "
+    left += [(f"  {counted}", "dim"), (glance.sentence, "text")]
     if not glance.live:
         left = [(text, "dim") for text, _ in left]
-    right: Line = [(money(glance.cost_usd), "text"), ("  ", "")]
+    right: Line = [(glance.cost, "text"), ("  ", "")]
     right += [(keys.shown("home_fleet"), "key"), (" fleet", "text")]
     return clickable(left, key), clickable(right, key)
 

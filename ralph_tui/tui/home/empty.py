@@ -24,6 +24,14 @@ KEYS = (
     ("home_new", "start the first run: say what to reach, and the command that tells when"),
     ("home_demo", "see it work on a sample project: a minute, no account"),
 )
+BESIDE_A_FLEET = (
+    ("home_fleet", "open the fleet: its loops, each in the cockpit of a single run"),
+    (
+        "home_new",
+        "start a run of this worktree: say what to reach, and the command that tells when",
+    ),
+)
+"""Whose loops ran in trees of their own: no run is listed, and yet its owner is no beginner."""
 TYPED = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
 
 
@@ -36,11 +44,18 @@ class EmptyState(ScrollText):
         super().__init__(name)
         self._keys = keys
         self._place: Surroundings | None = None
+        self._fleet = False
 
     def tell(self, place: "Surroundings | None") -> None:
         """Show how it stands here; None: that is still looked at."""
         self._place = place
         self._lay()
+
+    def follow(self, *, fleet: bool) -> None:
+        """Whether a fleet is told of above it."""
+        if fleet != self._fleet:
+            self._fleet = fleet
+            self._lay()
 
     def on_resize(self, event: events.Resize) -> None:
         """Other widths break lines elsewhere."""
@@ -49,15 +64,19 @@ class EmptyState(ScrollText):
     def _lay(self) -> None:
         width = self.size.width - self.EDGE - 2 * MARGIN
         if width > 0:
-            self.rows = [[(" " * MARGIN, ""), *row] for row in rows(self._place, width, self._keys)]
+            page = rows(self._place, width, self._keys, fleet=self._fleet)
+            self.rows = [[(" " * MARGIN, ""), *row] for row in page]
             self.roll(0)
 
 
-def rows(place: "Surroundings | None", width: int, keys: Keys = DEFAULTS) -> list[Line]:
-    """The page."""
+def rows(
+    place: "Surroundings | None", width: int, keys: Keys = DEFAULTS, *, fleet: bool = False
+) -> list[Line]:
+    """The page; `fleet`: there was one, if no run by itself."""
     where = f" in {flat(place.folder)}" if place is not None and place.folder else " here"
-    page: list[Line] = [[], *_plain(f"No run is recorded{where} yet.", "strong", width), []]
-    for action, what in KEYS:
+    but = " but those of the fleet" if fleet else ""
+    page: list[Line] = [[], *_plain(f"No run{but} is recorded{where} yet.", "strong", width), []]
+    for action, what in BESIDE_A_FLEET if fleet else KEYS:
         first, *more = wrap(what, max(8, width - 4), 3)
         head: Line = [(f"{keys.shown(action):<3} ", "key"), (first, "text")]
         page.append(clickable(head, keys.of(action)[0]))

@@ -187,6 +187,8 @@ class HomeScreen(BaseScreen):
             await self.mount(self._empty, after=self.table)
             place = await asyncio.to_thread(lambda: self._new_runs().look())
             self._empty.tell(place)
+        if self._empty is not None:
+            self._empty.follow(fleet=self.listing.fleet is not None)
 
     def on_resize(self, event: events.Resize) -> None:
         """Other widths have other rows."""

@@ -119,7 +119,7 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         """\
         colour = "red"
         [fleet]
-        agents = 0
+        agents = -1
         lease = "soon"
         isolation = "copy"
         copy = ["../secrets"]
@@ -151,7 +151,7 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
     assert said == [
         "'colour' (night.toml:1) is not known in a fleet's file: known are fleet, account, "
         "objective",
-        "fleet.agents (night.toml:3) must be at least 1, not 0",
+        "fleet.agents (night.toml:3) must be at least 0, not -1",
         "fleet.lease (night.toml:4) must be seconds or a duration such as 90s, 30m or 8h, "
         "not 'soon'",
         "fleet.isolation (night.toml:5) must be 'clone' or 'worktree', not 'copy'",

@@ -148,6 +148,8 @@ class DaskDispatcher:
         self._ready.set_result(None)
         try:
             await self._stop.wait()
+            for seat in self._seats.values():
+                self._send_to(seat.address, {"op": wire.ENDED})
             if here is not None:
                 link, host, running = here
                 await asyncio.to_thread(host.close)

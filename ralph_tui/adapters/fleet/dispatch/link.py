@@ -71,6 +71,8 @@ class HostLink:
         self._worker: FleetWorker | None = None
         """While the fleet takes what is observed."""
         self._been_there = False
+        self._ended = False
+        """The fleet has said that it ends: until the next one there is nothing to be told."""
         self._closing: set[asyncio.Task[None]] = set()
 
     def observe(self, what: Observation) -> None:
@@ -141,7 +143,7 @@ class HostLink:
                     host.obey(self._within_lease(order))
 
         def welcome() -> None:
-            self._been_there = True
+            self._been_there, self._ended = True, False
             self._tell(f"connected to the fleet at {self._address}")
             host.fleet_found()
             self._outbox.take()  # what was observed meanwhile the fleet asks for
@@ -151,9 +153,14 @@ class HostLink:
             dismissed.append(one_line(reason) or "the fleet has let this host go")
             worker.cut.set()
 
+        def end() -> None:
+            self._tell(f"the fleet has ended; waiting for the next at {self._address}")
+            self._ended = True
+
         worker.stream_handlers |= {
             wire.ORDERED: ordered,
             wire.WELCOME: welcome,
+            wire.ENDED: end,
             wire.DISMISSED: refuse,
         }
         try:
@@ -219,7 +226,7 @@ class HostLink:
             await asyncio.wait_for(self._stop.wait(), seconds)
 
     def _tell(self, sentence: str) -> None:
-        if sentence != self._said:
+        if sentence != self._said and not self._ended:
             self._said = sentence
             self._say(sentence)
 

@@ -11,6 +11,7 @@ BATCH_S = 0.1
 """How long what a run records may wait for more of it."""
 
 HELLO, WELCOME, DISMISSED = "fleet-hello", "fleet-welcome", "fleet-dismissed"
+ENDED = "fleet-ended"
 ORDERED, OBSERVED, LEAVING = "fleet-ordered", "fleet-observed", "fleet-leaving"
 """Names of messages."""
 
