@@ -12,19 +12,14 @@ Met = Literal["yes", "no", "never"]
 
 
 def stopped(state: FleetState) -> Iterator[Decision]:
-    """Running loops that are to stop. One that is being placed is in no iteration, either."""
+    """Running loops that are to stop. One that is still being placed has spent nothing."""
     for loop in state.loops.values():
         if loop.status not in ("placing", "running") or loop.stop_asked == "now":
             continue
         reason, now = _why_stop(state, loop)
-        now = now or loop.status == "placing" or _asks_between_iterations(loop)
+        now = now or loop.status == "placing"
         if reason and (now or not loop.stop_asked):
             yield StopLoop(loop.spec.id, reason, now)
-
-
-def _asks_between_iterations(loop: LoopState) -> bool:
-    """It waits for an answer, and no iteration goes on whose end could be waited for."""
-    return bool(loop.question) and loop.phase in ("thinking", "paused")
 
 
 def _why_stop(state: FleetState, loop: LoopState) -> tuple[str, bool]:

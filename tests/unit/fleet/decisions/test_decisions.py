@@ -177,16 +177,6 @@ class TestBudget:
             "1 of 2 objectives completed, $11.00 of $10.00 used, $1.00 more than the budget"
         )
 
-    def test_one_that_asks_between_iterations_is_stopped_at_once(self) -> None:
-        played = fleet(numbered(2, budget_usd=1.0), slots=2)
-        played.say("1", iteration=1, cost_usd=0.6)
-        played.say("2", iteration=1, cost_usd=0.6)
-        stops = [one for one in played.settle() if isinstance(one, to.StopLoop)]
-        assert [(one.loop, one.now) for one in stops] == [("1", False), ("2", False)]
-        played.say("1", "agent", iteration=1, cost_usd=0.6, question="May I?")
-        played.say("2", "thinking", iteration=1, cost_usd=0.6, question="Go on?")
-        assert played.settle() == [to.StopLoop("2", "the fleet's budget is used up", now=True)]
-
     def test_another_attempt_has_what_is_left_of_the_loops_own_budget(self) -> None:
         played = fleet(a_plan(a_loop("1", settings={"limits.budget_usd": "3"})))
         played.say("1", cost_usd=1.0)
