@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ralph_tui.config.files import SettingsFile
 from ralph_tui.config.problems import closest, sentence
 from ralph_tui.config.settings import Settings, Words
-from ralph_tui.fleet.plan import MOST_TRIES, Choice, Isolation
+from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Choice, Isolation
 from ralph_tui.text.durations import DAY, Seconds
 from ralph_tui.text.sanitize import clip
 
@@ -24,8 +24,6 @@ OF_RUN = {
 }
 """Keys of an objective that are settings of its runs."""
 Number = Annotated[int, Field(ge=1, le=1000)]
-MOST_AGENTS = 100
-"""Loops at once on one machine: beyond that its watches of files end."""
 
 
 class Table(BaseModel):

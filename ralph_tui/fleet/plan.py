@@ -13,6 +13,8 @@ HERE = "here"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MOST_TRIES = len(_LETTERS)
 """At one objective: each has a letter."""
+MOST_AGENTS = 100
+"""Loops at once on one machine: beyond that its watches of files end."""
 SIGNED = "the fleet"
 """Who gives the commands that the fleet itself gives to its loops."""
 

@@ -21,6 +21,7 @@ from ralph_tui.cli.fleet.planning import check_words, plan_of
 from ralph_tui.cli.fronts.background import Begun, begin_in_background
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.errors import UsageError
+from ralph_tui.fleet.plan import MOST_AGENTS
 
 if TYPE_CHECKING:
     from ralph_tui.runtime.fleet.assembly import AssembledFleet, Connection
@@ -61,7 +62,6 @@ def _check(args: argparse.Namespace, *, least: int) -> None:
     """`least`: loops at once on this machine."""
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the fleet: leave --headless and --json out")
-    from ralph_tui.config.fleet_tables import MOST_AGENTS  # noqa: PLC0415 - slow to load
     if args.agents is not None and not least <= args.agents <= MOST_AGENTS:
         raise UsageError(f"--agents takes a number from {least} to {MOST_AGENTS}")
 
