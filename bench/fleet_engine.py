@@ -53,6 +53,9 @@ class _NoWork:
     def receive(self, collected: seen.Collected, run_id: str) -> FleetEvent:
         return CollectionFailed(loop=collected.loop, reason=run_id)
 
+    def keep(self, collected: seen.Collected, host: str) -> FleetEvent | None:
+        return None
+
     def conflicts(self, loops: Sequence[LoopState]) -> list[ConflictsFound]:
         return []
 
