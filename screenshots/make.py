@@ -28,6 +28,7 @@ from ralph_tui.sources.live import Live
 from ralph_tui.sources.replay import Replay
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
+from screenshots import fleet
 
 FOLDER = Path(__file__).parent
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
@@ -86,7 +87,8 @@ class Run:
 def main() -> None:
     """Record, draw, write."""
     parser = argparse.ArgumentParser(prog="screenshots.make", description="Takes the pictures.")
-    parser.add_argument("--only", action="append", choices=[picture.name for picture in PICTURES])
+    names = [*(picture.name for picture in PICTURES), "fleet"]
+    parser.add_argument("--only", action="append", choices=names)
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="FOLDER")
     parser.add_argument(
         "--unhurried", action="store_true", help="record at the demo's own pace: two minutes"
@@ -94,7 +96,8 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ["TZ"] = "UTC"
     time.tzset()
-    wanted = [p for p in PICTURES if p.name in (arguments.only or [p.name])]
+    only = arguments.only or names
+    wanted = [picture for picture in PICTURES if picture.name in only]
     arguments.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ralph-pictures-") as scratch:
         runs = record(
@@ -103,10 +106,15 @@ def main() -> None:
             fast=not arguments.unhurried,
         )
         for picture in wanted:
-            drawing = asyncio.run(draw(picture, runs[picture.scenario]))
-            path = arguments.out / f"{picture.name}.svg"
-            path.write_text(portable(drawing), encoding="utf-8")
-            sys.stdout.write(f"wrote {path}\n")
+            _write(asyncio.run(draw(picture, runs[picture.scenario])), arguments.out, picture.name)
+        if "fleet" in only:
+            _write(fleet.take(Path(scratch), BEGAN), arguments.out, "fleet")
+
+
+def _write(drawing: str, folder: Path, name: str) -> None:
+    path = folder / f"{name}.svg"
+    path.write_text(portable(drawing), encoding="utf-8")
+    sys.stdout.write(f"wrote {path}\n")
 
 
 def record(scenarios: Iterable[str], scratch: Path, *, fast: bool) -> dict[str, Run]:

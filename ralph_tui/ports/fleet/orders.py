@@ -42,7 +42,9 @@ class Place(Fact):
     copied: dict[Line, str] = {}
     """Of small files that git ignores: path and content, base64."""
     ports: int = 10
-    lease_s: float = 600.0
+    lease_s: float | None = 600.0
+    """How long it may go on without the fleet, the machine's sleep included; None: its host is a
+    part of the fleet's process, and ends with it."""
     budget_usd: float | None = None
     after_limit_s: float = 0.0
     """So long after the end of a limit its run waits to be told to go on."""

@@ -11,7 +11,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import decisions as to
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.conflicts import may_be_merged, with_news
-from ralph_tui.fleet.plan import SIGNED
+from ralph_tui.fleet.plan import HERE, SIGNED
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import fleet as orders
 from ralph_tui.runtime.fleet.desk import Desk, Mirrors, Results
@@ -133,7 +133,7 @@ class CarryingOut:
             setup=plan.setup,
             copied=self._results.copied,
             ports=plan.ports,
-            lease_s=plan.lease_s,
+            lease_s=None if decision.host == HERE else plan.lease_s,
             budget_usd=decision.budget_usd,
             after_limit_s=to.patience_s(plan, loop.spec.login),
             unattended=self._desk.state.unattended,

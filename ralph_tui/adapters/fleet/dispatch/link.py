@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from uuid import uuid4
 
@@ -195,9 +196,9 @@ class HostLink:
 
     def _within_lease(self, order: Order) -> Order:
         most = self._berth.lease_s
-        if isinstance(order, Place) and most is not None and most < order.lease_s:
-            return order.model_copy(update={"lease_s": most})
-        return order
+        if not isinstance(order, Place) or most is None or most >= (order.lease_s or inf):
+            return order
+        return order.model_copy(update={"lease_s": most})
 
     def _wake(self, delay_s: float) -> None:
         with suppress(RuntimeError):  # its loop has ended

@@ -250,8 +250,7 @@ class WorkerHost:
                     self._watching = False
                     return
                 lost = time.monotonic() - self._lost_at
-                over = [loop for loop in self._loops.values() if loop.place.lease_s <= lost]
-            for loop in over:
-                if loop.alive:
-                    lease = duration(loop.place.lease_s)
-                    loop.end(f"its host has not heard of the fleet for {lease}")
+                loops = [(loop, loop.place.lease_s) for loop in self._loops.values()]
+            for loop, lease in loops:
+                if loop.alive and lease is not None and lease <= lost:
+                    loop.end(f"its host has not heard of the fleet for {duration(lease)}")

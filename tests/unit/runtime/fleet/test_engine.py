@@ -20,7 +20,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, Noticed, RunStarted
 from ralph_tui.fleet import decisions
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.plan import HERE, Plan
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports import fleet as seen
@@ -291,6 +291,18 @@ def test_progress_is_recorded_where_something_changed(tmp_path: Path) -> None:
     assert [(one.iteration, one.completion) for one in progress] == [(1, None), (2, 0.5)]
     ended = next(one for one in fleet.events if isinstance(one, told.LoopEnded))
     assert (ended.completion, ended.cost_usd) == (0.5, 1.5)
+
+
+def test_the_fleets_own_host_has_no_lease(tmp_path: Path) -> None:
+    """It ends with the fleet, and may sleep with it for a night."""
+    with running(tmp_path, a_plan(a_loop("1"), a_loop("2"), lease_s=90.0), steady) as fleet:
+        fleet.hosts.join(HERE, slots=1, home="here")
+        fleet.hosts.join("far", slots=1, home="far")
+        fleet.hosts.wait_for(seen.Place, 2)
+        placed = {
+            host: one.lease_s for host, one in fleet.hosts.orders if isinstance(one, seen.Place)
+        }
+        assert placed == {HERE: None, "far": 90.0}
 
 
 def test_what_is_said_of_another_attempt_changes_nothing(tmp_path: Path) -> None:
