@@ -80,7 +80,7 @@ def _finished(event: told.FleetFinished) -> Said:
 
 def _released(event: told.AccountReleased) -> Said:
     by = f": loop {event.loop} works" if event.loop else ""
-    return "good", f"{account_words(event.account)} is held no more{by}"
+    return "good", f"{account_words(event.account)} is free again{by}"
 
 
 def _joined(event: told.HostJoined) -> Said:
@@ -135,7 +135,7 @@ _WORDS: dict[type[FleetEvent], Callable[[Any], Said | None]] = {
     told.AccountReleased: _released,
     told.BudgetReached: lambda e: (
         "warn",
-        f"{e.percent} % of the budget is used, {money(e.spent_usd)} of {money(e.budget_usd)}: "
+        f"{e.percent} % of the budget are used, {money(e.spent_usd)} of {money(e.budget_usd)}: "
         f"{at_mark(e.percent)}",
     ),
     told.CommandGiven: _given,

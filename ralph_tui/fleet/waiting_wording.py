@@ -15,7 +15,7 @@ def account_words(login: str) -> str:
 
 
 def held_words(held: AccountHeld, now: datetime) -> str:
-    """``account work is held until 10:59: usage limit, met by loop 3``."""
+    """``account work is at its limit until 10:59: usage limit, met by loop 3``."""
     said = _held(held, now)
     return f"{said}: {held.reason}" if held.reason else said
 
@@ -23,13 +23,13 @@ def held_words(held: AccountHeld, now: datetime) -> str:
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
     """The same of a login that is held now, or who tries first whether its limit has ended."""
     if trial := state.trials.get(login):
-        return f"{account_words(login)} is held: loop {trial.loop} tries first"
+        return f"{account_words(login)} may be free again: loop {trial.loop} tries first"
     return held_words(state.held[login], now)
 
 
 def _held(held: AccountHeld, now: datetime) -> str:
     until = f" until {day_and_clock(held.until, now)}" if held.until else ""
-    return f"{account_words(held.account)} is held{until}"
+    return f"{account_words(held.account)} is at its limit{until}"
 
 
 def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:

@@ -73,7 +73,7 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
         yield from (_host_away(host, until, now) for host, until in lost_ones.items())
     yield from tally(state)
     if state.budget_percent and not state.stopping:
-        yield f"{state.budget_percent} % of the budget is used: {at_mark(state.budget_percent)}"
+        yield f"{state.budget_percent} % of the budget are used: {at_mark(state.budget_percent)}"
 
 
 def at_mark(percent: int) -> str:

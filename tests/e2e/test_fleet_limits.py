@@ -82,12 +82,12 @@ def test_at_a_limit_one_loop_tries_first_and_the_others_follow_in_steps(
         code, lines = fleet.wait(timeout=50), fleet.stdout.read() if fleet.stdout else ""
 
     assert code == 0, lines
-    assert "account work is held until " in shown
+    assert "account work is at its limit until " in shown
     assert "usage limit, met by loop 2" in shown.splitlines()[0]
     (queued,) = [line for line in shown.splitlines() if line.startswith("  4  queued")]
-    assert "it waits: account work is held until " in queued
+    assert "it waits: account work is at its limit until " in queued
     assert "loop 2; nothing starts on it" in lines
-    assert "account work is held no more: loop 2 works" in lines
+    assert "account work is free again: loop 2 works" in lines
     held, freed = seq(root, "account_held")[0], seq(root, "account_released")[0]
     assert held < seq(root, "loop_ended", loop="1")[0] < freed, "another account goes on"
     assert not [n for n in seq(root, "loop_placed") if held < n < freed], "nothing starts on it"
@@ -128,7 +128,7 @@ def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
     assert state.finished.reason == told
     assert state.finished.spent_usd == pytest.approx(2.0, abs=0.01)
     lines, shown = watched.stdout, here("fleet", "status", cwd=root).stdout
-    assert "100 % of the budget is used, $2.00 of $1.50" in lines
+    assert "100 % of the budget are used, $2.00 of $1.50" in lines
     assert lines.splitlines()[-1].endswith(f"the fleet is over: limit reached: {told}")
     assert shown.splitlines()[0] == f"fleet-001  limit reached: {told}"
     assert shown.count("stopped: the fleet's budget is used up") == 2
