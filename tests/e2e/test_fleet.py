@@ -248,17 +248,33 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
         (["Do it", "-c", "true", "--listen", "tcp://0.0.0.0:1"], "would let everybody"),
         (["Do it", "-c", "true", "--listen", "tls://0.0.0.0:1"], "needs --tls FOLDER"),
         (["--from-issues", "ralph", "-c", "true"], "issues need a tracker"),
+        (["Do it", "-c", "true", "--trees", "./x"], "lies in the repository"),
+        (["Do it", "-c", "true", "--trees", "/proc/x"], "cannot write /proc/x"),
+        (["Do it", "-c", "true", "--best-of", "3", "--agent-command", "/no/agent"], "/no/agent"),
     ],
 )
 def test_what_cannot_be_gets_a_sentence_and_leaves_nothing(
     root: Path, words: list[str], sentence: str
 ) -> None:
-    done = here("fleet", "run", *words, "--headless", "--agent-command", "true", cwd=root)
+    done = here("fleet", "run", "--agent-command", "true", *words, "--headless", cwd=root)
 
     assert done.returncode in (1, 2)
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
     assert not list((root / ".aiwg").rglob("events.jsonl"))
+    assert not (root / "x").exists()
+
+
+def test_an_agent_that_is_not_here_is_told_once_and_nothing_begins(root: Path) -> None:
+    words = ("Do it", "-c", "true", "--best-of", "3", "--agent", "claude")
+    missing = ("--set", "agent.binary=/no/claude", "--headless")
+
+    done = here("fleet", "run", *words, *missing, cwd=root)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("install one, name a program of your own") == 1
+    assert not list((root / ".aiwg").rglob("events.jsonl"))
+    assert not (root.parent / "state").exists() or not list((root.parent / "state").rglob("tree"))
 
 
 def test_without_a_fleet_each_command_says_what_to_do(root: Path) -> None:

@@ -29,7 +29,7 @@ from ralph_tui.fleet.plan import HERE, Plan
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.fleet import Dispatcher, LoopHost, Observe, Source
 from ralph_tui.runtime.clock import SystemClock
-from ralph_tui.runtime.fleet.beginning import folder_of, remarks
+from ralph_tui.runtime.fleet.beginning import check_agents, check_trees, folder_of, remarks
 from ralph_tui.runtime.fleet.engine import FleetEngine, Outside
 from ralph_tui.runtime.fleet.results import CollectedWork
 
@@ -69,6 +69,7 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
     repository = open_repository(folder)
     source = source_of(repository, plan.base)
     commit = source.commit
+    _check(repository, plan, connection)
     fleet_id = str(uuid4())
     with ExitStack() as held:
         lock = held.enter_context(_locked(repository, fleet_id))
@@ -103,6 +104,7 @@ def resumed_fleet(
         start = recording.events[0]
         assert isinstance(start, told.FleetStarted)
         repository = open_repository(folder_of(start.root))
+        _check(repository, start.plan, connection)
         lock = held.enter_context(_locked(repository, start.fleet_id))
         recording = read_fleet(records.journal)  # nobody writes it from now on
         state = recording.state()
@@ -124,6 +126,15 @@ def resumed_fleet(
         yield _assembled(
             _Parts(repository, records, lock, start, source, state, [resumed]), connection, held
         )
+
+
+def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
+    """What every loop on this machine would fail for, said once; raises ``UsageError``."""
+    agents = plan.agents if connection.agents is None else connection.agents
+    if agents:
+        check_trees(repository.root, connection.trees or usual_base())
+    if not connection.listen:  # else others may have the agent that this machine has not
+        check_agents(repository.root, plan)
 
 
 def why_over(state: FleetState) -> str:

@@ -1,16 +1,19 @@
 """What the owner of a fleet should know at its start."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ralph_tui.adapters.agents import AGENTS, find_agent
+from ralph_tui.adapters.agents import AGENTS, AgentContext, choose_agent, find_agent
 from ralph_tui.adapters.workspace.git_status import git_status
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.config.sources import examine
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import UsageError, why
 from ralph_tui.fleet.events import FleetEvent, FleetNoticed
 from ralph_tui.fleet.plan import Plan
+from ralph_tui.plain_files import make_folder
+from ralph_tui.runtime.lineup import line_up
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -47,6 +50,39 @@ def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
         names = ", ".join(silent)
         said = f"{names} {does}: the fleet's budget does not hold {it}"
         yield FleetNoticed(level="warn", text=said)
+
+
+def check_agents(root: Path, plan: Plan) -> None:
+    """Whether this machine has the agents of all loops: each of them would ask for it in vain.
+
+    As before a run: of several that take over from one another one is enough. What the set-up
+    command may install first is not asked for. Raises ``UsageError``.
+    """
+    named = [sorted(loop.settings.items()) for loop in plan.loops]
+    for given in {tuple(each): each for each in named}.values():
+        told = [f"{name}={value}" for name, value in given]
+        settings = examine(root, {}, os.environ, told).settings
+        agent = choose_agent(settings.agent)
+        if agent.program or not plan.setup:
+            line_up(agent, AgentContext(settings.agent, root), settings)
+
+
+def check_trees(root: Path, trees: Path) -> None:
+    """Whether trees can lie in the folder `trees`, which is made; raises ``UsageError``."""
+    if trees.resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"--trees {one_line(str(trees))} lies in the repository {one_line(str(root))}: name a "
+            "folder outside of it, or leave --trees out"
+        )
+    try:
+        make_folder(trees)
+        if not os.access(trees, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(trees))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {one_line(str(trees))}, where the loops' trees are to lie: "
+            f"{why(error, 'make it writable, or name another folder with --trees')}"
+        ) from error
 
 
 def folder_of(start_root: str) -> Path:
