@@ -1,121 +1,159 @@
-"""``fleet prune``: the trees that fleets of this repository have left on this machine.
+"""``fleet prune``: the trees that past fleets have left on this machine.
 
 Rule: what lives is left alone, and what goes is told before, with its size, and whether work would
 go with it that is nowhere else.
 """
 
 import argparse
+import errno
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 
-from ralph_tui.adapters.fleet.records.folders import FleetFolder, find_fleets
-from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.fleet.trees.making import remove_worktree
-from ralph_tui.adapters.fleet.trees.places import TreeFolder, found_in, size_of, usual_base
+from ralph_tui.adapters.fleet.trees.places import (
+    WORKER_LOCK,
+    found_in,
+    remove_folder,
+    usual_base,
+)
 from ralph_tui.adapters.records.folders import named_path, worktree_root
-from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fleet.leftovers import (
+    Known,
+    LeftBranch,
+    LeftFolder,
+    LeftTree,
+    at_work_in,
+    beaten_branches,
+    known_fleets,
+    left_in,
+)
 from ralph_tui.cli.live import confirm
-from ralph_tui.errors import JournalError, UsageError
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.errors import UsageError, why
+from ralph_tui.file_lock import holder_of, locked
 from ralph_tui.text.format import byte_size, count
-
-
-@dataclass(frozen=True)
-class _Tree:
-    """What can be removed of one loop."""
-
-    fleet: str
-    folder: TreeFolder
-    size: int
-    remark: str
-
-
-@dataclass(frozen=True)
-class _Branch:
-    """Of a try that was beaten."""
-
-    name: str
-    commit: str
+from ralph_tui.text.sanitize import one_line
 
 
 def prune(args: argparse.Namespace) -> int:
-    """List it, ask, remove it. Raises ``RalphError``."""
+    """List it, ask, remove it. Raises ``RalphError``.
+
+    A folder that is named is looked at as a whole, wherever it is said: a worker's machine need
+    not have the repository.
+    """
     root = worktree_root(Path.cwd())
-    repository = open_repository(root)
     base = named_path(args.trees).absolute() if args.trees else usual_base()
-    trees: list[_Tree] = []
-    branches: list[_Branch] = []
-    for fleet in find_fleets(root):
-        try:
-            state = read_fleet(fleet.journal).state()
-        except JournalError:
-            continue  # whose trees they are is not known
-        if fleet.owner() is None:
-            trees += _trees(fleet, state, base)
-            branches += _beaten(repository, state) if args.branches else []
-    if not trees and not branches:
-        print("there is nothing to prune: no past fleet of this repository has left a tree here")
+    if args.branches or not args.trees:
+        open_repository(root)
+    known = known_fleets(root)
+    with ExitStack() as held:
+        _keep_workers_away(base, held)
+        found = list(left_in(base, known, all_of_them=bool(args.trees)))
+        branches = _branches(root, known) if args.branches else []
+        return _prune(args, base, found, branches, root)
+
+
+def _prune(
+    args: argparse.Namespace,
+    base: Path,
+    found: list[LeftTree | LeftFolder],
+    branches: list[LeftBranch],
+    root: Path,
+) -> int:
+    trees = [one for one in found if isinstance(one, LeftTree)]
+    folders = [one for one in found if isinstance(one, LeftFolder)]
+    _tell(trees, folders, branches)
+    trees, branches = [one for one in trees if not one.kept], [b for b in branches if not b.kept]
+    what = _words(trees, [one for one in folders if one.size], branches)
+    if not what:
+        _remove(root, base, trees, folders, branches)  # empty folders
+        where = f"in {one_line(str(base))}" if args.trees else "here"
+        whose = "past fleet" if args.trees else "past fleet of this repository"
+        print(f"there is nothing to prune: no {whose} has left anything {where} that may go")
         return ExitCode.COMPLETED
-    for tree in trees:
-        remark = f"; {tree.remark}" if tree.remark else ""
-        name = f"{tree.fleet} loop {tree.folder.loop}"
-        print(f"{name}: {byte_size(tree.size)}, {tree.folder.folder}{remark}")
-    for branch in branches:
-        print(f"branch {branch.name} at {branch.commit[:9]}, of a try that was beaten")
-    what = _words(trees, branches)
     if not args.yes:
         if not sys.stdin.isatty():
             raise UsageError("nobody can be asked here: say fleet prune --yes")
         if not confirm(f"Remove {what}?"):
             print("nothing was removed", file=sys.stderr)
             return ExitCode.FAILED
-    _remove(repository, trees, branches)
+    _remove(root, base, trees, folders, branches)
     print(f"removed {what}")
     return ExitCode.COMPLETED
 
 
-def _trees(fleet: FleetFolder, state: FleetState, base: Path) -> Iterator[_Tree]:
-    if state.started is None:
+def _keep_workers_away(base: Path, held: ExitStack) -> None:
+    """Hold the lock of a worker's folder; raises ``UsageError`` while a worker is there."""
+    lock = base / WORKER_LOCK
+    if not lock.exists():
         return
-    for folder in found_in(base, state.started.fleet_id):
-        loop = state.loops.get(folder.loop)
-        remark = ""
-        if loop is not None and folder.attempt == loop.attempt and not loop.over:
-            remark = "ralph-tui fleet resume would go on in it"
-        elif loop is None or folder.attempt != loop.attempt or not loop.commit:
-            remark = "its work was not collected, and goes with it"
-        yield _Tree(fleet.name, folder, size_of(folder.folder), remark)
+    try:
+        held.enter_context(locked(lock, 0))
+    except OSError as error:
+        if error.errno == errno.EAGAIN:
+            pid = holder_of(lock)
+            raise UsageError(
+                f"a worker (process {pid}) works in {base}: stop it first, it is left alone"
+            ) from error
+        raise UsageError(f"cannot look at {base}: {why(error, 'name another folder')}") from error
 
 
-def _beaten(repository: Repository, state: FleetState) -> Iterator[_Branch]:
-    """Those that still stand where they were collected."""
-    for loop in state.loops.values():
-        if loop.place == "beaten" and loop.commit and loop.branch:
-            ref = f"refs/heads/{loop.branch}"
-            there = repository.git("rev-parse", "--verify", "--quiet", ref, accept=None)
-            if there.line == loop.commit and loop.branch != repository.branch():
-                yield _Branch(loop.branch, loop.commit)
+def _branches(root: Path, known: dict[str, Known]) -> list[LeftBranch]:
+    repository = open_repository(root)
+    past = [fleet.state for fleet in known.values() if not fleet.lives]
+    return [branch for state in past for branch in beaten_branches(repository, state)]
 
 
-def _remove(repository: Repository, trees: list[_Tree], branches: list[_Branch]) -> None:
+def _tell(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]) -> None:
     for tree in trees:
+        remark = f"stays: {tree.kept}" if tree.kept else tree.remark
+        end = f"; {remark}" if remark else ""
+        name = f"{tree.fleet} loop {tree.folder.loop}"
+        print(f"{name}: {byte_size(tree.size)}, {tree.folder.folder}{end}")
+    for folder in folders:
+        if folder.size:
+            print(f"{folder.path}: {byte_size(folder.size)}, of a fleet without trees")
+    for branch in branches:
+        end = f" stays: {branch.kept}" if branch.kept else f" at {branch.commit[:9]}"
+        print(f"branch {branch.name}{end}, of a try that was beaten")
+
+
+def _remove(
+    root: Path,
+    base: Path,
+    trees: list[LeftTree],
+    folders: list[LeftFolder],
+    branches: list[LeftBranch],
+) -> None:
+    for tree in trees:
+        if at_work_in(tree.folder):  # a run was begun in it meanwhile
+            continue
         record = tree.folder.read()
         if record is not None and record.worktree:
-            remove_worktree(tree.folder.tree, repository.root)
+            remove_worktree(tree.folder.tree, Path(record.place.source.path))
         tree.folder.remove()
-    for branch in branches:
-        # Only as long as it stands there: a branch that somebody has moved stays.
-        repository.git("update-ref", "-d", f"refs/heads/{branch.name}", branch.commit)
+    for fleet_id in {tree.fleet_id for tree in trees}:
+        if not any(found_in(base, fleet_id)):
+            remove_folder(base / fleet_id)
+    for folder in folders:
+        remove_folder(folder.path)
+    if branches:
+        repository = open_repository(root)
+        for branch in branches:
+            # Only as long as it stands there: a branch that somebody has moved stays.
+            repository.git("update-ref", "-d", f"refs/heads/{branch.name}", branch.commit)
 
 
-def _words(trees: list[_Tree], branches: list[_Branch]) -> str:
+def _words(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]) -> str:
     parts = []
     if trees:
         size = byte_size(sum(tree.size for tree in trees))
         parts.append(f"{count(len(trees), 'tree')} ({size})")
+    if folders:
+        size = byte_size(sum(folder.size for folder in folders))
+        parts.append(f"{count(len(folders), 'folder')} ({size})")
     if branches:
         parts.append("1 branch" if len(branches) == 1 else f"{len(branches)} branches")
     return " and ".join(parts)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.fleet.dispatch import check_installed
 from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.trees.places import WORKER_LOCK
 from ralph_tui.adapters.processes.sweep import no_orphans
 from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.exit_codes import ExitCode
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from ralph_tui.ports.fleet import LoopHost, Observation
 
 LOG = "worker-log.txt"
-LOCK = "worker-lock"
 END_S = 10.0
 """A connection may never close where both its ends are stopped at once: it is not waited for."""
 TWICE_S = 1.0
@@ -120,10 +120,10 @@ class _Stopping:
 def _lock(base: Path, held: ExitStack) -> None:
     """One worker works in a folder: two would run the same loop."""
     try:
-        held.enter_context(locked(base / LOCK, 0))
+        held.enter_context(locked(base / WORKER_LOCK, 0))
     except OSError as error:
         if error.errno == errno.EAGAIN:
-            pid = holder_of(base / LOCK)
+            pid = holder_of(base / WORKER_LOCK)
             raise UsageError(
                 f"another worker (process {pid}) works in {base}: name another folder with --base"
             ) from error

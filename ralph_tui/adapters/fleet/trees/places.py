@@ -27,6 +27,8 @@ from ralph_tui.text.sanitize import one_line
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """Of a fleet and of a loop, as parts of a path."""
+WORKER_LOCK = "worker-lock"
+"""In the folder of trees of a worker, which holds it while it is there."""
 _RUN = re.compile(r"task-\d{1,9}/\d{1,9}")
 
 
@@ -107,12 +109,7 @@ class TreeFolder:
 
     def remove(self) -> None:
         """Take all of it away; ``WorkspaceError`` where something of it stays."""
-        try:
-            shutil.rmtree(self.folder, onerror=_again)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise _refused(self.folder, error) from error
+        remove_folder(self.folder)
 
 
 def fleet_folder(base: Path, fleet_id: str) -> Path:
@@ -153,6 +150,23 @@ def found_in(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
             loop, _, attempt = folder.name.rpartition("-")
             if _NAME.fullmatch(loop) and attempt.isdecimal() and (folder / "place.json").is_file():
                 yield TreeFolder(folder, loop, int(attempt))
+
+
+def fleets_in(base: Path) -> list[str]:
+    """The ids of the fleets that something of is kept here."""
+    with suppress(OSError):
+        return sorted(path.name for path in base.iterdir() if path.is_dir())
+    return []
+
+
+def remove_folder(folder: Path) -> None:
+    """Take all of it away; ``WorkspaceError`` where something of it stays."""
+    try:
+        shutil.rmtree(folder, onerror=_again)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _refused(folder, error) from error
 
 
 def size_of(folder: Path) -> int:
