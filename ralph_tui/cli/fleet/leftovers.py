@@ -19,6 +19,7 @@ from ralph_tui.adapters.fleet.trees.places import (
     fleets_in,
     found_in,
     size_of,
+    usual_base,
 )
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import holder
@@ -38,7 +39,6 @@ class LeftTree:
 
     fleet: str
     """Its name."""
-    fleet_id: str
     folder: TreeFolder
     size: int
     """Bytes."""
@@ -91,6 +91,12 @@ def known_fleets(root: Path) -> dict[str, Known]:
     return found
 
 
+def bases_of(known: dict[str, Known]) -> list[Path]:
+    """The folders in which the trees of these fleets lie, on the machine of their repository."""
+    told = [fleet.state.reach.trees for fleet in known.values()]
+    return [usual_base(), *(Path(trees) for trees in dict.fromkeys(told) if trees)]
+
+
 def left_in(
     base: Path, known: dict[str, Known], *, all_of_them: bool
 ) -> Iterator[LeftTree | LeftFolder]:
@@ -124,7 +130,7 @@ def _tree(
     else:
         name = fleet.folder.name
         remark = _remark(folder, record, fleet.state.loops.get(folder.loop))
-    return LeftTree(name, fleet_id, folder, size_of(folder.folder), remark, at_work_in(folder))
+    return LeftTree(name, folder, size_of(folder.folder), remark, at_work_in(folder))
 
 
 def at_work_in(folder: TreeFolder) -> str:

@@ -15,7 +15,6 @@ from ralph_tui.adapters.fleet.trees.places import (
     WORKER_LOCK,
     found_in,
     remove_folder,
-    usual_base,
 )
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.workspace.repository import open_repository
@@ -26,6 +25,7 @@ from ralph_tui.cli.fleet.leftovers import (
     LeftFolder,
     LeftTree,
     at_work_in,
+    bases_of,
     beaten_branches,
     known_fleets,
     left_in,
@@ -44,20 +44,21 @@ def prune(args: argparse.Namespace) -> int:
     not have the repository.
     """
     root = worktree_root(Path.cwd())
-    base = named_path(args.trees).absolute() if args.trees else usual_base()
     if args.branches or not args.trees:
         open_repository(root)
     known = known_fleets(root)
+    bases = [named_path(args.trees).absolute()] if args.trees else bases_of(known)
     with ExitStack() as held:
-        _keep_workers_away(base, held)
-        found = list(left_in(base, known, all_of_them=bool(args.trees)))
+        found: list[LeftTree | LeftFolder] = []
+        for base in bases:
+            _keep_workers_away(base, held)
+            found += left_in(base, known, all_of_them=bool(args.trees))
         branches = _branches(root, known) if args.branches else []
-        return _prune(args, base, found, branches, root)
+        return _prune(args, found, branches, root)
 
 
 def _prune(
     args: argparse.Namespace,
-    base: Path,
     found: list[LeftTree | LeftFolder],
     branches: list[LeftBranch],
     root: Path,
@@ -68,8 +69,8 @@ def _prune(
     trees, branches = [one for one in trees if not one.kept], [b for b in branches if not b.kept]
     what = _words(trees, [one for one in folders if one.size], branches)
     if not what:
-        _remove(root, base, trees, folders, branches)  # empty folders
-        where = f"in {one_line(str(base))}" if args.trees else "here"
+        _remove(root, trees, folders, branches)  # empty folders
+        where = f"in {one_line(args.trees)}" if args.trees else "here"
         whose = "past fleet" if args.trees else "past fleet of this repository"
         print(f"there is nothing to prune: no {whose} has left anything {where} that may go")
         return ExitCode.COMPLETED
@@ -79,7 +80,7 @@ def _prune(
         if not confirm(f"Remove {what}?"):
             print("nothing was removed", file=sys.stderr)
             return ExitCode.FAILED
-    _remove(root, base, trees, folders, branches)
+    _remove(root, trees, folders, branches)
     print(f"removed {what}")
     return ExitCode.COMPLETED
 
@@ -122,7 +123,6 @@ def _tell(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftB
 
 def _remove(
     root: Path,
-    base: Path,
     trees: list[LeftTree],
     folders: list[LeftFolder],
     branches: list[LeftBranch],
@@ -134,9 +134,9 @@ def _remove(
         if record is not None and record.worktree:
             remove_worktree(tree.folder.tree, Path(record.place.source.path))
         tree.folder.remove()
-    for fleet_id in {tree.fleet_id for tree in trees}:
-        if not any(found_in(base, fleet_id)):
-            remove_folder(base / fleet_id)
+    for fleet in {tree.folder.folder.parent for tree in trees}:
+        if not any(found_in(fleet.parent, fleet.name)):
+            remove_folder(fleet)
     for folder in folders:
         remove_folder(folder.path)
     if branches:

@@ -104,7 +104,6 @@ def resumed_fleet(
         start = recording.events[0]
         assert isinstance(start, told.FleetStarted)
         repository = open_repository(folder_of(start.root))
-        _check(repository, start.plan, connection)
         lock = held.enter_context(_locked(repository, start.fleet_id))
         recording = read_fleet(records.journal)  # nobody writes it from now on
         state = recording.state()
@@ -113,9 +112,10 @@ def resumed_fleet(
                 f"{records.name} is over: {reason}; start another one with 'ralph-tui fleet run'"
             )
         source = source_of(repository, start.commit)
-        cut(recording.journal)
         said = {name: value for name, value in connection.reach if value}
         connection = replace(connection, reach=state.reach.model_copy(update=said))
+        _check(repository, start.plan, connection)
+        cut(recording.journal)
         resumed = told.FleetResumed(
             by=by,
             reach=connection.reach,
@@ -132,8 +132,8 @@ def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
     """What every loop on this machine would fail for, said once; raises ``UsageError``."""
     agents = plan.agents if connection.agents is None else connection.agents
     if agents:
-        check_trees(repository.root, connection.trees or usual_base())
-    if not connection.listen:  # else others may have the agent that this machine has not
+        check_trees(repository.root, _trees(connection))
+    if not connection.reach.listen:  # else others may have the agent that this machine has not
         check_agents(repository.root, plan)
 
 

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AGENTS, AgentContext, choose_agent, find_agent
@@ -53,18 +53,28 @@ def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
 
 
 def check_agents(root: Path, plan: Plan) -> None:
-    """Whether this machine has the agents of all loops: each of them would ask for it in vain.
+    """Whether this machine has the agent of any loop: else each would ask for it in vain.
 
-    As before a run: of several that take over from one another one is enough. What the set-up
-    command may install first is not asked for. Raises ``UsageError``.
+    A loop whose own agent is missing says so, and the others go on. What the set-up command may
+    install first is not asked for. Raises ``UsageError``.
     """
-    named = [sorted(loop.settings.items()) for loop in plan.loops]
-    for given in {tuple(each): each for each in named}.values():
-        told = [f"{name}={value}" for name, value in given]
-        settings = examine(root, {}, os.environ, told).settings
+    named = {tuple(sorted(loop.settings.items())) for loop in plan.loops}
+    problems = [_problem(root, plan, dict(given)) for given in sorted(named)]
+    if problems and problems[0] is not None and None not in problems:
+        raise problems[0]
+
+
+def _problem(root: Path, plan: Plan, given: Mapping[str, str]) -> UsageError | None:
+    """As before a run: of agents that take over from one another one is enough."""
+    told = [f"{name}={value}" for name, value in given.items()]
+    settings = examine(root, {}, os.environ, told).settings
+    try:
         agent = choose_agent(settings.agent)
         if agent.program or not plan.setup:
             line_up(agent, AgentContext(settings.agent, root), settings)
+    except UsageError as error:
+        return error
+    return None
 
 
 def check_trees(root: Path, trees: Path) -> None:

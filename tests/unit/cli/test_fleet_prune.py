@@ -46,7 +46,10 @@ def a_tree(root: Path, base: Path, loop: str, run: str = "task-001/001") -> Tree
 def a_fleet(root: Path, *events: told.FleetEvent) -> None:
     """The repository's, of five tries, and over."""
     tries = [a_loop(f"1{one}", tries_at="1") for one in "abcde"]
-    start = started(a_plan(*tries)).model_copy(update={"fleet_id": FLEET, "root": str(root)})
+    there = told.Reach(trees=str(root.parent / "base"))
+    start = started(a_plan(*tries)).model_copy(
+        update={"fleet_id": FLEET, "root": str(root), "reach": there}
+    )
     journal = Journal(create_fleet(root).journal, FakeClock())
     over = told.FleetFinished(outcome="completed")
     for event in (start, *events, over):
@@ -74,14 +77,14 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
     for loop in ("1a", "1c", "1d"):
         a_tree(root, base, loop)
     a_tree(root, base, "1b", run="")
-    asked = here("fleet", "prune", "--trees", str(base), cwd=root)
+    asked = here("fleet", "prune", cwd=root)  # where it put them stands in its journal
     lines = dict(line.split(":", 1) for line in asked.stdout.splitlines())
     assert lines["fleet-001 loop 1a"].endswith("; its work was not collected, and goes with it")
     assert lines["fleet-001 loop 1b"].endswith("; no work was begun in it")
     assert lines["fleet-001 loop 1c"].endswith("; ralph-tui fleet resume would go on in it")
     assert lines["fleet-001 loop 1d"].endswith("/1d-1")
     assert "say fleet prune --yes" in asked.stderr
-    done = here("fleet", "prune", "--trees", str(base), "--yes", cwd=root)
+    done = here("fleet", "prune", "--yes", cwd=root)
     assert "removed 4 trees" in done.stdout
     assert not (base / FLEET).exists(), "nothing is left of a fleet without trees"
 
