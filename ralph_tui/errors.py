@@ -59,10 +59,10 @@ class UsageError(RalphError):
 class SettingsError(UsageError):
     """Settings are not what they should be."""
 
-    def __init__(self, sentences: Sequence[str]) -> None:
-        """`sentences`: one about each, all that there are."""
-        left_out = len(sentences) - MOST_SENTENCES
-        shown = list(sentences) if left_out <= 1 else list(sentences[:MOST_SENTENCES])
+    def __init__(self, sentences: Sequence[str], most: int = MOST_SENTENCES) -> None:
+        """`sentences`: one about each, all that there are; `most` of them are told."""
+        left_out = len(sentences) - most
+        shown = list(sentences) if left_out <= 1 else list(sentences[:most])
         if left_out > 1:
             shown.append(f"{left_out} more settings are wrong: correct these first")
         self.sentences = shown

@@ -27,6 +27,10 @@ from ralph_tui.fleet.plan import Loop, Plan, tries_at
 from ralph_tui.text.sanitize import clip
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+MOST_SENTENCES = 500
+"""Of what is wrong in a file: who has many objectives mends it once."""
+TAKEN = frozenset({"all"})
+"""What commands mean something else by."""
 
 
 def read_fleet_file(
@@ -53,7 +57,8 @@ def read_fleet_file(
         )
     if read.problems:
         ordered = sorted(read.problems, key=lambda each: each[0])
-        raise SettingsError(list(dict.fromkeys(sentence for _, sentence in ordered)))
+        told = list(dict.fromkeys(sentence for _, sentence in ordered))
+        raise SettingsError(told, MOST_SENTENCES)
     return plan
 
 
@@ -181,6 +186,13 @@ def _ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator[str]:
                 where,
                 f"objective.name ({HERE}) must be a letter and up to 39 letters, digits, - and _, "
                 f"not {clip(repr(name), 80)}",
+            )
+            name = None
+        if name in TAKEN:
+            read.wrong(
+                where,
+                f"objective.name ({HERE}) cannot be {name!r}: commands mean all loops by it, give "
+                "it another name",
             )
             name = None
         if name in seen:

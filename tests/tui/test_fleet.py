@@ -14,6 +14,7 @@ from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.fleet import bars
 from ralph_tui.tui.fleet.columns import COLUMNS
 from ralph_tui.tui.fleet.keys import KEYS
+from ralph_tui.tui.fleet.table import LoopTable
 from ralph_tui.tui.fleet.view import FleetView, LoopRow
 from ralph_tui.tui.modals.guide import Writing
 from ralph_tui.tui.modals.help import Help
@@ -64,6 +65,20 @@ def test_names_that_begin_alike_can_be_told_apart_in_every_row(width: int) -> No
         for loop in state.loops.values()
     }
     assert len(drawn) == len(names), drawn
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_a_name_is_whole_where_there_is_room_for_it(width: int) -> None:
+    """Every command takes it."""
+    names = ("notes", "notes2", "setup-fails")
+    loops = [a_loop(name, objective="Do it") for name in names]
+    state = FleetState().replay(stamped([started(a_plan(*loops))]))
+    view = FleetView(state)
+    view.follow(state, state.at, live=True, lost=False)
+    table = LoopTable(view)
+    rows = ["".join(text for text, _ in table.row(index, width)) for index in range(3)]
+    assert all(name in row for name, row in zip(names, rows, strict=True)), rows
+    assert all(cells(table.row(index, width)) <= width for index in range(3))
 
 
 def test_of_many_conflicts_and_unknown_ones_both_are_told() -> None:

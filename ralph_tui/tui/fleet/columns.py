@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import cache
 
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.columns import Cell, Column, ColumnSets
@@ -71,9 +72,6 @@ WIDE_STATE = Column("state", 26, _state)
 STATE = Column("state", 17, _state)
 SHORT_STATE = Column("state", 11, _state)
 SIGN = Column("", 1, _state)
-WIDE_LOOP = Column("loop", 12, _id)
-LOOP = Column("loop", 5, _id)
-NARROW_LOOP = Column("", 3, _id)
 OBJECTIVE = Column("objective", 0, _objective)
 ASKED = Column("how it stands", 40, _asked)
 ITERATIONS = Column("iterations", 10, _plain(words.iterations), right=True)
@@ -86,19 +84,33 @@ HOST = Column("host", 10, _plain(words.host, "dim"))
 NARROW_HOST = Column("host", 6, _plain(words.host, "dim"))
 LASTED = Column("time", 6, _lasted, right=True)
 
-COLUMNS = ColumnSets(
-    (
-        (WIDE_STATE, WIDE_LOOP, OBJECTIVE, ASKED, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
-        (STATE, LOOP, OBJECTIVE, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
-        (STATE, LOOP, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST, HOST, LASTED),
-        (SHORT_STATE, NARROW_LOOP, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST,
-         NARROW_HOST, LASTED),
-        (SHORT_STATE, NARROW_LOOP, OBJECTIVE, COMPLETION, NARROW_ITERATIONS, COST, LASTED),
-        (SHORT_STATE, NARROW_LOOP, OBJECTIVE, COMPLETION, COST),
-        (SHORT_STATE, NARROW_LOOP, OBJECTIVE, COMPLETION),
-        (SIGN, NARROW_LOOP, OBJECTIVE, COMPLETION),
-        (SIGN, NARROW_LOOP, OBJECTIVE),
-        (SIGN, OBJECTIVE),
-    ),
-    room=(40, 36, 22, 18, 14, 14, 12, 4, 3, 0),
-)  # fmt: skip
+
+@cache
+def columns_for(longest: int) -> ColumnSets[LoopRow]:
+    """With room for loops' names of so many characters, within reason: every command takes them.
+
+    What a plan calls its loops stays, so nothing moves while one looks.
+    """
+    wide = Column("loop", min(max(12, longest), 24), _id)
+    loop = Column("loop", min(max(5, longest), 16), _id)
+    narrow = Column("loop" if longest > 3 else "", min(max(3, longest), 12), _id)
+    return ColumnSets(
+        (
+            (WIDE_STATE, wide, OBJECTIVE, ASKED, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
+            (STATE, loop, OBJECTIVE, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
+            (STATE, loop, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST, HOST, LASTED),
+            (SHORT_STATE, narrow, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST,
+             NARROW_HOST, LASTED),
+            (SHORT_STATE, narrow, OBJECTIVE, COMPLETION, NARROW_ITERATIONS, COST, LASTED),
+            (SHORT_STATE, narrow, OBJECTIVE, COMPLETION, COST),
+            (SHORT_STATE, narrow, OBJECTIVE, COMPLETION),
+            (SIGN, narrow, OBJECTIVE, COMPLETION),
+            (SIGN, narrow, OBJECTIVE),
+            (SIGN, OBJECTIVE),
+        ),
+        room=(40, 36, 22, 18, 14, 14, 12, 4, 3, 0),
+    )  # fmt: skip
+
+
+COLUMNS = columns_for(0)
+"""Where names are numbers."""

@@ -1,9 +1,10 @@
 """The loops, a row each; one is selected."""
 
+from ralph_tui.tui.draw.columns import ColumnSets
 from ralph_tui.tui.draw.list_table import ListTable
 from ralph_tui.tui.draw.spans import Line
-from ralph_tui.tui.fleet.columns import COLUMNS
-from ralph_tui.tui.fleet.view import FleetView
+from ralph_tui.tui.fleet.columns import columns_for
+from ralph_tui.tui.fleet.view import FleetView, LoopRow
 
 
 class LoopTable(ListTable):
@@ -12,6 +13,10 @@ class LoopTable(ListTable):
     def __init__(self, view: FleetView) -> None:
         super().__init__("loops")
         self._view = view
+
+    @property
+    def _columns(self) -> ColumnSets[LoopRow]:
+        return columns_for(max((len(row.id) for row in self._view.rows), default=0))
 
     @property
     def count(self) -> int:
@@ -29,8 +34,8 @@ class LoopTable(ListTable):
 
     def titles(self, width: int) -> Line:
         """See `ListTable`."""
-        return COLUMNS.titles(width)
+        return self._columns.titles(width)
 
     def row(self, index: int, width: int) -> Line:
         """See `ListTable`."""
-        return COLUMNS.line_of(self._view.rows[index], self._view.now, width)
+        return self._columns.line_of(self._view.rows[index], self._view.now, width)

@@ -317,3 +317,19 @@ def test_an_agent_and_a_base_that_are_none_are_told_with_the_rest(tmp_path: Path
         "one, or a criterion in words",
         "agent 'claud' (night.toml:6) is not known: did you mean claude?",
     ]
+
+
+def test_what_is_wrong_is_told_of_all_objectives(tmp_path: Path) -> None:
+    path = tmp_path / "night.toml"
+    path.write_text('[fleet]\ncommand = "true"\n' + '[[objective]]\ntext = "x"\ncolour = 1\n' * 60)
+    with pytest.raises(SettingsError) as caught:
+        read_fleet_file(path)
+    lines = [int(told.split(f"{path}:")[1].split(")")[0]) for told in caught.value.sentences]
+    assert lines == [*range(5, 185, 3)]
+
+
+def test_no_objective_has_the_name_of_all_loops(tmp_path: Path) -> None:
+    path = tmp_path / "night.toml"
+    path.write_text('[[objective]]\nname = "all"\ntext = "x"\ncommand = "true"\n')
+    with pytest.raises(SettingsError, match=r"night.toml:2\) cannot be 'all': commands mean all"):
+        read_fleet_file(path)
