@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-DEFAULT_VERSION = "2.1.328"
+from tests.doubles.version import version_of
+
 FLAGS_OF_LATER_VERSIONS = {"--include-hook-events": (2, 1), "--max-budget-usd": (2, 0, 28)}
 """Absent below these versions."""
 
@@ -20,11 +21,6 @@ class RefusedError(Exception):
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise RefusedError(f"error: {message}")
-
-
-def version_of(environ: Mapping[str, str]) -> str:
-    """The version the stub says it is."""
-    return environ.get("STUB_VERSION", DEFAULT_VERSION)
 
 
 def as_numbers(version: str) -> Version:

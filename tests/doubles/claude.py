@@ -19,6 +19,7 @@ from tests.doubles.inbox import BadLineError
 from tests.doubles.scenario import Answer, Scenario, Script, load
 from tests.doubles.session import Session, fresh_id
 from tests.doubles.turns import Limits
+from tests.doubles.version import claude_line, version_of
 from tests.doubles.wire import ALIASES, Json, Wire
 
 OLDEST_MODERN = (2, 1, 300)
@@ -27,13 +28,13 @@ OLDEST_MODERN = (2, 1, 300)
 
 def main(argv: Sequence[str]) -> int:
     """Play; the exit code."""
-    version = arguments.version_of(os.environ)
+    version = version_of(os.environ)
     try:
         options = arguments.parse(argv, os.environ)
     except arguments.RefusedError as refused:
         return _complain(str(refused))
     if options.version:
-        print(f"{version} (Claude Code)")  # noqa: T201
+        print(claude_line(os.environ))  # noqa: T201
         return 0
     if options.help:
         print(arguments.parser(version).format_help())  # noqa: T201

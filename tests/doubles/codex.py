@@ -20,8 +20,8 @@ from tests.doubles.codex_habits import HABITS, Habits
 from tests.doubles.patches import PATCHES, command_of, patched
 from tests.doubles.scenario import Answer, Json, Scenario, Script, ToolUse, load
 from tests.doubles.tools import Shell
+from tests.doubles.version import CODEX, codex_line
 
-VERSION = "0.169.0"
 WINDOW = 258_400
 LOOKS = frozenset({"cat", "ls", "pwd", "head", "tail", "false", "true"})
 """Programs that are trusted."""
@@ -112,7 +112,7 @@ class Server:
     # -- requests --------------------------------------------------------------------------------
 
     def _initialize(self, message: Json) -> None:
-        agent = f"ralph-tui/{VERSION} (Debian 12.0.0; x86_64)"
+        agent = f"ralph-tui/{CODEX} (Debian 12.0.0; x86_64)"
         self.put(id=message["id"], result={"userAgent": agent, "codexHome": "/home/user/.codex"})
         self.habits.after_initialize(self)
 
@@ -362,7 +362,7 @@ def _quoted(command: str) -> str:
 def main(arguments: Sequence[str]) -> int:
     """The program ``codex``."""
     if "--version" in arguments:
-        print(f"codex-cli {os.environ.get('STUB_VERSION', VERSION)}")  # noqa: T201
+        print(codex_line(os.environ))  # noqa: T201
         return 0
     if list(arguments) != ["app-server"]:
         print(f"error: unexpected arguments {arguments}", file=sys.stderr)  # noqa: T201
