@@ -6,6 +6,7 @@ nothing in here is shared. Everything that grows with the agent's output is boun
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cached_property
 
 from ralph_tui.events import Event
 from ralph_tui.events.base import EPOCH
@@ -56,10 +57,15 @@ class RunState:
         self.context = ContextFold()
         self.plan_items = PlanItemsFold()
         self.foreign = ForeignFold()
-        self._handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
+
+    @cached_property
+    def _handlers(self) -> dict[type[Event], list[tuple[Fold, Handler]]]:
+        """Made with the first event: most states of a screen that opens never see one."""
+        handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
         for fold in self.folds():
             for event_type, handler in fold.handlers():
-                self._handlers.setdefault(event_type, []).append((fold, handler))
+                handlers.setdefault(event_type, []).append((fold, handler))
+        return handlers
 
     def folds(self) -> tuple[Fold, ...]:
         """All of them, in the order in which they take an event in."""

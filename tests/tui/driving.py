@@ -44,6 +44,8 @@ def _parsed_once(
 
 
 Stylesheet._parse_rules = _parsed_once  # type: ignore[assignment,method-assign]
+# The same as its own, which is Python: it is asked for a hundred times for each widget's styles.
+RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 class Stopwatch:

@@ -109,14 +109,16 @@ class Body(Container):
         self.zoomed, pane = called or (None, str(self.zoomed))
         return pane
 
+    def looks(self) -> dict[str, bool]:
+        """Classes of the screen, and whether it has each, while panes stand as they do."""
+        return layout.looks(*self.app.size, self._silent, zoomed=self.zoomed is not None)
+
     def place_panes(self) -> None:
         """Put the panes where this size and the last looks want them."""
         places = layout.groups(*self.app.size, self._silent)
         visible = layout.shown(places, self.recent, self.zoomed)
-        lacking = (((name,) not in places, f"-no-{name}") for name in layout.HOSTS)
-        self._take_looks(
-            (self.zoomed is not None, "-zoomed"), (len(places) == 1, "-single"), *lacking
-        )
+        # All at once: with each change all that is on the screen is styled anew.
+        self.screen.update_classes(self.looks())
         self._place_agent(places)
         for name, pane in self.panes.items():
             group = (name,) if self.zoomed else layout.group_of(places, name)
@@ -127,14 +129,6 @@ class Body(Container):
         if self.end.display:
             for name in self.covered:
                 self.panes[name].display = False
-
-    def _take_looks(self, *classes: tuple[bool, str]) -> None:
-        """Classes of the screen, all at once: with each change all that is on it is styled anew."""
-        before = self.screen.classes
-        for wanted, name in classes:
-            self.screen.set_class(wanted, name, update=False)
-        if self.screen.classes != before:
-            self.screen.update_node_styles()
 
     def _place_agent(self, places: layout.Groups) -> None:
         """The grid is filled in order: where two columns end in one, the agent comes last."""

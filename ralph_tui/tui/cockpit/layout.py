@@ -76,6 +76,19 @@ def groups(columns: int, rows: int, silent: Collection[str] = ()) -> Groups:
     )
 
 
+def looks(
+    columns: int, rows: int, silent: Collection[str], *, zoomed: bool = False
+) -> dict[str, bool]:
+    """Classes of a screen of this size, those of the breakpoints included: whether it has each."""
+    places = groups(columns, rows, silent)
+    names = {"-zoomed": zoomed, "-single": len(places) == 1}
+    names |= {f"-no-{name}": (name,) not in places for name in HOSTS}
+    for size, breakpoints in ((columns, HORIZONTAL), (rows, VERTICAL)):
+        reached = max(least for least, _ in breakpoints if least <= size)
+        names |= {name: least == reached for least, name in breakpoints}
+    return names
+
+
 def shown(places: Groups, recent: Sequence[str], zoomed: str | None) -> set[str]:
     """The panes to be seen; of a group the one looked at last, as `recent` lists them."""
     if zoomed is not None:

@@ -53,6 +53,7 @@ class OpeningScreen(FirstFrame):
     def __init__(self) -> None:
         super().__init__()
         self._frames = {key: Frame(key) for key in layout.ORDER}
+        self.update_classes(self._looks(), update=False)  # before anything is styled
 
     def compose(self) -> ComposeResult:
         """From top to bottom, as the cockpit."""
@@ -75,11 +76,12 @@ class OpeningScreen(FirstFrame):
 
     def _arrange(self) -> None:
         places = layout.groups(*self.app.size, layout.HOSTS)  # what has a host says nothing yet
-        self.set_class(len(places) == 1, "-single")
-        for name in layout.HOSTS:
-            self.set_class((name,) not in places, f"-no-{name}")
+        self.update_classes(self._looks())
         for place in places:
             for key in place:
                 frame = self._frames[key]
                 frame.tabs = tuple(tab(sharer, shown=sharer == key) for sharer in place)
                 frame.display = key == place[0]
+
+    def _looks(self) -> dict[str, bool]:
+        return layout.looks(*self.app.size, layout.HOSTS)

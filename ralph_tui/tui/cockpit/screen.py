@@ -74,6 +74,8 @@ class CockpitScreen(BaseScreen):
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for bound, does, moves in key_bindings.of_actions(keys, live=source.live):
             self._bindings.bind(bound, does, show=False, priority=moves)
+        # Before anything is styled: with each later change all that is here would be styled anew.
+        self.update_classes(self.body.looks(), update=False)
 
     @property
     def ralph(self) -> RalphApp:
@@ -206,11 +208,9 @@ class CockpitScreen(BaseScreen):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """What is focused was looked at last."""
         pane = event.widget
-        if isinstance(pane, Pane) and pane.key in self.body.panes and not self._latest(pane):
+        others = self.body.panes.keys() - self.body.recent[:1]
+        if isinstance(pane, Pane) and pane.key in others:
             self._look_at(pane.key)
-
-    def _latest(self, pane: Pane) -> bool:
-        return self.body.recent[:1] == [pane.key]
 
     def _look_at(self, name: str) -> None:
         self.body.look_at(name)
