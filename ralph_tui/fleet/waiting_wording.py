@@ -7,6 +7,7 @@ from ralph_tui.fleet.events import AccountHeld
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.text.format import day_and_clock
+from ralph_tui.text.terms import WAITS
 
 
 def account_words(login: str) -> str:
@@ -29,7 +30,8 @@ def hold_words(login: str, state: FleetState, now: datetime) -> str:
 
 def _held(held: AccountHeld, now: datetime) -> str:
     until = f" until {day_and_clock(held.until, now)}" if held.until else ""
-    return f"{account_words(held.account)} is at its limit{until}"
+    limit = not held.reason or held.reason.startswith(WAITS["usage_limit"].word)
+    return f"{account_words(held.account)} is {'at its limit' if limit else 'not served'}{until}"
 
 
 def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:

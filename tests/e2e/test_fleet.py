@@ -126,7 +126,7 @@ def test_the_best_of_several_tries_is_confirmed_in_a_fresh_clone(root: Path) -> 
 
 def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> None:
     file = plan(root, "First", "Second", agent=f"[ -e {root.parent}/go ] || {{ {WAITS}; }}; "
-                + DOES_ALL)  # fmt: skip
+                f"{DOES_ALL}; echo ours >plan.md")  # fmt: skip
     detached = run("fleet", "run", str(file), "--detach", cwd=root)
     assert "fleet-001 runs in the background" in detached.stdout, said(detached)
     until(lambda: runs(root, "1", "2"), 20)
@@ -139,10 +139,21 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     os.kill(owner.pid, signal.SIGKILL)
     until(lambda: nothing_is_left(root), 8)
     assert "the fleet's process is gone" in here("fleet", "status", cwd=root).stdout
+    (root / "plan.md").write_text("mine\n")  # its owner works on, meanwhile
+    git(root, "add", "plan.md")
+    git(root, "commit", "-qm", "Meanwhile")
+    (root / "plan.md").write_text("not even committed\n")
+    before = git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")
     (root.parent / "go").touch()
     done = run("fleet", "resume", "--headless", cwd=root)
 
     assert done.returncode == 0, said(done)
+    assert (git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")) == before
+    assert (root / "plan.md").read_text() == "not even committed\n"
+    assert {one: loop.conflicts for one, loop in state_of(root).loops.items()} == {
+        "1": {"HEAD": ("plan.md",)}, "2": {"HEAD": ("plan.md",)},
+    }  # fmt: skip
+    assert "conflicts with HEAD: plan.md" in here("fleet", "status", cwd=root).stdout
     recorded = read_fleet(find_fleet(root).journal).events
     placed = [event for event in recorded if isinstance(event, told.LoopPlaced)]
     assert [(one.attempt, one.resumed) for one in placed] == [(1, False)] * 2 + [(1, True)] * 2

@@ -53,7 +53,7 @@ def _why_not(state: FleetState, loop: LoopState) -> str:
     if loop.place == "beaten":
         return f"another try, {state.chosen[loop.spec.tries_at].loop}, has won"
     if state.budget_percent >= NEARLY:
-        return f"{state.budget_percent} % of the fleet's budget is used"
+        return f"{state.budget_percent} % of the fleet's budget are used"
     if state.stopping is None:  # what was stopped may go on later, and be completed then
         failed = [name for name in loop.spec.after if met(state, name) == "never"]
         if failed:

@@ -153,7 +153,7 @@ class TestBudget:
         made = played.settle()
         assert made == [
             to.ReachBudget(90, 9.0, 10.0),
-            to.SkipLoop("3", "90 % of the fleet's budget is used"),
+            to.SkipLoop("3", "90 % of the fleet's budget are used"),
         ]
         assert played.state.loops["2"].stop_asked == ""
 

@@ -1,0 +1,64 @@
+"""What is said of loops that could work and do not: who is held, who follows, who has no place."""
+
+from datetime import timedelta
+
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.plan import HERE
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.wording import fleet_sentence, loop_sentence
+from ralph_tui.text.format import clock
+from tests.fleet_events import a_loop, a_plan, stamped, started
+
+LOOPS = [a_loop(str(number), account="work") for number in (1, 2, 3)]
+PLAN = a_plan(*LOOPS, a_loop("4", after=("1",)), accounts={"work": 2})
+BEGUN = [
+    event
+    for name in "12"
+    for event in (
+        told.LoopPlaced(loop=name, attempt=1, host=HERE, branch="b"),
+        told.LoopBegan(loop=name, run_id=name, run="task-001/001", folder="/t"),
+    )
+]
+AT = stamped([started(PLAN)])[0].at + timedelta(hours=1)
+LIMITED = [
+    told.LoopProgressed(loop=name, phase="limited", waits_for="usage_limit", until=AT,
+                        verdict="waiting: usage limit")
+    for name in "12"
+]  # fmt: skip
+HELD = told.AccountHeld(account="work", until=AT, reason="usage limit, met by loop 1")
+
+
+def said(*events: told.FleetEvent) -> dict[str, str]:
+    """The sentence of each loop; of the fleet under ``fleet``."""
+    state = FleetState().replay(stamped([started(PLAN), *BEGUN, *events]))
+    sentences = {name: loop_sentence(loop, state, state.at) for name, loop in state.loops.items()}
+    return sentences | {"fleet": fleet_sentence(state, state.at)}
+
+
+def test_a_full_account_is_told_to_who_waits_for_it() -> None:
+    words = said()
+    assert words["3"] == "it waits for a place on account work, 2 of 2 used"
+    assert words["4"] == "it waits for a place (after 1)"
+
+
+def test_a_held_account_is_told_to_all_that_wait_for_it() -> None:
+    words = said(*LIMITED, HELD)
+    until = f"account work is at its limit until {clock(AT)}"
+    assert words["fleet"].startswith(f"{until}: usage limit, met by loop 1; 2 wait for a limit; ")
+    assert {words[name] for name in "123"} == {f"it waits: {until}"}
+    outage = HELD.model_copy(update={"reason": "service down, met by loop 1"})
+    assert said(*LIMITED, outage)["fleet"].startswith(f"account work is not served until {clock(AT)}")
+
+
+def test_who_tries_first_is_named_and_the_others_wait_for_their_turn() -> None:
+    trial = [*LIMITED, HELD, told.LoopRetried(loop="1")]
+    words = said(*trial)
+    assert words["fleet"].startswith("account work may be free again: loop 1 tries first; ")
+    assert words["1"] == "waiting: usage limit", "its own run says it best"
+    assert words["2"] == "it waits: account work may be free again: loop 1 tries first"
+    freed = [*trial, told.LoopProgressed(loop="1", phase="agent", verdict="at work"),
+             told.AccountReleased(account="work", loop="1")]  # fmt: skip
+    words = said(*freed)
+    assert words["1"] == "at work"
+    assert words["2"] == "it waits for its turn: loops on account work go on one after the other"
+    assert said(*freed, told.LoopRetried(loop="2"))["2"] == "waiting: usage limit"
