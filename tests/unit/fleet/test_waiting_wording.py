@@ -47,7 +47,9 @@ def test_a_held_account_is_told_to_all_that_wait_for_it() -> None:
     assert words["fleet"].startswith(f"{until}: usage limit, met by loop 1; 2 wait for a limit; ")
     assert {words[name] for name in "123"} == {f"it waits: {until}"}
     outage = HELD.model_copy(update={"reason": "service down, met by loop 1"})
-    assert said(*LIMITED, outage)["fleet"].startswith(f"account work is not served until {clock(AT)}")
+    assert said(*LIMITED, outage)["fleet"].startswith(
+        f"account work is not served until {clock(AT)}"
+    )
 
 
 def test_who_tries_first_is_named_and_the_others_wait_for_their_turn() -> None:
