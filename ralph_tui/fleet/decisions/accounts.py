@@ -42,14 +42,17 @@ def _free(state: FleetState, login: str, loops: list[LoopState], now: datetime) 
     if new:
         until, first = min(new, key=lambda each: each[0])
         return HoldAccount(login, until, f"{_cause(first)}, met by loop {first.spec.id}")
-    following = [
-        loop
-        for loop in loops
-        if loop.limited and _said(loop) <= released and (loop.retried_at or EPOCH) < released
-    ]
-    if following and released > EPOCH and may_start(state, login, now):
+    following = [loop for loop in loops if loop.limited and _follows(loop, released, now)]
+    if following and may_start(state, login, now):
         return RetryLoop(following[0].spec.id)
     return None
+
+
+def _follows(loop: LoopState, released: datetime, now: datetime) -> bool:
+    """Whether it may go on: its login was released, or its limit has ended while nobody looked."""
+    retried = loop.retried_at or EPOCH
+    freed = _said(loop) <= released and retried < released
+    return freed or (loop.until is not None and retried < loop.until <= now)
 
 
 def _held(state: FleetState, login: str, loops: list[LoopState], now: datetime) -> Decision | None:

@@ -403,6 +403,16 @@ class TestAccounts:
         about = [one for one in played.settle() if not isinstance(one, to.CollectLoop)]
         assert about[:2] == [to.ReleaseAccount("work", "1"), to.RetryLoop("2")]
 
+    def test_a_limit_that_ended_while_no_fleet_was_there_is_waited_for_no_longer(self) -> None:
+        loops = [a_loop(str(number), account="work") for number in (1, 2)]
+        played = fleet(a_plan(*loops, start_every_s=0.0))
+        until = played.now + timedelta(hours=1)
+        played.wait(7200)
+        for name in "12":
+            played.say(name, "limited", waits_for="usage_limit", until=until)
+        assert played.settle() == [to.RetryLoop("1"), to.RetryLoop("2")]
+        assert played.settle() == []
+
     def test_who_is_told_when_waits_longer_than_all_before_may_take(self) -> None:
         loops = [a_loop(str(number), account="work") for number in range(1, 6)]
         plan = a_plan(*loops, a_loop("6", account="other"), start_every_s=15.0)
