@@ -194,6 +194,16 @@ def test_a_lost_host_and_its_loops_are_counted_down() -> None:
     with_fleet(look, FleetDriver(timed([*under_way(), *lost])), size=(140, 45))
 
 
+def test_where_there_is_one_machine_objectives_have_the_room_of_its_name() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        titles = next(line for line in fleet.page.splitlines() if "objective" in line)
+        assert "cost" in titles
+        assert "host" not in titles
+
+    alone = [one for one in under_way() if getattr(one, "host", "") != "beta"]
+    with_fleet(look, FleetDriver(timed(alone)), size=(140, 45))
+
+
 def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
     left = told.HostLost(host="beta", reason="it was stopped by SIGINT", left=True)
 

@@ -87,7 +87,7 @@ def _mark(view: FleetView) -> tuple[Term, str]:
 def hosts(view: FleetView) -> Line:
     """Each with its slots; nothing where this machine is the only one."""
     state = view.state
-    if len(state.hosts) < 2 or not view.live:
+    if not view.several_hosts or not view.live:
         return []
     line: Line = [("hosts", "dim")]
     for host in state.hosts.values():

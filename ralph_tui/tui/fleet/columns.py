@@ -86,16 +86,17 @@ LASTED = Column("time", 6, _lasted, right=True)
 
 
 @cache
-def columns_for(longest: int) -> ColumnSets[LoopRow]:
+def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
     """With room for loops' names of so many characters, within reason: every command takes them.
 
-    What a plan calls its loops stays, so nothing moves while one looks.
+    What a plan calls its loops stays, so nothing moves while one looks. `hosts`: there is more than
+    this machine; else none is named, and the objectives have the room.
     """
+    here = () if hosts else (HOST, NARROW_HOST)
     wide = Column("loop", min(max(12, longest), 24), _id)
     loop = Column("loop", min(max(5, longest), 16), _id)
     narrow = Column("loop" if longest > 3 else "", min(max(3, longest), 12), _id)
-    return ColumnSets(
-        (
+    sets: tuple[tuple[Column[LoopRow], ...], ...] = (
             (WIDE_STATE, wide, OBJECTIVE, ASKED, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
             (STATE, loop, OBJECTIVE, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
             (STATE, loop, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST, HOST, LASTED),
@@ -107,9 +108,11 @@ def columns_for(longest: int) -> ColumnSets[LoopRow]:
             (SIGN, narrow, OBJECTIVE, COMPLETION),
             (SIGN, narrow, OBJECTIVE),
             (SIGN, OBJECTIVE),
-        ),
-        room=(40, 36, 22, 18, 14, 14, 12, 4, 3, 0),
     )  # fmt: skip
+    return ColumnSets(
+        tuple(tuple(column for column in each if column not in here) for each in sets),
+        room=(40, 36, 22, 18, 14, 14, 12, 4, 3, 0),
+    )
 
 
 COLUMNS = columns_for(0)

@@ -16,7 +16,8 @@ class LoopTable(ListTable):
 
     @property
     def _columns(self) -> ColumnSets[LoopRow]:
-        return columns_for(max((len(row.id) for row in self._view.rows), default=0))
+        longest = max((len(row.id) for row in self._view.rows), default=0)
+        return columns_for(longest, hosts=self._view.several_hosts)
 
     @property
     def count(self) -> int:

@@ -56,6 +56,11 @@ class FleetView:
         return self.rows[self.selected] if self.rows else None
 
     @property
+    def several_hosts(self) -> bool:
+        """Whether loops run, or may run, elsewhere than on this machine."""
+        return len(self.state.hosts) > 1
+
+    @property
     def asking(self) -> LoopRow | None:
         """The selected loop where it asks, else the next one that does."""
         turned = [*self.rows[self.selected :], *self.rows[: self.selected]]
