@@ -56,7 +56,7 @@ def _chosen(event: told.WinnerChosen) -> Said:
 def _verified(event: told.WinnerVerified) -> Said:
     how = "passed once more in a fresh clone" if event.passed else "failed in a fresh clone"
     level: RowLevel = "good" if event.passed else "critical"
-    return level, _because(_about(event.loop, f"its completion command {how}"), event.reason)
+    return level, _because(f"the completion command of loop {event.loop} {how}", event.reason)
 
 
 def _conflicts(event: told.ConflictsFound) -> Said | None:

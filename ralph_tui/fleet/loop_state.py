@@ -76,6 +76,8 @@ class LoopState:
     outcome: Outcome | None = None
     reason: str = ""
     never_began: bool = False
+    again: bool = False
+    """Its fleet was resumed since it could not begin."""
     elsewhere: bool = False
     """It never began, and another host may be able to."""
     changed_lines: int | None = None
@@ -120,6 +122,12 @@ class LoopState:
         return self.over and (self.outcome != "interrupted" or self.place == "beaten")
 
     @property
+    def may_begin_again(self) -> bool:
+        """It could not begin, for a reason that its owner may have put right."""
+        never = self.status == "ended" and self.never_began
+        return never and self.outcome != "aborted" and self.place != "beaten"
+
+    @property
     def over(self) -> bool:
         """Nothing more comes of it."""
         return self.status in ("ended", "skipped")
@@ -152,6 +160,7 @@ class LoopState:
         self.collecting = self.verifying = False
         self.not_collected = ""
         self.retried_at = None
+        self.again = self.may_begin_again
 
 
 def _placed(loop: LoopState, event: told.LoopPlaced) -> None:
@@ -240,7 +249,7 @@ def _ended(loop: LoopState, event: told.LoopEnded) -> None:
 def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
     loop.status, loop.outcome, loop.reason = "queued", None, event.reason
     loop.resuming = event.resume
-    loop.never_began = loop.elsewhere = False
+    loop.never_began = loop.elsewhere = loop.again = False
     loop.lost_at = loop.lost_until = loop.ended_at = None
     loop.commit = loop.not_collected = loop.stage = ""
     loop.collected = loop.collecting = loop.verifying = False

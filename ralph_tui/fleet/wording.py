@@ -97,7 +97,7 @@ def _host_away(host: str, until: datetime | None, now: datetime) -> str:
 
 
 def tally(state: FleetState) -> Iterator[str]:
-    """How many loops run, wait and are over: ``3 run``, ``2 queued``, ``4 of 9 over``."""
+    """How many loops run, wait and are over: ``3 loops run``, ``2 queued``, ``4 of 9 over``."""
     loops = list(state.loops.values())
     limited = sum(loop.limited for loop in loops)
     running = sum(loop.status in ("running", "placing") for loop in loops) - limited
@@ -108,7 +108,7 @@ def tally(state: FleetState) -> Iterator[str]:
         yield f"the loop {'runs' if running else waits}"
         return
     if running:
-        yield f"{running} {'runs' if running == 1 else 'run'}"
+        yield f"{count(running, 'loop')} {'runs' if running == 1 else 'run'}"
     if limited:
         yield f"{limited} {'waits' if limited == 1 else 'wait'} for a limit"
     if queued:

@@ -157,6 +157,8 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     recorded = read_fleet(find_fleet(root).journal).events
     placed = [event for event in recorded if isinstance(event, told.LoopPlaced)]
     assert [(one.attempt, one.resumed) for one in placed] == [(1, False)] * 2 + [(1, True)] * 2
+    again = {event.reason for event in recorded if isinstance(event, told.LoopRequeued)}
+    assert again == {"the process that ran it was gone"}, "nobody has sent a signal"
     for name in "12":
         mirrored = read_journal(find_fleet(root).mirror(name, 1) / "events.jsonl").events
         assert [event.kind for event in mirrored].count("run_started") == 1
@@ -195,6 +197,19 @@ def test_a_setup_that_fails_costs_nothing_and_is_told_with_its_words(root: Path)
     assert done.returncode == 1
     assert "no such package" in done.stdout
     assert state_of(root).loops["1"].never_began
+
+
+def test_resume_tries_what_never_began_once_more_and_says_what_stays_ended(root: Path) -> None:
+    works = f"[ $RALPH_FLEET_LOOP = 2 ] || [ -e {root.parent}/mended ]"
+    file = plan(root, "First", "Second", setup=works, agent=DOES_ALL)
+    assert run("fleet", "run", str(file), "--headless", cwd=root).returncode == 1
+    (root.parent / "mended").touch()
+
+    done = run("fleet", "resume", "--headless", cwd=root)
+
+    assert done.returncode == 0, said(done)
+    assert "loop 2 has ended and stays so; loop 1 is tried again" in done.stdout
+    assert [loop.attempt for loop in state_of(root).loops.values()] == [2, 1]
 
 
 def test_what_is_missing_on_the_machine_costs_its_loop_alone(

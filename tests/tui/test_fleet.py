@@ -108,7 +108,9 @@ def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
         first, second, third = fleet.rows()[:3]
         assert first.startswith(" fleet-001  night ")
         assert first.endswith("7 loops  5 of 6 slots used  $6.60 of $40.00  9m 5s")
-        assert second == " ? loop 2 waits for your answer; 4 run; 1 waits for a limit; 2 queued"
+        assert (
+            second == " ? loop 2 waits for your answer; 4 loops run; 1 waits for a limit; 2 queued"
+        )
         assert third == " hosts  ● local 3/4  ● beta 2/2"
 
     with_fleet(look, FleetDriver(under_way()))

@@ -17,6 +17,7 @@ from typing import IO, cast
 
 from ralph_tui.adapters.processes.adopted import starting
 from ralph_tui.adapters.workspace.git_calls import GitCalls, communicate, stop
+from ralph_tui.adapters.workspace.git_words import reason_of
 from ralph_tui.errors import (
     NO_ROOM,
     GitEndedError,
@@ -286,7 +287,7 @@ def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> Work
     if result.status < 0:
         return WorkspaceError(f"{what} was ended by signal {-result.status} {where}; try again")
     kind = NoRoomError if _names_a_full_disk(result) else WorkspaceError
-    reason = one_line(result.error) or "no reason given"
+    reason = reason_of(result.error) or "no reason given"
     return kind(f"{what} failed {where} (status {result.status}): {reason}")
 
 

@@ -81,8 +81,14 @@ def left_words(folder: FleetFolder, state: FleetState) -> str:
     lost = state.finished is None and not living
     rows = [f"{folder.name}: {fleet_sentence(state, datetime.now(UTC), lost=lost)}"]
     if not living:
-        branches = [loop.branch for loop in state.loops.values() if loop.commit and loop.branch]
-        rows += [told("its branches", clip(", ".join(branches), 300))] if branches else []
+        for purpose, places in (
+            ("the winner's" if len(state.chosen) == 1 else "the winners'", ("chosen",)),
+            ("beaten tries'", ("beaten",)),
+            ("its branches", ("",)),
+        ):
+            loops = [one for one in state.loops.values() if one.commit and one.place in places]
+            branches = [one.branch for one in loops if one.branch]
+            rows += [told(purpose, clip(", ".join(branches), 300))] if branches else []
         rows += [told("go on with it", "ralph-tui fleet resume")] if lost else []
         return "\n".join([*rows, told("its screen", f"ralph-tui fleet attach {folder.name}")])
     return "\n".join(

@@ -55,7 +55,9 @@ def resume(args: argparse.Namespace) -> int:
         return _in_background(args)
     from ralph_tui.runtime.fleet.assembly import resumed_fleet  # noqa: PLC0415 - as above
 
-    return _here(args, resumed_fleet(found, _connection(args), name_of(os.getpid())))
+    # In the background it has no terminal; whoever has started it waits for its first word.
+    asked_by = os.getppid() if args.detached else os.getpid()
+    return _here(args, resumed_fleet(found, _connection(args), name_of(asked_by)))
 
 
 def _check(args: argparse.Namespace, *, least: int) -> None:

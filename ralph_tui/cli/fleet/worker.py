@@ -83,7 +83,7 @@ def _serve(
         host = WorkerHost(name, agents, base, observe)
         _say(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
         try:
-            with signals.forwarded(_Stopping(host, link)):
+            with signals.forwarded(_Stopping(host, link, base)):
                 dismissed = asyncio.run(link.run(host))
         finally:
             host.close()
@@ -95,8 +95,8 @@ def _serve(
 class _Stopping:
     """At the first signal loops are stopped in order; at the second their keepers end them."""
 
-    def __init__(self, host: "LoopHost", link: "HostLink") -> None:
-        self._host, self._link = host, link
+    def __init__(self, host: "LoopHost", link: "HostLink", base: Path) -> None:
+        self._host, self._link, self._base = host, link, base
         self._since: float | None = None
 
     def __call__(self, number: signal.Signals) -> None:
@@ -109,9 +109,11 @@ class _Stopping:
 
     def _stop(self, number: signal.Signals) -> None:
         alive = sum(held.alive for held in self._host.holds())
-        _say(f"stopping {alive} loops; once more: at once" if alive else "stopping")
+        _say(f"stopping {count(alive, 'loop')}; once more: at once" if alive else "stopping")
         try:
             self._host.close()
+            if alive:
+                _say(f"what has not ended stays in {self._base}: the same line goes on with it")
         finally:  # it ends, whatever its loops do
             self._link.stop(f"it was stopped by {number.name}")
             signals.exit_after(END_S, ExitCode.COMPLETED)

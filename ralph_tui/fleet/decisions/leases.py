@@ -65,6 +65,8 @@ def goes_on(state: FleetState, loop: LoopState) -> bool:
         return False
     if loop.stop_asked or state.budget_percent:
         return False
+    if loop.again:
+        return True
     if loop.never_began:
         again = loop.outcome == "interrupted" or bool(loop.run_id)
         again = again or (loop.elsewhere and _another_host(state, loop))

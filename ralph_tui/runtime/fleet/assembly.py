@@ -29,7 +29,14 @@ from ralph_tui.fleet.plan import HERE, Plan
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.fleet import Dispatcher, LoopHost, Observe, Source
 from ralph_tui.runtime.clock import SystemClock
-from ralph_tui.runtime.fleet.beginning import check_agents, check_trees, folder_of, remarks
+from ralph_tui.runtime.fleet.beginning import (
+    check_agents,
+    check_trees,
+    folder_of,
+    goes_on_when_resumed,
+    remarks,
+    what_goes_on,
+)
 from ralph_tui.runtime.fleet.engine import FleetEngine, Outside
 from ralph_tui.runtime.fleet.results import CollectedWork
 
@@ -124,7 +131,11 @@ def resumed_fleet(
             host=socket.gethostname(),
         )
         yield _assembled(
-            _Parts(repository, records, lock, start, source, state, [resumed]), connection, held
+            _Parts(
+                repository, records, lock, start, source, state, [resumed, *what_goes_on(state)]
+            ),
+            connection,
+            held,
         )
 
 
@@ -143,10 +154,7 @@ def why_over(state: FleetState) -> str:
         return ""
     if state.stopping is not None and state.stopping.abort:
         return "it was given up"
-    left = any(
-        not loop.over or loop.outcome == "interrupted" or loop.not_collected
-        for loop in state.loops.values()
-    )
+    left = any(goes_on_when_resumed(loop) for loop in state.loops.values())
     return "" if left else "all its loops have ended"
 
 

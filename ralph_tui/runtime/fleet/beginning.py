@@ -11,7 +11,10 @@ from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.config.sources import examine
 from ralph_tui.errors import UsageError, why
 from ralph_tui.fleet.events import FleetEvent, FleetNoticed
+from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.wording import named
 from ralph_tui.plain_files import make_folder
 from ralph_tui.runtime.lineup import line_up
 from ralph_tui.text.format import count
@@ -50,6 +53,27 @@ def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
         names = ", ".join(silent)
         said = f"{names} {does}: the fleet's budget does not hold {it}"
         yield FleetNoticed(level="warn", text=said)
+
+
+def goes_on_when_resumed(loop: LoopState) -> bool:
+    """Whether something of it is left to be done."""
+    unfinished = not loop.over or (loop.outcome == "interrupted" and loop.place != "beaten")
+    return unfinished or loop.may_begin_again or bool(loop.not_collected)
+
+
+def what_goes_on(state: FleetState) -> Iterator[FleetEvent]:
+    """What who resumes a fleet may expect otherwise; `state` is that before."""
+    loops = state.loops.values()
+    stay = [loop for loop in loops if not goes_on_when_resumed(loop)]
+    again = [loop for loop in loops if loop.may_begin_again]
+    parts = []
+    if stay:
+        parts.append(f"{named(stay)} {'has' if len(stay) == 1 else 'have'} ended and "
+                     f"{'stays' if len(stay) == 1 else 'stay'} so")  # fmt: skip
+    if again:
+        parts.append(f"{named(again)} {'is' if len(again) == 1 else 'are'} tried again")
+    if parts:
+        yield FleetNoticed(text="; ".join(parts))
 
 
 def check_agents(root: Path, plan: Plan) -> None:

@@ -43,3 +43,17 @@ def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("purpose", ["short", "a much longer purpose than that"])
 def test_a_command_stands_apart_from_what_it_is_for(purpose: str) -> None:
     assert f"{purpose}: " in row(purpose, "ralph-tui status")
+
+
+def test_the_winner_stands_apart_from_the_tries_that_it_beat(tmp_path: Path) -> None:
+    tries = [
+        told.ResultCollected(loop=f"3{one}", branch=f"ralph/f/3{one}", commit="c", files=1)
+        for one in "abc"
+    ]
+    alone = told.ResultCollected(loop="1", branch="ralph/f/1", commit="c", files=1)
+    won = told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
+    over = told.FleetFinished(outcome="completed")
+    words = left_words(FleetFolder(tmp_path / "f"), a_state(*tries, alone, won, over))
+    assert "the winner's:   ralph/f/3b\n" in words
+    assert "beaten tries':  ralph/f/3a, ralph/f/3c\n" in words
+    assert "its branches:   ralph/f/1\n" in words

@@ -50,9 +50,9 @@ def test_whoever_is_asked_comes_first_then_limits_then_how_many_run() -> None:
         told.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
         told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
     )
-    assert sentence(*running) == "1 runs; 5 queued"
+    assert sentence(*running) == "1 loop runs; 5 queued"
     held = told.AccountHeld(account="work")
-    assert sentence(*running, held) == "account work is at its limit; 1 runs; 5 queued"
+    assert sentence(*running, held) == "account work is at its limit; 1 loop runs; 5 queued"
     asks = told.LoopProgressed(loop="1", phase="paused", question="May I?")
     assert sentence(*running, held, asks).startswith("loop 1 waits for your answer; account work ")
 

@@ -12,6 +12,9 @@ from ralph_tui.text.sanitize import one_line, shorten
 MOST_SAID = 1 << 20
 """Bytes of what a run has said on stderr that are looked at."""
 MOST_WORDS = 500
+BY_KEEPER = "stopped by SIGINT"
+"""What a run records that its keeper has stopped: nobody can press ctrl+c where it runs."""
+HOST_GONE = "the process that ran it was gone"
 SILENT = "its host stood still for longer than its lease"
 
 
@@ -26,6 +29,14 @@ def over_of(key: tuple[str, int], follower: Follower | None) -> Over:
     if outcome is None:
         outcome, reason = "interrupted", "its process was killed before it recorded an end"
     return Over(**known, outcome=outcome, reason=reason, seq=follower.seq)
+
+
+def over_found(key: tuple[str, int], follower: Follower | None) -> Over:
+    """The same of a run whose host was another process, which is gone: then its keeper ended it."""
+    over = over_of(key, follower)
+    if over.outcome == "interrupted" and over.reason == BY_KEEPER:
+        return over.model_copy(update={"reason": HOST_GONE})
+    return over
 
 
 def over_after(

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 from ralph_tui.adapters.fleet.host.channel import Channel
 from ralph_tui.adapters.fleet.host.command_line import environment, resume_words, run_words
-from ralph_tui.adapters.fleet.host.ending import over_after, over_of
+from ralph_tui.adapters.fleet.host.ending import over_after, over_found
 from ralph_tui.adapters.fleet.host.port_blocks import take_block
 from ralph_tui.adapters.fleet.host.preparing import Preparer
 from ralph_tui.adapters.fleet.host.running import Inbox, Running
@@ -239,6 +239,6 @@ class HeldLoop:
             if not self._telling.began:
                 self._telling.recall()
             self._telling.again(seen)
-            over = self._over or over_of(self.key, self._telling.follower)
+            over = self._over or over_found(self.key, self._telling.follower)
             self._telling.close()
             self._observe(over)
