@@ -20,7 +20,7 @@ from distributed.security import Security
 from tornado.iostream import StreamClosedError
 
 from ralph_tui import __version__
-from ralph_tui.adapters.fleet.dispatch import wire
+from ralph_tui.adapters.fleet.dispatch import tls, wire
 from ralph_tui.adapters.fleet.dispatch.engine import CONNECT_S, FleetWorker
 from ralph_tui.errors import UsageError
 from ralph_tui.ports.fleet import LoopHost, Observation, Order, Place
@@ -28,6 +28,8 @@ from ralph_tui.text.sanitize import one_line
 
 AGAIN_S = 0.5
 """Between two tries to reach the fleet."""
+SLOW_JOIN_S = 2.0
+"""Who has not joined by then may have said the wrong words."""
 GOODBYE_S = 8.0
 """How long a connection may take to close: together with a scheduler's it may never end."""
 
@@ -119,6 +121,11 @@ class HostLink:
             trying.result().abort()
         except (OSError, ValueError) as error:
             # Tornado's ValueError: the other end has closed before a word of TLS was said.
+            if tls.no_tls(error) and not self._been_there:
+                raise UsageError(
+                    f"what listens at {self._address} does not speak TLS, so it is no fleet that "
+                    "others can join: correct the address"
+                ) from error
             if _is_unknown(error) and not self._been_there:
                 raise UsageError(
                     f"the fleet at {self._address} was set up with other files: copy the folder "
@@ -165,7 +172,7 @@ class HostLink:
             wire.DISMISSED: refuse,
         }
         try:
-            await worker
+            await self._join(worker)
             hello = {
                 "op": wire.HELLO,
                 "host": self._berth.name,
@@ -193,6 +200,21 @@ class HostLink:
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
         return "".join(dismissed[:1])
+
+    async def _join(self, worker: FleetWorker) -> None:
+        """Begin to take part; raises ``UsageError`` where plain words are said to a TLS port."""
+        joining = asyncio.ensure_future(worker)
+        await self._until_stopped(joining, SLOW_JOIN_S)
+        scheme, location = parse_address(self._address)
+        host, _, port = location.rpartition(":")
+        if not joining.done() and scheme == "tcp" and await tls.speaks_tls(host, int(port)):
+            joining.cancel()
+            await asyncio.wait({joining}, timeout=GOODBYE_S)
+            raise UsageError(
+                f"the fleet at {self._address} listens with TLS: say tls://{location}, and name "
+                "the folder of its key with --tls"
+            )
+        await joining
 
     def _within_lease(self, order: Order) -> Order:
         most = self._berth.lease_s

@@ -4,6 +4,7 @@ There is one key for all of them: whoever has the folder takes part, as a host o
 can run programs as any of their users.
 """
 
+import asyncio
 import os
 import ssl
 import stat
@@ -14,6 +15,10 @@ from distributed.security import Security
 from ralph_tui.errors import UsageError, why
 from ralph_tui.plain_files import make_folder, put_new
 
+PROBE_S = 3.0
+"""Within which an end that speaks TLS has said so."""
+_NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
+"""What OpenSSL calls an answer that is none of TLS."""
 CERTIFICATE, KEY = "fleet-cert.pem", "fleet-key.pem"
 
 
@@ -75,6 +80,30 @@ def security(folder: Path) -> Security:
         tls_worker_cert=certificate,
         tls_worker_key=key_file,
     )
+
+
+async def speaks_tls(host: str, port: int) -> bool:
+    """Whether what listens there answers as one that speaks TLS does, whoever it may be."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(PROBE_S):
+            _, writer = await asyncio.open_connection(host, port, ssl=context)
+        writer.close()
+    except ssl.SSLError as error:
+        return not no_tls(error)
+    except (OSError, TimeoutError):
+        return False
+    return True
+
+
+def no_tls(error: BaseException | None) -> bool:
+    """Whether a connection failed because the other end does not speak TLS at all."""
+    while error is not None:
+        if any(reason in str(error).upper() for reason in _NO_TLS):
+            return True
+        error = error.__cause__
+    return False
 
 
 def _there(folder: Path) -> bool:

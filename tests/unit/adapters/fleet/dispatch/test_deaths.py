@@ -2,10 +2,12 @@
 
 import json
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from functools import partial
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from ralph_tui.adapters.fleet.dispatch import wire
 from ralph_tui.adapters.fleet.dispatch.address import Address
 from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
+from ralph_tui.adapters.fleet.dispatch.tls import make_files
 from ralph_tui.ports.fleet import Adopt, Gone, Joined, Refused, Tell
 from tests.dispatched import Heard, listening, place
 from tests.fleet_programs import (
@@ -177,9 +180,21 @@ def test_a_stranger_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
         program(*fleet.host()),
     ):
         liar.wait_for("was set up with other files")
-        naked.wait_for("did not let it join")
+        naked.wait_for("listens with TLS: say tls://")
         fleet.heard.wait("joined")
     assert {what.host for what in fleet.heard if isinstance(what, Joined)} == {"far"}
+
+
+def test_what_is_no_fleet_is_not_said_to_have_other_files(tmp_path: Path) -> None:
+    keys = _made(tmp_path / "keys")
+    make_files(keys)
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"tls://127.0.0.1:{server.server_port}"
+        with program(*host(address, "far", tmp_path / "far", keys)) as far:
+            far.wait_for("does not speak TLS, so it is no fleet")
+            assert far.wait(40)
+        server.shutdown()
 
 
 def test_a_name_that_is_there_already_is_refused_and_the_first_stays(
