@@ -25,6 +25,7 @@ from ralph_tui.analysis.verdict.work import (
     episode,
     iterations_left,
     outlook,
+    passing,
     verifying,
 )
 from ralph_tui.keys import DEFAULTS, Keys
@@ -57,6 +58,7 @@ def verdict(
         or pause(state, keys=keys)
         or held(state, keys=keys)
         or handing_over(state)
+        or passing(state)
         or episode(state)
         or quiet(state, now)
         or verifying(state)

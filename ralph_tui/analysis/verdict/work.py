@@ -5,7 +5,9 @@ from dataclasses import replace
 from ralph_tui.analysis.verdict.model import Verdict, done, mark, row
 from ralph_tui.events.control import AlarmName, AlarmRaised
 from ralph_tui.layers.control import iterations_needed
+from ralph_tui.layers.sensor.passing import passes_already
 from ralph_tui.state import Intervention, RunState
+from ralph_tui.state.wording import PROMISE_NEEDED
 from ralph_tui.text.format import count, ending, percent, place
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
@@ -38,6 +40,14 @@ def end(state: RunState) -> Verdict | None:
         said = row(ending(run.finished.outcome, run.finished.reason))
         return Verdict(glyph, tone, word, said, calm=tone == "good")
     return None
+
+
+def passing(state: RunState) -> Verdict | None:
+    """No reading can get better: the cause of whatever else is found comes first."""
+    if not passes_already(state):
+        return None
+    word = "passes already"
+    return Verdict(*mark("warn"), word, f"{word}: {PROMISE_NEEDED}")
 
 
 def episode(state: RunState) -> Verdict | None:

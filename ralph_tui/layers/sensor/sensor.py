@@ -24,6 +24,7 @@ from ralph_tui.layers.sensor.novelty import (
     open_items,
     ticked_items,
 )
+from ralph_tui.layers.sensor.passing import PASSES_ALREADY
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.spoken import (
     Spoken,
@@ -38,7 +39,6 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
 SOURCES: tuple[ReadingSource, ...] = ("tests", "plan", "agent", "estimate")
-PASSES_ALREADY = "the completion command passes already: a promise and a change are needed"
 UNPROVEN = 99.9
 """The most that anything but a passed gate can read."""
 PATIENCE = 3

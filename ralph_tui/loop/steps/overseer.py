@@ -28,6 +28,7 @@ from ralph_tui.layers.oversight import (
     recommendations,
 )
 from ralph_tui.layers.oversight.redirects import UNWATCHED
+from ralph_tui.layers.sensor.passing import passes_already
 from ralph_tui.loop.guard import guarded_steps, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -45,7 +46,7 @@ from ralph_tui.loop.steps.offers import (
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
-from ralph_tui.state.wording import failing_words
+from ralph_tui.state.wording import PROMISE_NEEDED, failing_words
 from ralph_tui.text.terms import who_words
 
 _damped = PROFILES["damped"]
@@ -147,7 +148,7 @@ class Overseer:
                     question_id="",
                     topic="redirect",
                     about=acts.about,
-                    text=acts.reason,
+                    text=self._said(acts.reason),
                     evidence=[
                         *beside(others),
                         *self._found(k),
@@ -192,7 +193,7 @@ class Overseer:
                     question_id="",
                     topic="pause",
                     about=acts.about,
-                    text=acts.reason,
+                    text=self._said(acts.reason),
                     evidence=[
                         *beside(others),
                         *self._found(k),
@@ -211,6 +212,12 @@ class Overseer:
     def _back(self, best: Rollback | None, *, instructs: bool) -> list[Option]:
         readings = [100 * point.completion for point in self._state.control.points]
         return roll_back(best, instructs=instructs, readings=readings)
+
+    def _said(self, reason: str) -> str:
+        """What calls for the question; and where no work can end the run, what would."""
+        if not passes_already(self._state):
+            return reason
+        return f"{reason.rstrip('.')}; the completion command passes already: {PROMISE_NEEDED}"
 
     def _found(self, k: int) -> list[str]:
         """What layer 2 says of the iteration: evidence in a question, no level of its own."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ralph_tui.analysis.verdict import verdict
 from ralph_tui.commands import (
     Abort,
     Answer,
@@ -333,6 +334,16 @@ def test_files_are_restored_only_while_nobody_uses_them() -> None:
     assert isinstance(answers[1], Accepted)
     assert answers[2] == Refused("there is no snapshot 99 in this run")
     assert world.workspace.restored == ["t1"]
+
+
+def test_of_a_command_that_passed_before_anything_was_done_the_question_says_so() -> None:
+    world = World([10, 10, 10, 10, 10, 10, 10], mode="attended")
+    world.play(lambda asked: answer("abort")(asked))
+    asked = world.all(QuestionAsked)[-1]
+    needed = "the run ends only with a promise and a changed file"
+    assert asked.text.endswith(f"; the completion command passes already: {needed}")
+    told = verdict(RunState().apply_all([e for e in world.events if e.seq < asked.seq]), asked.at)
+    assert needed in told.text
 
 
 # -- PAUSE -----------------------------------------------------------------------------------------
