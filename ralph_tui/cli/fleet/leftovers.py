@@ -25,7 +25,6 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import JournalError, WorkspaceError
-from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.text.sanitize import one_line
 
@@ -129,7 +128,7 @@ def _tree(
         remark = NO_WORK if _never_began(record) else "what was not collected of it goes with it"
     else:
         name = fleet.folder.name
-        remark = _remark(folder, record, fleet.state.loops.get(folder.loop))
+        remark = _remark(folder, record, fleet.state)
     return LeftTree(name, folder, size_of(folder.folder), remark, at_work_in(folder))
 
 
@@ -146,11 +145,13 @@ def _never_began(record: PlaceRecord | None) -> bool:
     return record is not None and not record.run
 
 
-def _remark(folder: TreeFolder, record: PlaceRecord | None, loop: LoopState | None) -> str:
+def _remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -> str:
+    loop = state.loops.get(folder.loop)
+    given_up = state.stopping is not None and state.stopping.abort
     last = loop is not None and folder.attempt == loop.attempt
     if loop is not None and last:
         ended = loop.over and (loop.outcome != "interrupted" or loop.place == "beaten")
-        if not ended and loop.status != "skipped":
+        if not ended and loop.status != "skipped" and not given_up:
             return "ralph-tui fleet resume would go on in it"
         if loop.commit:
             return ""  # its work is a branch, or it has changed nothing

@@ -89,6 +89,13 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
     assert not (base / FLEET).exists(), "nothing is left of a fleet without trees"
 
 
+def test_of_a_fleet_that_was_given_up_nothing_is_said_to_go_on(root: Path, base: Path) -> None:
+    a_fleet(root, *ended("1a", outcome="interrupted"), told.StopAsked(by="you", abort=True))
+    a_tree(root, base, "1a")
+    asked = here("fleet", "prune", cwd=root)
+    assert asked.stdout.endswith("; its work was not collected, and goes with it\n")
+
+
 def test_a_worker_and_a_run_are_left_alone(root: Path, base: Path) -> None:
     folder, other = a_tree(root, base, "1a"), a_tree(root, base, "1b")
     words = ("fleet", "prune", "--trees", str(base), "--yes")
