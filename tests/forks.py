@@ -204,9 +204,11 @@ def _server(program: Program) -> socket.socket:
 
 def _serve(asked: socket.socket, folder: str, *loaded: str) -> None:
     sys.path.insert(0, folder)
+    gc.disable()  # all that is loaded stays
     for name in loaded:
         importlib.import_module(name)
     gc.freeze()
+    gc.enable()
     signal.signal(signal.SIGCHLD, _reap)
     while True:
         message, passed, _, _ = socket.recv_fds(asked, 1, 4)
