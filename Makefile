@@ -30,7 +30,11 @@ run: $(VENV)/.runtime ## ralph-tui run, with ARGS='"Fix the tests" -c "pytest -q
 setup: $(VENV)/.dev ## everything that working on ralph-tui needs
 
 test: $(VENV)/.collected ## all tests (ARGS="-k journal", WORKERS=1 for one process)
-	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -rs $(ARGS)
+	@$(in_memory); \
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -rs $${tmp:+--basetemp "$$tmp/tests"} $(ARGS) || { \
+	  code=$$?; test -z "$$tmp" || echo "what the tests left is in $$tmp until you remove it" >&2; \
+	  exit $$code; }; \
+	rm -rf "$$tmp"
 
 failures: $(VENV)/.dev ## what dies, freezes and is cut of a whole fleet (minutes)
 	@RALPH_TEST_FAILURES=1 $(PY) -m pytest -n 2 tests/e2e/test_fleet_failures.py $(ARGS)
@@ -82,6 +86,19 @@ if ! "$$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then \
   version=$$("$$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])'); \
   echo "$$version lacks its venv module: install the package $$version-venv (Debian, Ubuntu)" >&2; \
   exit 1; fi
+endef
+
+# Sets $$tmp to a folder in memory where 4 GB of such are free, else to nothing: runs write through to
+# the disk, which their tests would wait for. It is of no use where programs cannot be run in it.
+define in_memory
+tmp=; \
+if df -Pk /dev/shm 2>/dev/null | awk 'NR > 1 { free = $$4 } END { exit free < 4194304 }' && \
+  awk '/^MemAvailable/ { free = $$2 } END { exit free < 6291456 }' /proc/meminfo && \
+  tmp=$$(mktemp -d /dev/shm/ralph-tui-tests.XXXXXX); then \
+  trap 'rm -rf "$$tmp"; exit 130' INT TERM; \
+  printf '#!/bin/sh\n' > "$$tmp/run" && chmod +x "$$tmp/run" && "$$tmp/run" || \
+    { rm -rf "$$tmp"; tmp=; }; \
+fi
 endef
 
 # A stamp is newer than what it was made from: the second `make` installs nothing.
