@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -237,7 +238,9 @@ def test_a_socket_file_that_was_taken_away_comes_back(
     monkeypatch.setattr(server_module, "LOOK_SECONDS", 0.02)
     with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
         assert path is not None
-        place.rename(tmp_path / "logged out")  # at once: the server makes what is missing anew
+        gone = place.with_name(f"{place.name}-gone")
+        place.rename(gone)  # at once: the server makes what is missing anew
+        shutil.rmtree(gone)
         with pytest.raises(RalphError, match="gone"):
             send(path, Pause())
         place.mkdir()
