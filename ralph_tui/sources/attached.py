@@ -70,13 +70,18 @@ class Attached:
     def poll(self, state: RunState, now: float) -> RunState:
         """See `Source`."""
         state = self._journal.look(state)
+        if self._journal.whole:
+            self._look_after(state, now)
+        return state
+
+    def _look_after(self, state: RunState, now: float) -> None:
+        """Whether somebody still works on it."""
         started = state.run.started
         works = started.run_id if started is not None and state.run.live else None
-        if self._journal.whole and self._presence.look(works, now):
+        if self._presence.look(works, now):
             self.lost = self._presence.lost
             newer = told_newer(started) if started is not None else ""
             self.note = self._journal.problem or newer  # that it is lost stands in the verdict
-        return state
 
     def clock(self, state: RunState) -> datetime:
         """See `Source`; nothing grows older once the process is gone."""

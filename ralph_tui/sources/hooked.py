@@ -15,7 +15,7 @@ from ralph_tui.state import RunState
 class Watched(Attached):
     """A `Source` of a journal that hooks write."""
 
-    def _look_after(self, state: RunState) -> None:
+    def _look_after(self, state: RunState, now: float) -> None:
         silent = (self._wall_clock() - state.at).total_seconds()
         self.lost = state.run.live and silent >= HEARD_S
         self.note = unheard(silent) if self.lost else self._journal.problem
