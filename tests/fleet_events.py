@@ -57,7 +57,8 @@ an_event: st.SearchStrategy[FleetEvent] = st.one_of(
     st.builds(told.FleetResumed, by=st.just("you")),
     st.builds(told.HostJoined, host=hosts, slots=st.integers(1, 3), machine=hosts),
     st.builds(told.HostRefused, host=hosts, reason=words),
-    st.builds(told.HostLost, host=hosts, reason=words),
+    st.builds(told.HostLost, host=hosts, reason=words, left=st.booleans()),
+    st.builds(told.HostLeaving, host=hosts, reason=words),
     st.builds(
         told.LoopPlaced, loop=ids, attempt=st.integers(1, 3), host=hosts, branch=ids,
         budget_usd=dollars, resumed=st.booleans(),

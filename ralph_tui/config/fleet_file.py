@@ -122,6 +122,8 @@ def _loops(
     common = settings_of(read, fleet, "fleet")
     for place, one in enumerate(objectives):
         where = f"objective.{place}"
+        if one.text is not None and one.issue is not None:
+            read.wrong(where, f"the objective ({HERE}) has a text and an issue: leave one out")
         if one.text is None and one.issue is None and not _is_wrong(read, place, "text", "issue"):
             read.wrong(where, f"the objective ({HERE}) has nothing to do: give it text or an issue")
         command, criterion = _end_of(read, fleet, one, place)

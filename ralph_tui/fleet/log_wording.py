@@ -92,9 +92,14 @@ _WORDS: dict[type[FleetEvent], Callable[[Any], Said | None]] = {
     told.FleetResumed: lambda e: ("owner", f"{who_words(e.by)} resumed the fleet"),
     told.HostJoined: _joined,
     told.HostRefused: lambda e: ("warn", f"{host_words(e.host)} was not let in: {e.reason}"),
+    told.HostLeaving: lambda e: (
+        "log",
+        _because(f"{host_words(e.host)} stops its loops and leaves", e.reason),
+    ),
     told.HostLost: lambda e: (
-        "log" if e.left else "warn",
-        _because(f"{host_words(e.host)} {'has left' if e.left else 'is lost'}", e.reason),
+        ("log", f"{host_words(e.host)} has left")
+        if e.left
+        else ("warn", _because(f"{host_words(e.host)} is lost", e.reason))
     ),
     told.LoopPlaced: lambda e: (
         "log",

@@ -80,6 +80,8 @@ class LoopState:
     """Its fleet was resumed since it could not begin."""
     elsewhere: bool = False
     """It never began, and another host may be able to."""
+    not_on: frozenset[str] = frozenset()
+    """Hosts on which it could not begin."""
     changed_lines: int | None = None
     collecting: bool = False
     """Its host was asked for its work and has not answered."""
@@ -161,6 +163,7 @@ class LoopState:
         self.not_collected = ""
         self.retried_at = None
         self.again = self.may_begin_again
+        self.not_on = frozenset()
 
 
 def _placed(loop: LoopState, event: told.LoopPlaced) -> None:
@@ -235,6 +238,8 @@ def _commanded(loop: LoopState, event: told.CommandGiven) -> None:
 def _ended(loop: LoopState, event: told.LoopEnded) -> None:
     loop.status, loop.outcome, loop.reason = "ended", event.outcome, event.reason
     loop.never_began, loop.elsewhere, loop.ended_at = event.never_began, event.elsewhere, event.at
+    if event.elsewhere:
+        loop.not_on |= {loop.host}
     loop.changed_lines = event.changed_lines
     loop.iteration = event.iterations or loop.iteration
     if event.cost_usd is not None:

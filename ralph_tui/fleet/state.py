@@ -39,6 +39,8 @@ class HostState:
     """Why it is lost."""
     left: bool = False
     """It was stopped, and so were its loops."""
+    leaving: bool = False
+    """It stops its loops and takes no more."""
     failed_at: datetime | None = None
     """When a loop could not begin there; None: one has begun since."""
 
@@ -46,6 +48,11 @@ class HostState:
     def missing(self) -> bool:
         """Nobody knows what it does."""
         return not self.here and not self.left
+
+    @property
+    def takes(self) -> bool:
+        """Loops can be placed on it."""
+        return self.here and not self.leaving
 
 
 @dataclass(frozen=True)
@@ -162,6 +169,11 @@ def _host_joined(state: FleetState, event: told.HostJoined) -> None:
             loop.not_collected, loop.collecting = "", False
 
 
+def _host_leaving(state: FleetState, event: told.HostLeaving) -> None:
+    if host := state.hosts.get(event.host):
+        host.leaving, host.reason = True, event.reason
+
+
 def _host_lost(state: FleetState, event: told.HostLost) -> None:
     host = state.hosts.get(event.host)
     if host is None:
@@ -254,6 +266,7 @@ _HANDLERS: dict[type[FleetEvent], Callable[[FleetState, Any], None]] = {
     told.FleetResumed: _fleet_resumed,
     told.FleetFinished: _fleet_finished,
     told.HostJoined: _host_joined,
+    told.HostLeaving: _host_leaving,
     told.HostLost: _host_lost,
     told.LoopPlaced: _loop_placed,
     told.LoopBegan: _loop_began,

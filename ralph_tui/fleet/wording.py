@@ -71,6 +71,9 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
     if away:
         lost_ones = {loop.host: loop.lost_until for loop in away}
         yield from (_host_away(host, until, now) for host, until in lost_ones.items())
+    if state.reach.listen and not any(host.here for host in state.hosts.values()):
+        worker = f"ralph-tui fleet worker {state.reach.listen} --tls FOLDER"
+        yield f"no host is there: start one with {worker}"
     yield from tally(state)
     if state.budget_percent and not state.stopping:
         yield f"{state.budget_percent} % of the budget are used: {at_mark(state.budget_percent)}"
@@ -97,13 +100,17 @@ def _host_away(host: str, until: datetime | None, now: datetime) -> str:
 
 
 def tally(state: FleetState) -> Iterator[str]:
-    """How many loops run, wait and are over: ``3 loops run``, ``2 queued``, ``4 of 9 over``."""
+    """How many loops run, wait and are over: ``3 loops run``, ``2 queued``, ``4 of 9 over``.
+
+    Those that wait for an answer are named apart.
+    """
     loops = list(state.loops.values())
     limited = sum(loop.limited for loop in loops)
-    running = sum(loop.status in ("running", "placing") for loop in loops) - limited
+    asking = sum(bool(loop.question) for loop in loops)
+    running = sum(loop.status in ("running", "placing") for loop in loops) - limited - asking
     queued = sum(loop.status == "queued" for loop in loops)
     over = sum(loop.over for loop in loops)
-    if len(loops) == 1 and running + limited + queued:
+    if len(loops) == 1 and running + limited + queued > 0:
         waits = "waits for a limit" if limited else "waits for a place"
         yield f"the loop {'runs' if running else waits}"
         return

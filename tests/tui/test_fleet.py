@@ -109,7 +109,7 @@ def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
         assert first.startswith(" fleet-001  night ")
         assert first.endswith("7 loops  5 of 6 slots used  $6.60 of $40.00  9m 5s")
         assert (
-            second == " ? loop 2 waits for your answer; 4 loops run; 1 waits for a limit; 2 queued"
+            second == " ? loop 2 waits for your answer; 3 loops run; 1 waits for a limit; 2 queued"
         )
         assert third == " hosts  ● local 3/4  ● beta 2/2"
 
@@ -207,17 +207,19 @@ def test_where_there_is_one_machine_objectives_have_the_room_of_its_name() -> No
 
 
 def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
+    leaving = told.HostLeaving(host="beta", reason="it was stopped by SIGINT")
     left = told.HostLost(host="beta", reason="it was stopped by SIGINT", left=True)
 
     async def look(fleet: FleetDriver) -> None:
         await fleet.sees("– beta left")
         assert "▲" not in fleet.page
         await fleet.press("l")
-        await fleet.sees("beta has left: it was stopped by SIGINT")
+        await fleet.sees("beta stops its loops and leaves: it was stopped by SIGINT")
+        await fleet.sees("beta has left")
 
     settled = [one for one in under_way() if getattr(one, "host", "") != "beta"]
     joined = told.HostJoined(host="beta", slots=2)
-    with_fleet(look, FleetDriver(timed([*settled, joined, left])), size=(140, 45))
+    with_fleet(look, FleetDriver(timed([*settled, joined, leaving, left])), size=(140, 45))
 
 
 def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:

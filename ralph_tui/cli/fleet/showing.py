@@ -25,6 +25,7 @@ from ralph_tui.fleet.wording import (
     conflict_sentences,
     cost_words,
     fleet_sentence,
+    host_words,
     loop_sentence,
     result_sentence,
     spent_words,
@@ -94,7 +95,8 @@ def _lines(folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
     wide = max(map(len, words.values()), default=1)
     for name, loop in state.loops.items():
         sentence = loop_sentence(loop, state, now, lost=lost)
-        lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, sentence)}")
+        where = loop.host if len(state.hosts) > 1 else ""
+        lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, sentence, where)}")
         told = [result_sentence(loop), *conflict_sentences(loop)]
         lines += [f"  {'':<{width}}    {text}" for text in told if text]
     columns = terminal_width()
@@ -109,8 +111,8 @@ def _spent(state: FleetState) -> str:
     return f" · {spent_words(state)}"
 
 
-def _row(loop: LoopState, sentence: str) -> str:
-    """Objective, iteration, completion, cost; then the sentence."""
+def _row(loop: LoopState, sentence: str, where: str) -> str:
+    """Objective, iteration, completion, cost, host; then the sentence."""
     parts = [f"{_objective(loop):<32}"]
     if loop.place:
         parts.append(loop.place)
@@ -121,6 +123,8 @@ def _row(loop: LoopState, sentence: str) -> str:
         parts.append(percent(100 * loop.completions[-1]))
     if loop.cost_told:
         parts.append(money(loop.spent_usd))
+    if where:
+        parts.append(f"on {host_words(where)}")
     return "  ".join([*parts, sentence])
 
 
@@ -142,7 +146,7 @@ def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str
         "budget_usd": state.plan.budget_usd,
         "journal": str(folder.journal),
         "hosts": [
-            {"name": host.name, "slots": host.slots, "machine": host.machine, "here": host.here}
+            {"name": host.name, "slots": host.slots, "machine": host.machine, "joined": host.here}
             for host in state.hosts.values()
         ],
         "loops": [

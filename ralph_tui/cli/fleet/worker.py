@@ -110,12 +110,14 @@ class _Stopping:
     def _stop(self, number: signal.Signals) -> None:
         alive = sum(held.alive for held in self._host.holds())
         _say(f"stopping {count(alive, 'loop')}; once more: at once" if alive else "stopping")
+        reason = f"it was stopped by {number.name}"
         try:
+            self._link.leave(reason)
             self._host.close()
             if alive:
                 _say(f"what has not ended stays in {self._base}: the same line goes on with it")
         finally:  # it ends, whatever its loops do
-            self._link.stop(f"it was stopped by {number.name}")
+            self._link.stop(reason)
             signals.exit_after(END_S, ExitCode.COMPLETED)
 
 
@@ -162,4 +164,5 @@ def _lease(typed: str | None) -> float | None:
 
 def _say(sentence: str) -> None:
     with suppress(OSError):  # nobody may be reading any more
-        print(f"{clock(datetime.now(UTC), seconds=True)} {sentence}", flush=True)
+        # In one piece: several threads say something.
+        print(f"{clock(datetime.now(UTC), seconds=True)} {sentence}\n", end="", flush=True)

@@ -69,8 +69,8 @@ def goes_on(state: FleetState, loop: LoopState) -> bool:
         return True
     if loop.never_began:
         again = loop.outcome == "interrupted" or bool(loop.run_id)
-        again = again or (loop.elsewhere and _another_host(state, loop))
-        return again and loop.outcome != "aborted" and loop.attempt < MOST_ATTEMPTS
+        again = again and _attempts(loop) < MOST_ATTEMPTS
+        return (again or _another_host(state, loop)) and loop.outcome != "aborted"
     return loop.outcome == "interrupted" and loop.resumes < MOST_RESUMES
 
 
@@ -81,7 +81,15 @@ def unwanted(state: FleetState, loop: LoopState) -> bool:
 
 
 def _another_host(state: FleetState, loop: LoopState) -> bool:
-    return any(host.here and host.name != loop.host for host in state.hosts.values())
+    """Whether one is there that may be able to begin a loop: each is tried once."""
+    return loop.elsewhere and any(
+        host.takes and host.name not in loop.not_on for host in state.hosts.values()
+    )
+
+
+def _attempts(loop: LoopState) -> int:
+    """How many of its attempts were not refused by their host at once."""
+    return loop.attempt - len(loop.not_on)
 
 
 def host_with_tree(state: FleetState, loop: LoopState) -> str:
@@ -106,8 +114,8 @@ def _after_loss(state: FleetState, loop: LoopState) -> Decision:
         return CloseLoop(name, "interrupted", LOST)
     if state.budget_percent:
         return CloseLoop(name, "limit_reached", f"{LOST}, and the fleet's budget is nearly used")
-    if loop.attempt >= MOST_ATTEMPTS:
-        return CloseLoop(name, "failed", f"{LOST}, and it was so {loop.attempt} times")
+    if _attempts(loop) >= MOST_ATTEMPTS:
+        return CloseLoop(name, "failed", f"{LOST}, and it was so {_attempts(loop)} times")
     resume = bool(loop.run_id and host_with_tree(state, loop) and loop.resumes < MOST_RESUMES)
     return RequeueLoop(name, LOST, resume)
 

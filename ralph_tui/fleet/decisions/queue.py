@@ -45,7 +45,7 @@ def _resting(state: FleetState, now: datetime) -> set[str]:
     The last loop could not begin there: where a disk is full or a program is missing, all that is
     queued would fail, one after the other, while the others work.
     """
-    here = [host for host in state.hosts.values() if host.here]
+    here = [host for host in state.hosts.values() if host.takes]
     failed = {host.name for host in here if host.failed_at and now < host.failed_at + REST}
     return failed if len(failed) < len(here) else set()
 
@@ -61,7 +61,7 @@ class _Room:
         self._begun: set[str] = set()
         """Logins of which a loop is placed just now."""
         resting = _resting(state, now)
-        here = [host for host in state.hosts.values() if host.here]
+        here = [host for host in state.hosts.values() if host.takes]
         slots = {host.name: host.slots for host in here if host.name not in resting}
         self.free = {
             name: count - self._busy[name]
@@ -84,11 +84,16 @@ class _Room:
         )
 
     def host_for(self, loop: LoopState) -> str:
-        """Where its tree is, else where most slots are free; empty: nowhere."""
+        """Where its tree is, else where most slots are free; empty: nowhere.
+
+        A host on which it could not begin is not tried again while there are others.
+        """
         if loop.resuming:
             name = host_with_tree(self._state, loop)
             return name if name in self.free else ""
-        return max(self.free, key=lambda name: self.free[name], default="")
+        able = {host.name for host in self._state.hosts.values() if host.takes} - loop.not_on
+        among = [name for name in self.free if name in able or not able]
+        return max(among, key=lambda name: self.free[name], default="")
 
     def take(self, loop: LoopState, host: str) -> None:
         """It is placed there."""

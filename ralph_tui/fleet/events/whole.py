@@ -20,6 +20,7 @@ __all__ = [
     "FleetResumed",
     "FleetStarted",
     "HostJoined",
+    "HostLeaving",
     "HostLost",
     "HostRefused",
     "Reach",
@@ -97,6 +98,14 @@ class HostRefused(FleetEvent):
     kind: Literal["host_refused"] = "host_refused"
     host: Line
     reason: Line
+
+
+class HostLeaving(FleetEvent):
+    """A host stops its loops and takes no more; `HostLost` follows."""
+
+    kind: Literal["host_leaving"] = "host_leaving"
+    host: Line
+    reason: Line = ""
 
 
 class HostLost(FleetEvent):

@@ -37,6 +37,14 @@ class Joined(Fact):
     holds: tuple[Held, ...] = ()
 
 
+class Leaving(Fact):
+    """A host stops its loops, and goes when they have ended."""
+
+    kind: Literal["leaving"] = "leaving"
+    host: Line
+    reason: Line = ""
+
+
 class Gone(Fact):
     """Nothing is heard of a host any more. The dispatcher says it, not the host."""
 
@@ -169,6 +177,7 @@ class Noted(Fact):
 
 Observation = Annotated[
     Joined
+    | Leaving
     | Gone
     | Refused
     | Stage

@@ -16,7 +16,7 @@ from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import fleet as seen
 from ralph_tui.runtime.fleet.carrying_out import ended
 from ralph_tui.runtime.fleet.desk import Desk, Mirrors, Results
-from ralph_tui.runtime.fleet.progress import differs, progress_of
+from ralph_tui.runtime.fleet.progress import differs, progress_of, without_room
 from ralph_tui.text.sanitize import clip, one_line
 
 
@@ -40,6 +40,8 @@ class Observing:
         match one:
             case seen.Joined():
                 self._joined(one)
+            case seen.Leaving():
+                self._desk.record(told.HostLeaving(host=one.host, reason=one.reason))
             case seen.Gone():
                 self._gone(one)
             case seen.Refused():
@@ -216,6 +218,10 @@ class Observing:
                 what = clip(one_line(str(error)), 200)
                 text = f"the record of loop {one.loop} breaks off behind event {mirror.seq}: {what}"
                 self._desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+        else:
+            told_of = filter(None, (without_room(loop, line) for line in one.lines))
+            for waits in told_of if loop.placed else ():
+                self._desk.record(waits)
 
     def _stands(self, loop: LoopState, one: seen.Stands) -> None:
         try:

@@ -1,5 +1,6 @@
 """A loop's ``status.json``, which another machine has written, as an event of the fleet."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, get_args
 
@@ -9,6 +10,7 @@ from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.fleet.events import LoopProgressed
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.state.run import Phase
+from ralph_tui.text.foreign_json import parse_json
 
 POINTS = 100.0
 """Completion in a status counts in them."""
@@ -37,6 +39,32 @@ def progress_of(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
         )
     except ValidationError:
         return None
+
+
+def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
+    """That a loop waits for room on its disk, where a line of its journal says so.
+
+    On a full disk the journal has a reserve and the status has none: it would say of such a loop
+    for hours that it works.
+    """
+    if '"disk_full"' not in line:
+        return None
+    with suppress(ValueError):
+        event = _object(parse_json(line.encode()))
+        if event.get("kind") == "wait_started" and event.get("cause") == "disk_full":
+            return LoopProgressed(
+                loop=loop.spec.id,
+                phase="limited",
+                waits_for="disk_full",
+                iteration=loop.iteration,
+                max_iterations=loop.max_iterations,
+                completion=loop.completions[-1] if loop.completions else None,
+                best=loop.best,
+                cost_usd=loop.cost_usd,
+                tokens=loop.tokens,
+                verdict="it waits: the disk it works on is full",
+            )
+    return None
 
 
 def differs(progress: LoopProgressed, loop: LoopState) -> bool:

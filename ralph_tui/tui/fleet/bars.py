@@ -37,7 +37,7 @@ def head(view: FleetView, width: int) -> tuple[Line, Line]:
     name = started.name if started is not None else "fleet"
     title = flat(state.plan.name)
     left: Line = [(name, "accent strong"), *([(f"  {title}", "text")] if title else [])]
-    here = [host for host in state.hosts.values() if host.here]
+    here = [host for host in state.hosts.values() if host.takes]
     slots, used = (
         sum(host.slots for host in here),
         sum(len([*state.running_on(h.name)]) for h in here),
@@ -97,10 +97,10 @@ def hosts(view: FleetView) -> Line:
 
 def _host(host: HostState, used: int, view: FleetView) -> Line:
     if host.here:
-        return [
-            (f"{LEVELS['log'].glyph} ", "accent"),
-            (f"{flat(host.name)} {used}/{host.slots}", "text"),
-        ]
+        at_work = f"{flat(host.name)} {used}/{host.slots}"
+        if host.leaving:
+            return [(f"{LEVELS['log'].glyph} {at_work} leaves", "dim")]
+        return [(f"{LEVELS['log'].glyph} ", "accent"), (at_work, "text")]
     if host.left:
         return [(f"{LOOPS['skipped'].glyph} {flat(host.name)} left", "dim")]
     lost = f" lost {since(host.since, view.now)} ago"

@@ -2,9 +2,10 @@
 
 import ipaddress
 import re
+import socket
 from dataclasses import dataclass
 
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import UsageError, why
 from ralph_tui.text.sanitize import one_line
 
 _ADDRESS = re.compile(r"(tls|tcp)://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})")
@@ -52,3 +53,12 @@ class Address:
 
     def __str__(self) -> str:
         return f"{'tls' if self.encrypted else 'tcp'}://{self.location}"
+
+
+def check_free(listen: Address) -> None:
+    """Raises ``UsageError`` where nobody could listen; Dask would lose a socket over it."""
+    family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
+    try:
+        socket.create_server((listen.host, listen.port), family=family).close()
+    except OSError as error:
+        raise UsageError(f"cannot listen at {listen}: {why(error, 'name another port')}") from error

@@ -1,7 +1,6 @@
 """The fleet's side: a scheduler in a thread of this process, and the hosts that have joined it."""
 
 import asyncio
-import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -15,7 +14,7 @@ from distributed.security import Security
 
 from ralph_tui import __version__
 from ralph_tui.adapters.fleet.dispatch import tls, wire
-from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.dispatch.address import Address, check_free
 from ralph_tui.adapters.fleet.dispatch.engine import (
     SILENT_S,
     FleetScheduler,
@@ -28,6 +27,7 @@ from ralph_tui.fleet.plan import HERE
 from ralph_tui.ports.fleet import (
     Gone,
     Joined,
+    Leaving,
     LoopHost,
     Noted,
     Observe,
@@ -39,6 +39,8 @@ from ralph_tui.text.sanitize import one_line
 STOP_S = 4.0
 """How long the scheduler may take to close."""
 
+_OWN = (Joined, Leaving, Gone, Refused)
+"""What no host can say of itself or another: the dispatcher alone does."""
 MakeHost = Callable[[Observe], LoopHost]
 
 
@@ -162,7 +164,7 @@ class DaskDispatcher:
     def _make_scheduler(self) -> FleetScheduler:
         security = Security()
         if self._listen is not None:
-            _check_free(self._listen)
+            check_free(self._listen)
         if self._listen is not None and self._listen.encrypted:
             if self._keys is None:
                 raise UsageError(f"{self._listen} needs --tls FOLDER, for the fleet's key")
@@ -243,12 +245,14 @@ class DaskDispatcher:
             except ValueError as error:
                 text = f"something it observed was not understood: {wire.problem(error)}"
                 what = Noted(host=name, text=one_line(text))
-            if not isinstance(what, Joined | Gone | Refused):  # the dispatcher alone says these
+            if not isinstance(what, _OWN):
                 self._observe(what)
 
     def _leaving(self, worker: str, reason: str = "", **_: object) -> None:
-        if name := self._names.get(worker):
-            self._seats[name].leaving = one_line(str(reason))
+        name = self._names.get(worker)
+        if name and not self._seats[name].leaving:
+            self._seats[name].leaving = one_line(str(reason)) or "it was stopped"
+            self._observe(Leaving(host=name, reason=self._seats[name].leaving))
 
     def _departed(self, worker: str, why: str) -> None:
         if name := self._names.get(worker):
@@ -299,15 +303,6 @@ class _Departures(SchedulerPlugin):
     ) -> None:
         silent = stimulus_id.startswith("check-worker-ttl")
         self._departed(worker, "it fell silent" if silent else "its connection has ended")
-
-
-def _check_free(listen: Address) -> None:
-    """Raises ``UsageError`` where nobody could listen; Dask would lose a socket over it."""
-    family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
-    try:
-        socket.create_server((listen.host, listen.port), family=family).close()
-    except OSError as error:
-        raise UsageError(f"cannot listen at {listen}: {why(error, 'name another port')}") from error
 
 
 def _refusal(error: OSError | UsageError) -> UsageError:

@@ -82,13 +82,25 @@ class HostLink:
         """Send it to the fleet; while there is none it is lost. From any thread."""
         self._outbox.put(what)
 
+    def leave(self, reason: str) -> None:
+        """Tell the fleet that this host stops its loops: it gets no more. From any thread."""
+        self._reason = self._reason or reason
+        self._soon(self._say_that_it_leaves)
+
     def stop(self, reason: str = "it was stopped") -> None:
         """Let `run` return, once what was observed until now is sent. From any thread."""
         self._reason = self._reason or reason
         self._stop_asked.set()
+        self._soon(self._stop.set)
+
+    def _soon(self, call: Callable[[], object]) -> None:
         with suppress(RuntimeError):  # its loop has ended
             if self._loop is not None:
-                self._loop.call_soon_threadsafe(self._stop.set)
+                self._loop.call_soon_threadsafe(call)
+
+    def _say_that_it_leaves(self) -> None:
+        if self._worker is not None:
+            self._worker.batched_send({"op": wire.LEAVING, "reason": self._reason})
 
     async def run(self, host: LoopHost) -> str:
         """Keep `host` connected until it is stopped; why the fleet has let it go, or nothing.
@@ -187,7 +199,7 @@ class HostLink:
             await _first_of(worker.cut, self._stop)
             self._flush()
             if self._stop.is_set():
-                worker.batched_send({"op": wire.LEAVING, "reason": self._reason})
+                self._say_that_it_leaves()
         except (OSError, TimeoutError, RuntimeError, ValueError) as error:
             self._tell(f"the fleet at {self._address} did not let it join: {_cause(error)}")
         finally:

@@ -67,18 +67,33 @@ class TestQueue:
         played.wait(1)
         assert [played.state.loops[name].host for name in begun(played)] == ["full"]
 
-    def test_a_loop_that_could_not_begin_for_its_hosts_sake_begins_on_another(self) -> None:
-        """Three times at most; of several hosts none is tried again before the others."""
+    def test_a_loop_that_could_not_begin_for_its_hosts_sake_is_tried_once_on_each(self) -> None:
+        """However many lack the program: one that has it is found, though it is busy at first."""
+        played = PlayedFleet(numbered(2))
+        for name in ("one", "two", "three", "four"):
+            played.join(name, 1)
+        played.settle()
+        busy = played.state.loops["2"].host
+        played.begin("2")
+        hosts = []
+        while played.state.loops["1"].status == "placing":
+            hosts.append(played.state.loops["1"].host)
+            played.end("1", "failed", reason="no claude", never_began=True, elsewhere=True)
+            played.settle()
+        assert sorted([*hosts, busy]) == ["four", "one", "three", "two"]
+        assert played.state.loops["1"].status == "queued"
+        played.end("2")
+        played.collect("2")
+        assert begun(played) == ["1"]
+        assert played.state.loops["1"].host == busy
+
+    def test_where_no_host_can_begin_it_has_failed(self) -> None:
         played = PlayedFleet(numbered(1))
         played.join("one")
         played.join("two")
-        hosts = []
-        for _ in range(3):
-            placed = played.settle()[-1]
-            assert isinstance(placed, to.PlaceLoop)
-            hosts.append(placed.host)
+        for _ in range(2):
+            played.settle()
             played.end("1", "failed", reason="no space left", never_began=True, elsewhere=True)
-        assert hosts[0] != hosts[1]
         assert outcome(played) == "failed"
 
     def test_where_there_is_no_other_host_it_has_failed(self) -> None:
@@ -261,6 +276,17 @@ class TestLeases:
         assert made == [
             to.RequeueLoop("1", "its host is lost", resume=False), to.PlaceLoop("1", 2, "two")
         ]  # fmt: skip
+
+    def test_a_host_that_leaves_is_not_given_its_own_loops_again(self) -> None:
+        played = PlayedFleet(numbered(2))
+        played.join("one", 1)
+        begun(played)
+        played.record(told.HostLeaving(host="one", reason="it was stopped by SIGINT"))
+        played.end("1", "interrupted", reason="its host was stopped")
+        assert played.settle() == [to.RequeueLoop("1", "its host was stopped", resume=True)]
+        played.record(told.HostLost(host="one", left=True))
+        played.join("one", 1)
+        assert begun(played) == ["1"], "it goes on in its tree"
 
     def test_a_host_that_has_left_is_waited_for_no_longer_than_a_margin(self) -> None:
         """Nothing of it runs: it has stopped its loops."""

@@ -17,7 +17,7 @@ from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.commands import Abort, Command, Guide, Pause, Stop
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.events import Event, Noticed, RunStarted
+from ralph_tui.events import Event, Noticed, RunStarted, WaitStarted
 from ralph_tui.fleet import decisions
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.plan import HERE, Plan
@@ -303,6 +303,17 @@ def test_the_fleets_own_host_has_no_lease(tmp_path: Path) -> None:
             host: one.lease_s for host, one in fleet.hosts.orders if isinstance(one, seen.Place)
         }
         assert placed == {HERE: None, "far": 90.0}
+
+
+def test_a_loop_without_room_waits_although_its_status_cannot_be_written(tmp_path: Path) -> None:
+    full = WaitStarted(iteration=1, cause="disk_full", reason="no space left on device")
+    with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
+        fleet.hosts.join("h")
+        fleet.wait_for(told.LoopBegan)
+        fleet.hosts.observe(seen.Recorded(loop="1", attempt=1, seq=1, lines=lines(RUN, full)))
+        waits = fleet.wait_for(told.LoopProgressed)
+        assert (waits.phase, waits.waits_for) == ("limited", "disk_full")
+        assert waits.verdict == "it waits: the disk it works on is full"
 
 
 def test_what_is_said_of_another_attempt_changes_nothing(tmp_path: Path) -> None:

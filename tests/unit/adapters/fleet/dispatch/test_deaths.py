@@ -93,7 +93,7 @@ def test_a_host_that_is_asked_to_end_stops_its_loops_in_order_and_says_why(fleet
         fleet.heard.wait("began")
         far.send_signal(signal.SIGTERM)
         assert far.wait(40) == 0
-    assert [what.kind for what in fleet.heard] == ["joined", "began", "over", "gone"]
+    assert [what.kind for what in fleet.heard] == ["joined", "began", "over", "leaving", "gone"]
     assert fleet.heard[-1] == Gone(host="far", reason="it was asked to", left=True)
 
 
