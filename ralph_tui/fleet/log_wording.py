@@ -43,7 +43,9 @@ def _given(event: told.CommandGiven) -> Said | None:
     if event.by == SIGNED:  # what the fleet itself does is told where it decides that
         return None
     whom = f"loop {event.loop}" if event.loop else "the fleet"
-    what = f"{who_words(event.by) or 'somebody'} asked {whom} to {in_words(event.name)}"
+    who = who_words(event.by) or "somebody"
+    asked = f"asked {whom} to {in_words(event.name)}"
+    what = f"{who} {f'answered {whom}' if event.name == 'answer' else asked}"
     return ("warn", f"{what}: {event.refused}") if event.refused else ("owner", what)
 
 

@@ -8,12 +8,8 @@ from typing import Any
 from ralph_tui.events.base import EPOCH
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.loop_state import (
-    ABOUT_A_LOOP,
-    COURSE,
-    LoopState,
-    LoopStatus,
-)
+from ralph_tui.fleet.loop_events import ABOUT_A_LOOP, COURSE, take
+from ralph_tui.fleet.loop_state import LoopState, LoopStatus
 from ralph_tui.fleet.plan import Plan
 
 NOTICES = 500
@@ -126,7 +122,7 @@ class FleetState:
         if type(event) in ABOUT_A_LOOP:
             loop = self.loops.get(getattr(event, "loop", ""))
             if loop is not None:
-                loop.take(event)
+                take(loop, event)
         handler = _HANDLERS.get(type(event))
         if handler is not None:
             handler(self, event)

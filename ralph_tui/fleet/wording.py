@@ -107,7 +107,9 @@ def tally(state: FleetState) -> Iterator[str]:
     loops = list(state.loops.values())
     limited = sum(loop.limited for loop in loops)
     asking = sum(bool(loop.question) for loop in loops)
-    running = sum(loop.status in ("running", "placing") for loop in loops) - limited - asking
+    paused = sum(loop.phase == "paused" and not loop.question for loop in loops)
+    at_work = sum(loop.status in ("running", "placing") for loop in loops)
+    running = at_work - limited - asking - paused
     queued = sum(loop.status == "queued" for loop in loops)
     over = sum(loop.over for loop in loops)
     if len(loops) == 1 and running + limited + queued > 0:
@@ -118,6 +120,8 @@ def tally(state: FleetState) -> Iterator[str]:
         yield f"{count(running, 'loop')} {'runs' if running == 1 else 'run'}"
     if limited:
         yield f"{limited} {'waits' if limited == 1 else 'wait'} for a limit"
+    if paused:
+        yield f"{paused} paused"
     if queued:
         yield f"{queued} queued"
     if over and over < len(loops):
@@ -194,7 +198,7 @@ def state_word(loop: LoopState, *, lost: bool = False) -> str:
     if loop.status == "ended":
         return outcome_word(loop.outcome or "interrupted")
     if loop.placed and lost:
-        return "lost" if elsewhere(loop) else "stopped"
+        return "lost" if elsewhere(loop) else "died"
     if loop.status == "running":
         return "asking" if loop.question else _HELD.get(loop.phase, "running")
     return loop.status

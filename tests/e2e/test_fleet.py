@@ -212,6 +212,23 @@ def test_resume_tries_what_never_began_once_more_and_says_what_stays_ended(root:
     assert [loop.attempt for loop in state_of(root).loops.values()] == [2, 1]
 
 
+def test_of_a_worktree_in_which_nothing_began_prune_leaves_nothing(root: Path) -> None:
+    file = plan(root, "First", setup="false", isolation="worktree")
+    git(root, "branch", "ralph")
+    refused = run("fleet", "run", str(file), "--headless", cwd=root)
+    assert refused.returncode == 2
+    assert "a branch is called ralph" in refused.stderr
+    git(root, "branch", "-m", "ralph", "mine")
+    before = git(root, "branch"), git(root, "worktree", "list")
+
+    assert run("fleet", "run", str(file), "--headless", cwd=root).returncode == 1
+    assert "ralph/fleet-001/1" in git(root, "branch")
+    pruned = run("fleet", "prune", "--yes", cwd=root)
+
+    assert pruned.returncode == 0, said(pruned)
+    assert (git(root, "branch"), git(root, "worktree", "list")) == before
+
+
 def test_what_is_missing_on_the_machine_costs_its_loop_alone(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,7 @@ def terminal(root: Path, go: Path) -> Iterator[Terminal]:
 def test_a_live_loop_is_opened_paused_and_left_again(
     root: Path, go: Path, terminal: Terminal
 ) -> None:
-    terminal.shows("First of all", "Second of all", "2 run")
+    terminal.shows("First of all", "Second of all", "2 loops run")
     until(lambda: runs(root, "1", "2"), 20)
 
     terminal.press("Enter")

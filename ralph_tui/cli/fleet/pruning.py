@@ -132,7 +132,10 @@ def _remove(
             continue
         record = tree.folder.read()
         if record is not None and record.worktree:
-            remove_worktree(tree.folder.tree, Path(record.place.source.path))
+            # A branch of which nothing came stands at its base.
+            empty = "" if record.run else record.branch
+            source = record.place.source
+            remove_worktree(tree.folder.tree, Path(source.path), empty, source.commit)
         tree.folder.remove()
     for fleet in {tree.folder.folder.parent for tree in trees}:
         if not any(found_in(fleet.parent, fleet.name)):

@@ -59,7 +59,9 @@ def _of_one(state: FleetState, loop: LoopState) -> Outcome:
     if loop.status == "ended" and loop.outcome is not None:
         return _told(state, loop, loop.outcome)
     if loop.status == "skipped":
-        return "limit_reached" if state.budget_percent else "aborted"
+        if loop.aborted:
+            return "aborted"
+        return "limit_reached" if state.budget_percent else "failed"  # as what it comes after
     return "interrupted"
 
 

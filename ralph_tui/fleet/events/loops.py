@@ -166,3 +166,5 @@ class LoopSkipped(FleetEvent):
     kind: Literal["loop_skipped"] = "loop_skipped"
     loop: Line
     reason: Line
+    aborted: bool = False
+    """Somebody has given it up."""

@@ -102,7 +102,8 @@ class Asking:
         name = loop.spec.id
         first = self._given(name, command, "")
         if loop.status == "queued":
-            self._desk.record(told.LoopSkipped(loop=name, reason=f"aborted by {command.by}"))
+            reason = f"aborted by {command.by}"
+            self._desk.record(told.LoopSkipped(loop=name, reason=reason, aborted=True))
         else:
             self._aborted.add(name)
             self._desk.order(loop.host, End(loop=name))

@@ -17,6 +17,7 @@ from ralph_tui.adapters.fleet.records.folders import FleetFolder, create_fleet, 
 from ralph_tui.adapters.fleet.records.mirror import Mirror
 from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.fleet.trees.places import usual_base
+from ralph_tui.adapters.fleet.trees.receiving import BELOW
 from ralph_tui.adapters.fleet.trees.sources import source_of
 from ralph_tui.adapters.processes.sweep import FLEET_MARK, no_orphans
 from ralph_tui.adapters.records.journal import Journal, cut
@@ -140,7 +141,13 @@ def resumed_fleet(
 
 
 def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
-    """What every loop on this machine would fail for, said once; raises ``UsageError``."""
+    """What every loop would fail for, said once; raises ``UsageError``."""
+    way = f"refs/heads/{BELOW.rstrip('/')}"
+    if not repository.git("show-ref", "--verify", "--quiet", way, accept=None).status:
+        raise UsageError(
+            f"a branch is called {BELOW.rstrip('/')}, where branches of fleets go below: rename it "
+            "with git branch -m"
+        )
     agents = plan.agents if connection.agents is None else connection.agents
     if agents:
         check_trees(repository.root, _trees(connection))

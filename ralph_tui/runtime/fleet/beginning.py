@@ -64,7 +64,7 @@ def goes_on_when_resumed(loop: LoopState) -> bool:
 def what_goes_on(state: FleetState) -> Iterator[FleetEvent]:
     """What who resumes a fleet may expect otherwise; `state` is that before."""
     loops = state.loops.values()
-    stay = [loop for loop in loops if not goes_on_when_resumed(loop)]
+    stay = [loop for loop in loops if not (goes_on_when_resumed(loop) or loop.waits_again)]
     again = [loop for loop in loops if loop.may_begin_again]
     parts = []
     if stay:

@@ -76,7 +76,7 @@ def test_of_a_dead_fleets_loops_those_elsewhere_are_not_called_dead() -> None:
     assert loop_sentence(there, state, NOW, lost=True) == (
         "it may go on on host3, for up to 10m after the fleet's end"
     )
-    assert [state_word(one, lost=True) for one in (here, there)] == ["stopped", "lost"]
+    assert [state_word(one, lost=True) for one in (here, there)] == ["died", "lost"]
     terms = [state_of(LoopRow(one, gone=True))[0].word for one in (here, there)]
     assert terms == ["died", "lost"]
 
@@ -118,5 +118,5 @@ def test_a_loop_in_a_word_is_what_its_sentence_says() -> None:
     assert word(phase("paused")) == "paused"
     assert word(phase("limited")) == "waiting"
     assert word(phase("paused", "May I?")) == "asking"
-    assert word(phase("agent"), lost=True) == "stopped"
+    assert word(phase("agent"), lost=True) == "died"
     assert word(told.LoopEnded(loop="1", outcome="limit_reached"), lost=True) == "limit reached"

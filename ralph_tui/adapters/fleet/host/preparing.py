@@ -101,7 +101,7 @@ class Preparer:
             raise
         finally:
             self._making.release()
-        return record.model_copy(update={"branch": branch, "worktree": as_worktree})
+        return folder.write(record.model_copy(update={"branch": branch, "worktree": as_worktree}))
 
     def _set_up(self, loop: Prepared, variables: Mapping[str, str]) -> None:
         gate = ShellGate(

@@ -74,25 +74,27 @@ def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> st
     try:
         open_repository(tree).git(*WORKERS, "read-tree", "--reset", "-u", "HEAD")
     except WorkspaceError:
-        remove_worktree(tree, origin.path)
-        with suppress(WorkspaceError):  # where it is still what was made here
-            ref = f"refs/heads/{branch}"
-            own_git(origin.path, "update-ref", "-d", ref, source.commit, source=origin.path)
+        remove_worktree(tree, origin.path, branch, source.commit)
         raise
     return branch
 
 
-def remove_worktree(tree: Path, repository: Path) -> None:
+def remove_worktree(tree: Path, repository: Path, branch: str = "", commit: str = "") -> None:
     """Let the user's repository forget a worktree, before its folder is removed.
 
-    Its branch stays. Raises ``WorkspaceError``.
+    `branch` goes, too, as long as it stands at `commit`; empty: it stays. Raises
+    ``WorkspaceError``.
     """
-    with suppress(WorkspaceError):
+    try:
         own_git(
             repository, "worktree", "remove", "--force", "--force", str(tree), source=repository
         )
-        return
-    own_git(repository, "worktree", "prune", source=repository)
+    except WorkspaceError:
+        own_git(repository, "worktree", "prune", source=repository)
+    if branch:
+        with suppress(WorkspaceError):  # where somebody has moved it
+            ref = f"refs/heads/{branch}"
+            own_git(repository, "update-ref", "-d", ref, commit, source=repository)
 
 
 def has_commit(repository: Path, commit: str) -> bool:

@@ -116,6 +116,20 @@ class TestQueue:
         played.end("1")
         assert begun(played) == ["2"]
 
+    def test_what_comes_after_one_that_is_tried_again_waits_for_it_again(self) -> None:
+        played = fleet(a_plan(a_loop("1"), a_loop("2", after=("1",)), a_loop("3", after=("1",))))
+        played.record(told.LoopSkipped(loop="3", reason="aborted by me", aborted=True))
+        played.end("1", "failed", reason="uv: not found", never_began=True)
+        played.state.loops["1"].run_id = ""
+        assert outcome(played) == "failed"
+        played.record(told.FleetResumed(by="me"))
+        played.join("one")
+        assert begun(played) == ["1"]
+        played.end("1")
+        played.collect("1")
+        assert begun(played) == ["2"]
+        assert played.state.loops["3"].status == "skipped"
+
     def test_what_comes_after_a_failure_is_skipped_with_the_reason(self) -> None:
         played = fleet(a_plan(a_loop("1"), a_loop("2", after=("1",)), a_loop("3", after=("2",))))
         played.end("1", "failed")
