@@ -120,6 +120,7 @@ def _loops(
     ids = list(_ids(read, objectives))
     _check_after(read, objectives, ids)
     common = settings_of(read, fleet, "fleet")
+    made: set[str] = set()
     for place, one in enumerate(objectives):
         where = f"objective.{place}"
         if one.text is not None and one.issue is not None:
@@ -127,7 +128,7 @@ def _loops(
         if one.text is None and one.issue is None and not _is_wrong(read, place, "text", "issue"):
             read.wrong(where, f"the objective ({HERE}) has nothing to do: give it text or an issue")
         command, criterion = _end_of(read, fleet, one, place)
-        yield from tries_at(
+        for loop in tries_at(
             ids[place],
             one.best_of or fleet.best_of or 1,
             one.choice or fleet.choice or "first",
@@ -138,7 +139,13 @@ def _loops(
             account=_account(read, fleet, one, where, accounts),
             after=tuple(_after(one, ids)),
             settings=_with_program(read, common, settings_of(read, one, where)),
-        )
+        ):
+            # Their branches are files somewhere, and some disks know no capitals.
+            if loop.id.casefold() in made:
+                twice = f"two loops would be called {loop.id!r} ({HERE})"
+                read.wrong(f"{where}.name", f"{twice}: give one objective another name")
+            made.add(loop.id.casefold())
+            yield loop
 
 
 def _end_of(

@@ -231,8 +231,14 @@ class Observing:
         except WorkspaceError:  # a projection: the next one, or the record, brings it back
             status = one.status
         progress = progress_of(one.loop, status)
-        if progress is not None and differs(progress, loop):
-            self._desk.record(progress)
+        if progress is None or not differs(progress, loop):
+            return
+        asks_anew = bool(progress.question) and progress.question_id != loop.question_id
+        self._desk.record(progress)
+        if asks_anew:
+            asked = clip(one_line(progress.question), 300)
+            text = f"loop {one.loop} asks: {asked} (ralph-tui fleet decide {one.loop})"
+            self._desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
 
     def _over(self, loop: LoopState, one: seen.Over) -> None:
         outcome: Outcome = one.outcome

@@ -194,6 +194,9 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
          "'{}\\x01' (night.toml:4) is not known in [[objective]]: known are"),
         ('[[objective]]\nname="a"\ntext="a"\ncommand="b"\n[[objective]]\nname="a"\ntext="a"\n'
          'command="b"\n', "two objectives have the name 'a' (night.toml:6): give one another"),
+        ('[[objective]]\nname="x"\ntext="a"\ncommand="b"\nbest_of=2\n[[objective]]\nname="X-a"\n'
+         'text="a"\ncommand="b"\n', "two loops would be called 'X-a' (night.toml:7): give one "
+         "objective another name"),
         ('[[objective]]\ntext="a"\nissue=4\ncommand="b"\n',
          "the objective (night.toml:1) has a text and an issue: leave one out"),
         ('[[objective]]\ntext="  "\ncommand="b"\n',

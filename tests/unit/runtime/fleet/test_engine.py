@@ -269,6 +269,22 @@ def test_a_line_that_is_no_event_is_told_once_and_ends_no_fleet(tmp_path: Path) 
     assert "\x1b" not in told_of[0].text
 
 
+def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
+    """Without a screen nobody would hear of it."""
+    asks = {"version": STATUS_VERSION, "run_id": "r1", "phase": "paused", "iteration": 3}
+    asks["question"] = {"text": "Go on?", "question_id": "q1"}
+    with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
+        fleet.hosts.join("h")
+        place = fleet.hosts.wait_for(seen.Place)[0]
+        for cost in (1.0, 2.0):
+            status = {**asks, "cost_usd": cost}
+            fleet.hosts.observe(seen.Stands(loop="1", attempt=1, status=status))
+        fleet.hosts.observe(over(place, "completed"))
+        fleet.end()
+    told_of = [one.text for one in fleet.events if isinstance(one, told.FleetNoticed)]
+    assert told_of == ["loop 1 asks: Go on? (ralph-tui fleet decide 1)"]
+
+
 def test_progress_is_recorded_where_something_changed(tmp_path: Path) -> None:
     def status(**fields: object) -> seen.Stands:
         whole = {"version": STATUS_VERSION, "run_id": "r1", "phase": "agent", **fields}
