@@ -49,6 +49,30 @@ let_children_hear_signals()
 gc.disable()  # while tests are collected: all that comes of it stays
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the modules of whole programs among those that compute: they wait much.
+
+    Workers begin with a stretch of this order each: one that had all of the programs would still
+    wait for them when the others have nothing left. Tests of a module stay together.
+    """
+    programs = Path(__file__).parent / "e2e"
+    modules: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+    kinds = [
+        [tests for path, tests in modules.items() if path.is_relative_to(programs) is waits]
+        for waits in (True, False)
+    ]
+    placed: list[tuple[float, list[pytest.Item]]] = []
+    for kind in kinds:
+        whole, before = sum(map(len, kind)), 0
+        for tests in kind:
+            placed.append((before / whole, tests))
+            before += len(tests)
+    placed.sort(key=lambda each: each[0])
+    items[:] = [item for _, tests in placed for item in tests]
+
+
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: a third of a short test is the search through it."""
     gc.collect()
