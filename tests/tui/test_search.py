@@ -30,6 +30,10 @@ async def looks_for(driver: Driver, words: str, sees: str) -> None:
     await driver.press("slash")
     await driver.until(lambda: isinstance(driver.app.screen, SearchScreen))
     await driver.press(*(("space" if c == " " else c) for c in words))
+    # Part of the words may have been looked for before, and found as many places.
+    search = driver.app.screen
+    assert isinstance(search, SearchScreen)
+    await driver.until(lambda: search.settled == words)
     await driver.sees(sees)
 
 

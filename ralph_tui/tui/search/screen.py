@@ -144,6 +144,11 @@ class SearchScreen(SideScreen):
     def key_came(self) -> None:
         """See `SideScreen`."""
 
+    @property
+    def settled(self) -> str | None:
+        """The words that were looked for; None while that goes on."""
+        return None if self._looking else self._asked
+
     # looking ----------------------------------------------------------------------------------
 
     def on_input_changed(self, message: Input.Changed) -> None:
