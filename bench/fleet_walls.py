@@ -12,7 +12,6 @@ Both sides take turns, and of each the best counts: who shares the machine makes
 """
 
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.machine import load
-from bench.places import clean_environment, repository, run_of
-from bench.real_fleet import Event, RealFleet, fleet_file, moment
+from bench.places import repository, run_of
+from bench.real_fleet import Event, RealFleet, fleet_file, moment, started
 from bench.result import Result, Scale, in_turns, ms
 
 LOOPS = 8
@@ -136,18 +135,10 @@ def _by_hand(root: Path, tree: Path, agent: str) -> None:
 
 
 def _run(folder: Path, *words: str) -> None:
-    done = subprocess.run(
-        words,
-        cwd=folder,
-        env=clean_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{words[:3]} ended with {done.returncode}: {done.stdout[-1000:]}")
+    process = started(words, folder)
+    said, _ = process.communicate()
+    if process.returncode:
+        raise RuntimeError(f"{words[:3]} ended with {process.returncode}: {said[-1000:]}")
 
 
 def _fleet(agent: str, at_once: int, into: _Fleets) -> float:

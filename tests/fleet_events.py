@@ -98,7 +98,7 @@ an_event: st.SearchStrategy[FleetEvent] = st.one_of(
     ),
     st.builds(
         told.AccountHeld, account=st.sampled_from(("", "work")), until=st.none() | times,
-        reason=words,
+        cause=st.sampled_from(("", "usage_limit", "outage")), reason=words,
     ),
     st.builds(told.AccountReleased, account=st.sampled_from(("", "work")), loop=ids),
     st.builds(

@@ -17,8 +17,11 @@ def account_words(login: str) -> str:
 
 def held_words(held: AccountHeld, now: datetime) -> str:
     """``account work is at its limit until 10:59: usage limit, met by loop 3``."""
+    why = [WAITS[held.cause].word] if held.cause in WAITS else []
+    if held.reason:
+        why.append(held.reason)
     said = _held(held, now)
-    return f"{said}: {held.reason}" if held.reason else said
+    return f"{said}: {', '.join(why)}" if why else said
 
 
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
@@ -30,8 +33,8 @@ def hold_words(login: str, state: FleetState, now: datetime) -> str:
 
 def _held(held: AccountHeld, now: datetime) -> str:
     until = f" until {day_and_clock(held.until, now)}" if held.until else ""
-    limit = not held.reason or held.reason.startswith(WAITS["usage_limit"].word)
-    return f"{account_words(held.account)} is {'at its limit' if limit else 'not served'}{until}"
+    stands = "at its limit" if held.cause in ("", "usage_limit") else "not served"
+    return f"{account_words(held.account)} is {stands}{until}"
 
 
 def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:

@@ -8,7 +8,6 @@ from ralph_tui.fleet.decisions.values import Decision, HoldAccount, ReleaseAccou
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.text.durations import DAY
-from ralph_tui.text.terms import WAITS
 
 TRIAL_S = 120.0
 """So long the one that tries first may take until its session lives."""
@@ -41,7 +40,7 @@ def _free(state: FleetState, login: str, loops: list[LoopState], now: datetime) 
     ]
     if new:
         until, first = min(new, key=lambda each: each[0])
-        return HoldAccount(login, until, f"{_cause(first)}, met by loop {first.spec.id}")
+        return HoldAccount(login, until, _cause(first), f"met by loop {first.spec.id}")
     following = [loop for loop in loops if loop.limited and _follows(loop, released, now)]
     if following and may_start(state, login, now):
         return RetryLoop(following[0].spec.id)
@@ -70,8 +69,8 @@ def _held(state: FleetState, login: str, loops: list[LoopState], now: datetime) 
         tried = next((loop for loop in loops if loop.spec.id == trial.loop), None)
         if tried is not None and _said(tried) > trial.at and tried.limited and tried.until:
             if tried.until > now:
-                again = f"{_cause(tried)}, met again by loop {trial.loop}"
-                return HoldAccount(login, tried.until, again)
+                again = f"met again by loop {trial.loop}"
+                return HoldAccount(login, tried.until, _cause(tried), again)
         elif tried is not None and now < trial.at + timedelta(seconds=TRIAL_S):
             return None
     waiting = [loop for loop in loops if loop.limited and (loop.retried_at or EPOCH) < since]
@@ -109,7 +108,7 @@ def _completed_since(loop: LoopState | None, since: datetime) -> bool:
 
 
 def _cause(loop: LoopState) -> str:
-    return WAITS[loop.waits_for or "usage_limit"].word
+    return loop.waits_for or "usage_limit"
 
 
 def _said(loop: LoopState) -> datetime:

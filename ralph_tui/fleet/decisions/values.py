@@ -79,6 +79,7 @@ class HoldAccount:
     account: str
     """`Loop.login`."""
     until: datetime
+    cause: str
     reason: str
 
 

@@ -126,6 +126,8 @@ class AccountHeld(FleetEvent):
     kind: Literal["account_held"] = "account_held"
     account: Line
     until: datetime | None = None
+    cause: Line = ""
+    """What its loops wait for: usage_limit, overload, outage."""
     reason: Line = ""
 
 

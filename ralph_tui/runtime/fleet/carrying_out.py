@@ -87,7 +87,10 @@ class CarryingOut:
                 return ended(self._loop(decision.loop), decision.outcome, decision.reason)
             case to.HoldAccount():
                 return told.AccountHeld(
-                    account=decision.account, until=decision.until, reason=decision.reason
+                    account=decision.account,
+                    until=decision.until,
+                    cause=decision.cause,
+                    reason=decision.reason,
                 )
             case to.ReleaseAccount():
                 return told.AccountReleased(account=decision.account, loop=decision.loop)

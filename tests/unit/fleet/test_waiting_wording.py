@@ -25,7 +25,7 @@ LIMITED = [
                         verdict="waiting: usage limit")
     for name in "12"
 ]  # fmt: skip
-HELD = told.AccountHeld(account="work", until=AT, reason="usage limit, met by loop 1")
+HELD = told.AccountHeld(account="work", until=AT, cause="usage_limit", reason="met by loop 1")
 
 
 def said(*events: told.FleetEvent) -> dict[str, str]:
@@ -46,9 +46,9 @@ def test_a_held_account_is_told_to_all_that_wait_for_it() -> None:
     until = f"account work is at its limit until {clock(AT)}"
     assert words["fleet"].startswith(f"{until}: usage limit, met by loop 1; 2 wait for a limit; ")
     assert {words[name] for name in "123"} == {f"it waits: {until}"}
-    outage = HELD.model_copy(update={"reason": "service down, met by loop 1"})
+    outage = HELD.model_copy(update={"cause": "outage"})
     assert said(*LIMITED, outage)["fleet"].startswith(
-        f"account work is not served until {clock(AT)}"
+        f"account work is not served until {clock(AT)}: service down, met by loop 1; "
     )
 
 

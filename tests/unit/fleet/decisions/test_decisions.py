@@ -377,7 +377,7 @@ class TestAccounts:
     def test_a_limit_with_an_end_holds_the_login(self) -> None:
         played = self.limited()
         made = played.settle()
-        assert made == [to.HoldAccount("work", self.until, "usage limit, met by loop 1")]
+        assert made == [to.HoldAccount("work", self.until, "usage_limit", "met by loop 1")]
         played.end("2")
         assert begun(played) == []
 
@@ -467,8 +467,8 @@ class TestAccounts:
         played.wait(1)
         later = self.until + timedelta(hours=5)
         played.say("1", "limited", waits_for="usage_limit", until=later)
-        again = "usage limit, met again by loop 1"
-        assert played.settle() == [to.HoldAccount("work", later, again)]
+        again = to.HoldAccount("work", later, "usage_limit", "met again by loop 1")
+        assert played.settle() == [again]
 
     def test_one_that_tries_and_says_nothing_does_not_hold_the_others_for_ever(self) -> None:
         played = self.limited()
