@@ -59,7 +59,7 @@ class PlayedHost:
     def fleet_lost(self) -> None:
         self.lost.set()
 
-    def fleet_found(self) -> None:
+    def fleet_found(self, fleet_id: str) -> None:
         self.lost.clear()
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.ports.fleet import Adopt, Began, Collect, Collected, Gone, Joined, Over, Recorded
 from tests.e2e.cli import ONE_MORE
 from tests.fleet_programs import Way, free_port, program
-from tests.hosted import Seen, committed, place_in
+from tests.hosted import FLEET, Seen, committed, place_in
 from tests.waiting import until
 
 WORKER = ["-m", "ralph_tui", "fleet", "worker"]
@@ -34,7 +34,7 @@ class Cluster:
     def start(self) -> None:
         address = Address.parse(f"tls://127.0.0.1:{self.port}")
         log, keys = self.folder / "log.txt", self.folder / "keys"
-        self.dispatcher = DaskDispatcher(log, listen=address, keys=keys)
+        self.dispatcher = DaskDispatcher(log, FLEET, listen=address, keys=keys)
         self.dispatcher.start(self.seen)
 
     def worker(self, *more: str, base: str = "base", port: int = 0) -> list[str]:

@@ -31,7 +31,8 @@ from ralph_tui.text.format import clock, count
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.fleet.dispatch.link import HostLink
-    from ralph_tui.ports.fleet import LoopHost, Observation
+    from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
+    from ralph_tui.ports.fleet import Observation
 
 LOG = "worker-log.txt"
 END_S = 10.0
@@ -95,7 +96,7 @@ def _serve(
 class _Stopping:
     """At the first signal loops are stopped in order; at the second their keepers end them."""
 
-    def __init__(self, host: "LoopHost", link: "HostLink", base: Path) -> None:
+    def __init__(self, host: "WorkerHost", link: "HostLink", base: Path) -> None:
         self._host, self._link, self._base = host, link, base
         self._since: float | None = None
 
@@ -108,7 +109,7 @@ class _Stopping:
         threading.Thread(target=self._stop, args=(number,), name="stopping", daemon=True).start()
 
     def _stop(self, number: signal.Signals) -> None:
-        alive = sum(held.alive for held in self._host.holds())
+        alive = self._host.alive
         _say(f"stopping {count(alive, 'loop')}; once more: at once" if alive else "stopping")
         reason = f"it was stopped by {number.name}"
         try:

@@ -87,7 +87,7 @@ class LoopHost(Protocol):
     """Names the folder of its trees, as no other one is named."""
 
     def holds(self) -> tuple[Held, ...]:
-        """Its loops, alive or over and not removed; does not block for longer than 100 ms."""
+        """The fleet's loops, alive or over and not removed; does not block for over 100 ms."""
         ...
 
     def obey(self, order: Order) -> None:
@@ -98,8 +98,11 @@ class LoopHost(Protocol):
         """The fleet is not heard any more: the lease of each loop begins to run out."""
         ...
 
-    def fleet_found(self) -> None:
-        """The fleet is there again: no lease runs out."""
+    def fleet_found(self, fleet_id: str) -> None:
+        """This fleet is there, or there again: no lease of its loops runs out.
+
+        Loops of another fleet go on under their leases; what becomes of them is not observed.
+        """
         ...
 
     def close(self) -> None:

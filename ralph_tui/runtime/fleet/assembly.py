@@ -211,10 +211,11 @@ def _make_dispatcher(
     reach, trees = connection.reach, _trees(connection)
 
     def make_host(observe: Observe) -> LoopHost:
-        return WorkerHost(HERE, agents, trees, observe, fleet_id=start.fleet_id)
+        return WorkerHost(HERE, agents, trees, observe)
 
     return DaskDispatcher(
         records.log,
+        start.fleet_id,
         make_host if agents else None,
         slots=agents,
         listen=Address.parse(reach.listen) if reach.listen else None,

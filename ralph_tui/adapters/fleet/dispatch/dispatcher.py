@@ -52,6 +52,8 @@ class _Seat:
     """Of its connection."""
     instance: str
     """Of its process."""
+    hello: Joined | None
+    """Until it has said what it holds of this fleet, too, and was told of."""
     leaving: str = ""
     """Why it said that it leaves."""
 
@@ -64,6 +66,7 @@ class DaskDispatcher:
     def __init__(
         self,
         log: Path,
+        fleet_id: str,
         here: MakeHost | None = None,
         *,
         slots: int = 1,
@@ -76,6 +79,7 @@ class DaskDispatcher:
         Without `listen` there is no port, and no other host.
         """
         self._log = log
+        self._fleet_id = fleet_id
         self._make_host = here
         self._slots = slots
         self._listen = listen
@@ -173,6 +177,7 @@ class DaskDispatcher:
         scheduler = FleetScheduler(self._listen, security, (_Departures(self._departed),))
         scheduler.stream_handlers |= {
             wire.HELLO: self._hello,
+            wire.HOLDS: self._holding,
             wire.OBSERVED: self._observed,
             wire.LEAVING: self._leaving,
         }
@@ -202,7 +207,6 @@ class DaskDispatcher:
         slots: int = 0,
         machine: str = "",
         home: str = "",
-        holds: str = "[]",
         **_: object,
     ) -> None:
         name = one_line(str(host)) or "?"
@@ -216,28 +220,32 @@ class DaskDispatcher:
             )
             return
         try:
-            joined = Joined(
-                host=name,
-                slots=slots,
-                machine=machine,
-                home=home,
-                version=version,
-                holds=wire.held(holds),
-            )
+            hello = Joined(host=name, slots=slots, machine=machine, home=home, version=version)
         except ValueError as error:
             self._refuse(worker, name, f"it was not understood: {wire.problem(error)}")
             return
         if seat is not None:
             self._leave(name, "it has connected anew")
             self._remove(seat.address)
-        self._seats[name] = _Seat(worker, instance)
+        self._seats[name] = _Seat(worker, instance, hello)
         self._names[worker] = name
-        self._tell(name, {"op": wire.WELCOME})
-        self._observe(joined)
+        self._tell(name, {"op": wire.WELCOME, "fleet": self._fleet_id})
+
+    def _holding(self, worker: str, holds: str = "[]", **_: object) -> None:
+        name = self._names.get(worker)
+        if name is None or (hello := self._seats[name].hello) is None:
+            return
+        try:
+            held = wire.held(holds)
+        except ValueError as error:
+            self._dismiss(name, f"what it holds was not understood: {wire.problem(error)}")
+            return
+        self._seats[name].hello = None
+        self._observe(hello.model_copy(update={"holds": held}))
 
     def _observed(self, worker: str, lines: list[str], **_: object) -> None:
         name = self._names.get(worker)
-        if name is None:
+        if name is None or self._seats[name].hello is not None:
             return
         for line in lines:
             try:
@@ -250,7 +258,7 @@ class DaskDispatcher:
 
     def _leaving(self, worker: str, reason: str = "", **_: object) -> None:
         name = self._names.get(worker)
-        if name and not self._seats[name].leaving:
+        if name and not self._seats[name].leaving and self._seats[name].hello is None:
             self._seats[name].leaving = one_line(str(reason)) or "it was stopped"
             self._observe(Leaving(host=name, reason=self._seats[name].leaving))
 
@@ -260,8 +268,10 @@ class DaskDispatcher:
             self._leave(name, leaving or why, left=bool(leaving))
 
     def _leave(self, name: str, reason: str, *, left: bool = False) -> None:
-        del self._names[self._seats.pop(name).address]
-        self._observe(Gone(host=name, reason=reason, left=left))
+        seat = self._seats.pop(name)
+        del self._names[seat.address]
+        if seat.hello is None:
+            self._observe(Gone(host=name, reason=reason, left=left))
 
     def _refuse(self, worker: str, name: str, reason: str) -> None:
         self._send_to(worker, {"op": wire.DISMISSED, "reason": reason})

@@ -162,11 +162,12 @@ class HostLink:
                 else:
                     host.obey(self._within_lease(order))
 
-        def welcome() -> None:
+        def welcome(fleet: str) -> None:
             self._been_there, self._ended = True, False
             self._tell(f"connected to the fleet at {self._address}")
-            host.fleet_found()
+            host.fleet_found(fleet)
             self._outbox.take()  # what was observed meanwhile the fleet asks for
+            worker.batched_send({"op": wire.HOLDS, "holds": wire.encode_held(host.holds())})
             self._worker = worker
 
         def refuse(reason: str) -> None:
@@ -193,7 +194,6 @@ class HostLink:
                 "slots": self._berth.slots,
                 "machine": socket.gethostname(),
                 "home": host.home,
-                "holds": wire.encode_held(host.holds()),
             }
             worker.batched_send(hello)
             await _first_of(worker.cut, self._stop)

@@ -10,8 +10,8 @@ from ralph_tui.ports.fleet import Held, Observation, Order, Recorded, Stands
 BATCH_S = 0.1
 """How long what a run records may wait for more of it."""
 
-HELLO, WELCOME, DISMISSED = "fleet-hello", "fleet-welcome", "fleet-dismissed"
-ENDED = "fleet-ended"
+HELLO, WELCOME, HOLDS = "fleet-hello", "fleet-welcome", "fleet-holds"
+DISMISSED, ENDED = "fleet-dismissed", "fleet-ended"
 ORDERED, OBSERVED, LEAVING = "fleet-ordered", "fleet-observed", "fleet-leaving"
 """Names of messages."""
 

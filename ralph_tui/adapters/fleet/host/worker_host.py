@@ -2,6 +2,9 @@
 
 Orders return at once: each loop has a thread. One registry knows every loop that is alive or whose
 tree is still here, so an order for a loop that is held is never a second run of it.
+
+Rule: a host serves one fleet after the other. What it holds of another fleet than the one that is
+heard goes on under its lease and stays where it is: the other one neither hears of it nor ends it.
 """
 
 import socket
@@ -26,6 +29,7 @@ from ralph_tui.ports.fleet import (
     NeedsBase,
     NotCollected,
     Noted,
+    Observation,
     Observe,
     Order,
     Over,
@@ -45,39 +49,46 @@ CLOSED = "its host was stopped"
 NO_TREE = "it has no tree: its run never began"
 NOT_HELD = "this host does not hold the loop"
 
-
+Key = tuple[str, str, int]
+"""Of a fleet, a loop of it, and an attempt of that."""
 Work = Collect | Remove
 
 
 class WorkerHost:
     """See `LoopHost`; any thread may call."""
 
-    def __init__(
-        self, name: str, slots: int, base: Path, observe: Observe, *, fleet_id: str = ""
-    ) -> None:
-        """`base` is where trees lie. Of the fleet `fleet_id`, trees of an earlier process count."""
+    def __init__(self, name: str, slots: int, base: Path, observe: Observe) -> None:
+        """`base` is where trees lie, also those of an earlier process of this host."""
         self.name = name
         self.slots = slots
         self.home = home_of(base)
         self._base = base
         self._observe = observe
         self._lock = threading.RLock()
-        self._loops: dict[tuple[str, int], HeldLoop] = {}
+        self._loops: dict[Key, HeldLoop] = {}
+        self._fleet = ""
+        """The one that is heard, or was heard last."""
         self._known: set[str] = set()
         """Fleets whose trees were looked for."""
+        self._lost_at: dict[str, float] = {}
+        """Since when fleets are not heard."""
         self._working: set[threading.Thread] = set()
-        self._lost_at: float | None = None
         self._watching = False
         self._closed = threading.Event()
         self._bases = Bases(base, socket.gethostname(), self._ask_for_base)
         self._preparer = Preparer(self._bases)
-        if fleet_id:
-            self._find_trees(fleet_id)
+
+    @property
+    def alive(self) -> int:
+        """How many loops go on, of any fleet."""
+        with self._lock:
+            return sum(loop.alive for loop in self._loops.values())
 
     def holds(self) -> tuple[Held, ...]:
-        """Its loops, alive or over and not removed."""
+        """The fleet's loops, alive or over and not removed."""
         with self._lock:
-            return tuple(loop.held() for loop in self._loops.values())
+            mine = (loop for loop in self._loops.values() if loop.place.fleet_id == self._fleet)
+            return tuple(loop.held() for loop in mine)
 
     def obey(self, order: Order) -> None:
         """Carry an order out; what comes of it is observed."""
@@ -103,16 +114,18 @@ class WorkerHost:
     def fleet_lost(self) -> None:
         """The fleet is not heard any more: leases begin to run out."""
         with self._lock:
-            if self._lost_at is None and not self._closed.is_set():
-                self._lost_at = time.monotonic()
+            if self._fleet not in self._lost_at and not self._closed.is_set():
+                self._lost_at[self._fleet] = time.monotonic()
                 if not self._watching:
                     self._watching = True
                     threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
 
-    def fleet_found(self) -> None:
-        """The fleet is there again."""
+    def fleet_found(self, fleet_id: str) -> None:
+        """This fleet is there, or there again."""
         with self._lock:
-            self._lost_at = None
+            self._fleet = fleet_id
+            self._lost_at.pop(fleet_id, None)
+            self._find_trees(fleet_id)
 
     def close(self) -> None:
         """Stop all loops in order; returns when nothing of them is alive, or after `CLOSE_S`."""
@@ -131,14 +144,13 @@ class WorkerHost:
 
     def _place(self, place: Place) -> None:
         loop_id, attempt = place.loop.id, place.attempt
-        held = self._loops.get((loop_id, attempt))
+        held = self._loops.get((place.fleet_id, loop_id, attempt))
         if held is not None and held.alive:
             held.take(Adopt(loop=loop_id, attempt=attempt, seen=place.seen))
             return
         if self._closed.is_set():
             self._refuse(place, CLOSED)
             return
-        self._find_trees(place.fleet_id)
         try:
             folder = TreeFolder.of(self._base, place.fleet_id, loop_id, attempt)
         except RalphError as error:
@@ -147,16 +159,23 @@ class WorkerHost:
         before = next((loop for loop in self._of(loop_id) if loop.alive), None)
         if before is not None:
             before.end("a later attempt takes its place")
-        loop = HeldLoop(place, folder, self._observe, self._preparer, self._free_slot())
-        self._loops[loop.key] = loop
+        loop = self._hold(place, folder, self._free_slot())
+        self._loops[_key(loop)] = loop
         loop.start(before)
+
+    def _hold(self, place: Place, folder: TreeFolder, slot: int = 0) -> HeldLoop:
+        def observe(what: Observation) -> None:
+            if place.fleet_id == self._fleet:
+                self._observe(what)
+
+        return HeldLoop(place, folder, observe, self._preparer, slot)
 
     def _refuse(self, place: Place, reason: str) -> None:
         over = Over(loop=place.loop.id, attempt=place.attempt, outcome="failed", reason=reason)
         self._observe(over.model_copy(update={"never_began": True, "elsewhere": True}))
 
     def _adopt(self, adopt: Adopt) -> None:
-        held = self._loops.get((adopt.loop, adopt.attempt))
+        held = self._held(adopt)
         if held is not None:
             held.take(adopt)
             return
@@ -211,16 +230,17 @@ class WorkerHost:
             self._observe(Noted(host=self.name, loop=order.loop, text=str(error)))
             return
         with self._lock:
-            if self._loops.get(held.key) is held:
-                del self._loops[held.key]
+            if self._loops.get(_key(held)) is held:
+                del self._loops[_key(held)]
 
-    def _held(self, order: Work) -> HeldLoop | None:
+    def _held(self, order: Adopt | Work) -> HeldLoop | None:
         with self._lock:
-            return self._loops.get((order.loop, order.attempt))
+            return self._loops.get((self._fleet, order.loop, order.attempt))
 
     def _of(self, loop_id: str) -> list[HeldLoop]:
         """Its attempts, the latest first."""
-        found = [loop for (each, _), loop in self._loops.items() if each == loop_id]
+        wanted = (self._fleet, loop_id)
+        found = [loop for (*each, _), loop in self._loops.items() if tuple(each) == wanted]
         return sorted(found, key=lambda loop: loop.place.attempt, reverse=True)
 
     def _free_slot(self) -> int:
@@ -235,8 +255,8 @@ class WorkerHost:
         for folder in found_in(self._base, fleet_id):
             record = folder.read()
             if record is not None and record.ready:
-                loop = HeldLoop(record.place, folder, self._observe, self._preparer)
-                self._loops.setdefault(loop.key, loop)
+                loop = self._hold(record.place, folder)
+                self._loops.setdefault(_key(loop), loop)
 
     def _ask_for_base(self, commit: str) -> None:
         self._observe(NeedsBase(host=self.name, commit=commit))
@@ -246,11 +266,17 @@ class WorkerHost:
     def _watch_leases(self) -> None:
         while not self._closed.wait(LOOK_S):
             with self._lock:
-                if self._lost_at is None:
+                if not self._lost_at:
                     self._watching = False
                     return
-                lost = time.monotonic() - self._lost_at
-                loops = [(loop, loop.place.lease_s) for loop in self._loops.values()]
-            for loop, lease in loops:
-                if loop.alive and lease is not None and lease <= lost:
+                now, lost_at = time.monotonic(), dict(self._lost_at)
+                loops = list(self._loops.values())
+            for loop in loops:
+                lease, since = loop.place.lease_s, lost_at.get(loop.place.fleet_id)
+                over = since is not None and lease is not None and since + lease <= now
+                if over and loop.alive:
                     loop.end(f"its host has not heard of the fleet for {duration(lease)}")
+
+
+def _key(loop: HeldLoop) -> Key:
+    return loop.place.fleet_id, *loop.key

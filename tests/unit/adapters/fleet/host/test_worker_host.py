@@ -56,9 +56,10 @@ def root(git_repo: Path) -> Path:
 @pytest.fixture
 def host(tmp_path: Path, seen: Seen) -> Iterator[WorkerHost]:
     made = WorkerHost("here", 3, tmp_path / "fleets", seen)
+    made.fleet_found(FLEET)
     yield made
     made.close()
-    assert not any(held.alive for held in made.holds())
+    assert not made.alive
 
 
 def test_a_loop_runs_in_a_clone_and_is_told_without_a_gap(
@@ -262,14 +263,14 @@ def test_a_host_that_is_not_heard_of_again_stops_its_loops_when_their_lease_is_o
     seen.wait(Began, loop="1")
     seen.wait(Began, loop="2")
     host.fleet_lost()
-    host.fleet_found()
+    host.fleet_found(FLEET)
     host.fleet_lost()
     over = seen.over("1")
     assert over.outcome == "interrupted"
     assert over.reason == "its host has not heard of the fleet for 1s"
     assert '"kind":"run_finished"' in seen.lines("1")[-1]
     assert not seen.of(Over, loop="2")
-    host.fleet_found()
+    host.fleet_found(FLEET)
     held = {each.loop: (each.alive, each.seq) for each in host.holds()}
     assert held["1"] == (False, over.seq)
     assert held["2"][0]
@@ -283,6 +284,50 @@ def test_a_host_that_is_not_heard_of_again_stops_its_loops_when_their_lease_is_o
     assert [each.seq for each in told] == [
         4 + sum(len(before.lines) for before in told[:number]) for number in range(len(told))
     ]
+
+
+def test_of_the_fleet_before_nothing_is_told_and_nothing_is_ended(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    goes_on = f"cat >/dev/null; while [ ! -e go ]; do sleep 0.02; done; {ONE_MORE}"
+    host.obey(place_in(root, "1", goes_on, lease_s=300.0))
+    first = Path(seen.wait(Began, loop="1").folder)
+    host.fleet_lost()
+    host.fleet_found("another")
+    assert host.holds() == ()
+    seen.all.clear()
+    # Its loop has the same name, and is another one.
+    host.obey(place_in(root, "1", ONE_MORE, fleet_id="another"))
+    began = seen.wait(Began, loop="1")
+    assert Path(began.folder) != first
+    assert seen.over("1").outcome == "completed"
+    assert [(each.loop, each.alive) for each in host.holds()] == [("1", False)]
+    host.obey(End(loop="1"))
+    host.obey(Remove(loop="1", attempt=1))
+    until(lambda: not Path(began.folder).exists())
+    assert host.alive == 1
+    seen.all.clear()
+    (first / "go").touch()
+    until(lambda: host.alive == 0)
+    assert seen.all == []
+    host.fleet_lost()
+    host.fleet_found(FLEET)
+    assert [(each.loop, each.alive) for each in host.holds()] == [("1", False)]
+    host.obey(Adopt(loop="1", attempt=1, seen=0))
+    assert seen.over("1").outcome == "completed"
+
+
+def test_the_lease_of_a_fleet_ends_also_while_another_one_is_heard(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    host.obey(place_in(root, "1", "cat >/dev/null; sleep 100", lease_s=1.0))
+    seen.wait(Began, loop="1")
+    host.fleet_lost()
+    host.fleet_found("another")
+    until(lambda: host.alive == 0)
+    host.fleet_found(FLEET)
+    host.obey(Adopt(loop="1", attempt=1, seen=0))
+    assert seen.over("1").outcome == "interrupted"
 
 
 def test_an_order_for_a_loop_that_is_held_is_no_second_run(
@@ -351,6 +396,7 @@ def test_a_host_that_is_closed_has_told_the_end_of_its_loops(
         seen(what)
 
     host = WorkerHost("here", 1, tmp_path / "fleets", observe)
+    host.fleet_found(FLEET)
     host.obey(place_in(root, setup="sleep 100"))
     seen.wait(Stage, stage="setup")
     host.close()
@@ -382,6 +428,7 @@ def test_a_loop_goes_on_in_its_tree_in_another_process_of_the_host(
     seen: Seen, root: Path, tmp_path: Path
 ) -> None:
     first = WorkerHost("here", 1, tmp_path / "fleets", seen)
+    first.fleet_found(FLEET)
     waits_once = f"[ -e waited ] || {{ touch waited; sleep 100; }}; {ONE_MORE}"
     place = place_in(root, agent=waits_once)
     first.obey(place)
@@ -390,7 +437,8 @@ def test_a_loop_goes_on_in_its_tree_in_another_process_of_the_host(
     first.close()
     assert seen.over().reason == "its host was stopped"
     seq = len(seen.lines())
-    second = WorkerHost("here", 1, tmp_path / "fleets", seen, fleet_id=FLEET)
+    second = WorkerHost("here", 1, tmp_path / "fleets", seen)
+    second.fleet_found(FLEET)
     try:
         assert [(held.loop, held.alive) for held in second.holds()] == [("1", False)]
         second.obey(place.model_copy(update={"resume": True, "seen": seq}))
@@ -412,7 +460,9 @@ def observe(observation):
     if isinstance(observation, Began):
         print(observation.folder, flush=True)
 host = WorkerHost("killed", 1, Path(sys.argv[1]), observe)
-host.obey(Place.model_validate_json(sys.stdin.readline()))
+place = Place.model_validate_json(sys.stdin.readline())
+host.fleet_found(place.fleet_id)
+host.obey(place)
 threading.Event().wait()
 """
 STUBBORN = """\
@@ -437,7 +487,8 @@ def test_nothing_outlives_a_host_that_is_killed(seen: Seen, root: Path, tmp_path
         killed.wait()
     until(lambda: not below(tree), 6)
     # Its host comes back: the loop was interrupted, and goes on in the same tree.
-    host = WorkerHost("killed", 1, tmp_path / "fleets", seen, fleet_id=FLEET)
+    host = WorkerHost("killed", 1, tmp_path / "fleets", seen)
+    host.fleet_found(FLEET)
     try:
         host.obey(Adopt(loop="1", attempt=1, seen=0))
         assert seen.over().outcome == "interrupted"
@@ -520,11 +571,13 @@ import sys
 from pathlib import Path
 from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
 from ralph_tui.ports.fleet import Place
-from tests.hosted import Seen, committed, place_in
+from tests.hosted import FLEET, Seen, committed, place_in
 root = Path({root!r})
 seen = Seen()
 full = WorkerHost("small", 1, Path.cwd(), seen)
 roomy = WorkerHost("roomy", 1, Path({roomy!r}), seen)
+full.fleet_found(FLEET)
+roomy.fleet_found(FLEET)
 fill()
 full.obey(place_in(root, "1"))
 roomy.obey(place_in(root, "2"))
