@@ -1,11 +1,12 @@
 """A host of a fleet as tests see it: orders that it could be given, and what it has observed."""
 
-import socket
 import subprocess
 import threading
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ralph_tui.adapters.fleet.trees.sources import source_of
+from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.fleet.plan import Loop
 from ralph_tui.ports.fleet import Observation, Over, Place, Recorded, Source
 from tests.e2e.cli import GATE, ONE_MORE, project
@@ -36,9 +37,7 @@ def git(root: Path, *words: str) -> str:
 
 def source_in(root: Path) -> Source:
     """The repository's present, on this machine."""
-    return Source(
-        commit=git(root, "rev-parse", "HEAD"), path=str(root), machine=socket.gethostname()
-    )
+    return source_of(open_repository(root), "HEAD")
 
 
 def place_in(root: Path, loop: str = "1", agent: str = ONE_MORE, **changes: Any) -> Place:

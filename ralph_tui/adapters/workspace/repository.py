@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from ralph_tui.adapters.processes.open_files import open_files
@@ -214,7 +215,7 @@ def open_repository(path: Path) -> Repository:
     shown = one_line(str(path))
     if not path.is_dir():
         raise UsageError(f"{shown} is not a folder; give the folder of a git repository.")
-    _check_version(path)
+    _check_version(os.environ.get("PATH", ""))
     folder = path.resolve()
     # The worktree is the folder that has .git, whatever core.worktree and core.bare say: an agent
     # can set them. Where one is named in the environment, git does not go by them.
@@ -267,8 +268,10 @@ def _worktree(folder: Path, git_dir: Path) -> Path:
     )
 
 
-def _check_version(folder: Path) -> None:
-    text = run_git(folder, "version").line
+@cache
+def _check_version(_path: str) -> None:
+    """Of the git that is found on this path, once."""
+    text = run_git(Path("/"), "version").line
     found = re.search(r"(\d+)\.(\d+)", text)
     if found and [int(found[1]), int(found[2])] < [int(part) for part in OLDEST_GIT.split(".")]:
         raise WorkspaceError(f"{one_line(text)} is too old; install git {OLDEST_GIT} or newer.")

@@ -143,7 +143,6 @@ class Collected(Fact):
     commit: Line
     bundle: bytes = b""
     """Of git, without what the base has; empty: nothing was changed."""
-    changed_lines: int = 0
 
 
 class NotCollected(Fact):

@@ -273,8 +273,9 @@ class WorkerHost:
                 loops = list(self._loops.values())
             for loop in loops:
                 lease, since = loop.place.lease_s, lost_at.get(loop.place.fleet_id)
-                over = since is not None and lease is not None and since + lease <= now
-                if over and loop.alive:
+                if lease is None or since is None or now < since + lease:
+                    continue
+                if loop.alive:
                     loop.end(f"its host has not heard of the fleet for {duration(lease)}")
 
 

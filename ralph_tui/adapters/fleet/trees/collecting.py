@@ -35,7 +35,8 @@ def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
     """
     repository = _own_repository(folder, record)
     base = record.place.source.commit
-    commit = _with_the_rest(repository, record)
+    head, tree, has_base = _stands(repository, base)
+    commit = _with_the_rest(repository, record, head, tree)
     known = {"loop": folder.loop, "attempt": folder.attempt}
     branch = record.branch or record.place.branch
     if commit == base:
@@ -44,8 +45,7 @@ def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
         **known,
         branch=branch,
         commit=commit,
-        bundle=_bundle(repository, base, record.run_id),
-        changed_lines=sum(changed_between(repository, base, commit).values()),
+        bundle=_bundle(repository, base if has_base else "", record.run_id),
     )
 
 
@@ -81,11 +81,21 @@ def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
     return repository
 
 
-def _with_the_rest(repository: Repository, record: PlaceRecord) -> str:
-    """The commit of the work; what was not committed becomes one, in HEAD and index as well."""
-    head = repository.head()
-    if head is None:
+def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
+    """Its commit, the tree of that, and whether it has the base: an agent can take that away."""
+    names = ("HEAD^{commit}", "HEAD^{tree}", f"{base}^{{commit}}")
+    told = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
+    commit, tree, known = (line.split(" ") for line in told)
+    if commit[1:2] != ["commit"]:
         raise WorkspaceError(f"{one_line(str(repository.root))} has no commit any more")
+    return commit[0], tree[0], known[0] == base
+
+
+def _with_the_rest(repository: Repository, record: PlaceRecord, head: str, before: str) -> str:
+    """The commit of the work; what was not committed becomes one, in HEAD and index as well.
+
+    `before` is the tree of `head`.
+    """
     index = repository.git_dir / _INDEX
     own = {"GIT_INDEX_FILE": str(index)}
     try:
@@ -97,7 +107,7 @@ def _with_the_rest(repository: Repository, record: PlaceRecord) -> str:
             environment=own | _LITERAL_OFF,
         )
         tree = repository.git("write-tree", environment=own).line
-        if tree == repository.git("rev-parse", f"{head}^{{tree}}").line:
+        if tree == before:
             return head
         who = _identity(repository, record)
         made = repository.git(
@@ -136,8 +146,9 @@ def _message(record: PlaceRecord) -> str:
 def _identity(repository: Repository, record: PlaceRecord) -> dict[str, str]:
     """Whoever its owner is to git; else what the fleet was told; else ralph-tui."""
     source = record.place.source
-    name = configured(repository, "user.name") or source.user_name or "ralph-tui"
-    email = configured(repository, "user.email") or source.user_email
+    own = configured(repository, "user.name", "user.email")
+    name = own["user.name"] or source.user_name or "ralph-tui"
+    email = own["user.email"] or source.user_email
     email = email or f"ralph-tui@{socket.gethostname()}"
     return {
         f"GIT_{who}_{what}": value
@@ -148,9 +159,8 @@ def _identity(repository: Repository, record: PlaceRecord) -> dict[str, str]:
 
 def _bundle(repository: Repository, base: str, run_id: str) -> bytes:
     snapshots = [ref.name for ref in hidden_refs(repository) if run_id and ref.run_id == run_id]
-    # In a repository without the base (an agent can do that) all of it is sent.
-    known = repository.git("cat-file", "-e", base, accept=None).status == 0
-    refs = [*([f"^{base}"] if known else []), "HEAD", *snapshots]
+    # In a repository without the base all of it is sent.
+    refs = [*([f"^{base}"] if base else []), "HEAD", *snapshots]
     bundle = repository.git("bundle", "create", "--quiet", "-", *refs).out
     if len(bundle) > MOST_BUNDLE:
         raise WorkspaceError(

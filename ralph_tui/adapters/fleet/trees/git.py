@@ -4,6 +4,7 @@ Once an agent has worked in a tree its configuration is foreign: from then on gi
 `Repository` alone.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -26,10 +27,19 @@ def own_git(
     return run_git(folder, *arguments, environment=_sealed(source), accept=accept)
 
 
-def configured(repository: Repository, key: str) -> str:
-    """A value of a repository's configuration, foreign as it may be: to read it runs nothing."""
-    given = run_git(repository.root, "config", "--get", key, accept=None, calls=repository.calls)
-    return one_line(given.line) if given.status == 0 else ""
+def configured(repository: Repository, *keys: str) -> dict[str, str]:
+    """Values of a repository's configuration, foreign as it may be: to read it runs nothing.
+
+    Empty where there is none. The names of `keys` are as git lists them, in small letters.
+    """
+    wanted = f"^({'|'.join(re.escape(key) for key in keys)})$"
+    told = run_git(
+        repository.root, "config", "-z", "--get-regexp", wanted,
+        accept=None, calls=repository.calls,
+    )  # fmt: skip
+    entries = told.out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    given = {name: one_line(value) for name, _, value in (one.partition("\n") for one in entries)}
+    return {key: given.get(key, "") for key in keys}
 
 
 def _sealed(source: Path | None) -> Mapping[str, str]:

@@ -35,15 +35,15 @@ def make_clone(tree: Path, origin: Origin, source: Source, branch: str) -> str:
     does not push into the user's repository. Raises ``WorkspaceError``.
     """
     path = str(origin.path)
+    who = {"user.name": source.user_name, "user.email": source.user_email}
+    names = [part for name, told in who.items() if told for part in ("-c", f"{name}={told}")]
     try:
-        _clone(tree, origin.path, "--local")
+        _clone(tree, origin.path, "--local", *names)
     except NoRoomError:
         raise
     except WorkspaceError:
-        _clone(tree, origin.path, "--no-local")  # its objects are links, or on another disk
-    names = _identity(origin.path) if origin.users else {}
-    for name, value in {**_given(source), **names}.items():
-        own_git(tree, "config", name, value)
+        # Its objects are links, or on another disk.
+        _clone(tree, origin.path, "--no-local", *names)
     own_git(tree, "remote", "remove", "base")
     if source.remote:
         own_git(tree, "remote", "add", "origin", source.remote)
@@ -109,20 +109,6 @@ def has_commit(repository: Path, commit: str) -> bool:
     return found.status == 0
 
 
-def _clone(tree: Path, origin: Path, how: str) -> None:
+def _clone(tree: Path, origin: Path, *how: str) -> None:
     quiet = ("--quiet", "--no-checkout", "--template=", "--origin", "base")
-    own_git(tree.parent, "clone", how, *quiet, "--", str(origin), tree.name, source=origin)
-
-
-def _given(source: Source) -> dict[str, str]:
-    """Who commits, as the fleet says."""
-    told = {"user.name": source.user_name, "user.email": source.user_email}
-    return {name: value for name, value in told.items() if value}
-
-
-def _identity(repository: Path) -> dict[str, str]:
-    """Who commits there, as its own configuration says."""
-    wanted = ("config", "-z", "--local", "--get-regexp", r"^user\.(name|email)$")
-    told = own_git(repository, *wanted, source=repository, accept=(0, 1))
-    entries = told.out.decode("utf-8", "surrogateescape").split("\0")[:-1]
-    return {name: value for name, _, value in (entry.partition("\n") for entry in entries)}
+    own_git(tree.parent, "clone", *how, *quiet, "--", str(origin), tree.name, source=origin)

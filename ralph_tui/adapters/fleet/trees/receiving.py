@@ -6,7 +6,7 @@ only the commit that was told is made a branch, only snapshots of the loop's own
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -48,9 +48,6 @@ def receive(repository: Repository, collected: Collected, base: str, run_id: str
     refs = _unbundled(repository, collected.bundle)
     if refs.get("HEAD") != commit:
         raise WorkspaceError(f"the bundle of loop {collected.loop} holds another commit")
-    kind = repository.git("cat-file", "-t", commit, accept=None)
-    if kind.status != 0 or kind.line != "commit":
-        raise WorkspaceError(f"the bundle of loop {collected.loop} does not hold its commit")
     changed = changed_between(repository, base, commit)
     branch = _made_branch(repository, collected.branch, commit)
     _keep_snapshots(repository, refs, run_id)
@@ -75,12 +72,11 @@ def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
 
 
 def _made_branch(repository: Repository, wanted: str, commit: str) -> str:
-    if repository.git("check-ref-format", "--branch", wanted, accept=None).status:
-        raise WorkspaceError(f"{one_line(wanted)!r} is no name of a branch")
     for number in range(1, _TRIES):
         branch = wanted if number == 1 else f"{wanted}-{number}"
         ref = f"refs/heads/{branch}"
-        # Made where it is not there: git compares and writes at once.
+        # Made where it is not there: git compares and writes at once. It refuses what is no name
+        # of a branch, and whatever is no commit.
         made = repository.git("update-ref", ref, commit, "0" * len(commit), accept=None)
         if made.status == 0:
             return branch
@@ -94,12 +90,16 @@ def _made_branch(repository: Repository, wanted: str, commit: str) -> str:
 
 def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -> None:
     ours = re.compile(rf"refs/ralph/{re.escape(run_id)}/\d{{1,9}}")
-    wanted = [(name, commit) for name, commit in refs.items() if run_id and ours.fullmatch(name)]
-    there = set(_names(repository, f"refs/ralph/{run_id}/")) if wanted else set()
-    lines = [f"create {name}\0{commit}\0" for name, commit in wanted if name not in there]
-    if lines:
-        repository.git("update-ref", "--no-deref", "-z", "--stdin", stdin="".join(lines).encode())
+    wanted = {name: commit for name, commit in refs.items() if run_id and ours.fullmatch(name)}
+    if wanted and not _created(repository, wanted, accept=None):
+        there = repository.git("for-each-ref", "--format=%(refname)", f"refs/ralph/{run_id}/")
+        missing = {name: wanted[name] for name in wanted.keys() - set(there.lines)}
+        if missing:
+            _created(repository, missing, accept=(0,))
 
 
-def _names(repository: Repository, below: str) -> Iterable[str]:
-    return repository.git("for-each-ref", "--format=%(refname)", below).lines
+def _created(repository: Repository, refs: Mapping[str, str], accept: Iterable[int] | None) -> bool:
+    """Whether all of them were made; else none was: one may be there already."""
+    lines = "".join(f"create {name}\0{commit}\0" for name, commit in refs.items())
+    words = ("update-ref", "--no-deref", "-z", "--stdin")
+    return repository.git(*words, stdin=lines.encode(), accept=accept).status == 0

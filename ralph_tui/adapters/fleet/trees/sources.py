@@ -29,13 +29,14 @@ def source_of(repository: Repository, base: str) -> Source:
             f"{one_line(base)} is no commit of {one_line(str(repository.root))}: name a branch "
             "or a commit as base"
         )
+    told = configured(repository, "remote.origin.url", "user.name", "user.email")
     return Source(
         commit=found.line,
         path=str(repository.root),
         machine=socket.gethostname(),
-        remote=_address(repository.root, configured(repository, "remote.origin.url")),
-        user_name=configured(repository, "user.name"),
-        user_email=configured(repository, "user.email"),
+        remote=_address(repository.root, told["remote.origin.url"]),
+        user_name=told["user.name"],
+        user_email=told["user.email"],
     )
 
 
