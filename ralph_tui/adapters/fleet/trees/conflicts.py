@@ -4,8 +4,8 @@ Git merges in memory; the objects it makes go into a folder that is thrown away.
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from ralph_tui.text.sanitize import one_line
 
 MOST_FILES = 5
 """Files that are named of a conflict."""
-NEEDED = "2.38"
-"""The first git that merges in memory."""
+NEEDED = "2.39"
+"""The first git that merges in memory, and many in one process."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class ConflictTable:
 
     def _merge(self, pairs: Iterable[frozenset[str]]) -> str:
         """Why it cannot be told of some of them; that is tried again when they are asked about."""
-        unknown = ""
+        unknown, left = "", [(min(pair), max(pair)) for pair in pairs]
         with ExitStack() as held:
-            folder = ""
-            for pair in pairs:
-                folder = folder or held.enter_context(_objects_apart(self._repository))
-                files, problem = _conflict(self._repository, min(pair), max(pair), folder)
-                if not problem:
-                    self._merged[pair] = files
+            folder = held.enter_context(_objects_apart(self._repository)) if left else ""
+            while left:
+                told, problem = _conflicts(self._repository, left, folder)
+                for pair, files in zip(left, told, strict=False):
+                    self._merged[frozenset(pair)] = files
                 unknown = unknown or problem
+                left = left[len(told) + 1 :]  # with one that it cannot tell git ends
         return unknown
 
 
@@ -79,26 +79,35 @@ def _objects_apart(repository: Repository) -> Iterator[str]:
         ) from error
 
 
-def _conflict(
-    repository: Repository, ours: str, theirs: str, folder: str
-) -> tuple[tuple[str, ...], str]:
-    """The files, and why it cannot be told; both are empty where there is no conflict."""
+def _conflicts(
+    repository: Repository, pairs: Sequence[tuple[str, str]], folder: str
+) -> tuple[list[tuple[str, ...]], str]:
+    """The files in conflict of each pair, up to one of which it cannot be told; and why not."""
     apart = {
         "GIT_OBJECT_DIRECTORY": folder,
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(repository.objects),
     }
     told = repository.git(
-        *("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs),
+        *("merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages"),
+        stdin="".join(f"{ours} {theirs}\n" for ours, theirs in pairs).encode(),
         environment=apart,
         accept=None,
     )
-    tree, *files = told.out.decode("utf-8", "surrogateescape").split("\0")
-    if told.status == 1 and tree:  # a name that is none gives 1, too, but no tree
-        named = [one_line(name) for name in files if name]
-        return tuple(named[:MOST_FILES]) or ("",), ""
-    if told.status == 0:
-        return (), ""
-    return (), _why(repository, told.status, told.error)
+    found = list(_told(told.out.decode("utf-8", "surrogateescape").split("\0")))
+    if told.status == 0 and len(found) == len(pairs):
+        return found, ""
+    return found, _why(repository, told.status, told.error)
+
+
+def _told(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Of each merge git says whether it was clean, the tree, the files in conflict, nothing."""
+    at = 0
+    with suppress(ValueError, IndexError):  # git was cut off
+        while words[at] in ("0", "1"):
+            end = words.index("", at)
+            files = tuple(one_line(name) for name in words[at + 2 : end])
+            yield () if words[at] == "1" else files[:MOST_FILES] or ("",)
+            at = end + 1
 
 
 def _why(repository: Repository, status: int, error: str) -> str:
