@@ -7,7 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ralph_tui.ports.fleet import Held, Observation, Order, Recorded, Stands
 
-BATCH_S = 0.1
+BATCH_S = 0.08
 """How long what a run records may wait for more of it."""
 
 HELLO, WELCOME, HOLDS = "fleet-hello", "fleet-welcome", "fleet-holds"
