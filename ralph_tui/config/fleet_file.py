@@ -309,7 +309,8 @@ def _with_program(
 
 
 def _is_wrong(read: FileRead, place: int, *keys: str) -> bool:
-    """Whether one of these was given, and something else was said of it already."""
-    objectives = read.file.table["objective"]
+    """Whether one of these was given, for all or for this one, and its error was said already."""
+    objectives, fleet = read.file.table["objective"], read.file.table.get("fleet")
     one = objectives[place] if place < len(objectives) else {}
-    return not isinstance(one, dict) or any(key in one for key in keys)
+    given = {*one, *(fleet if isinstance(fleet, dict) else ())} if isinstance(one, dict) else None
+    return given is None or not given.isdisjoint(keys)

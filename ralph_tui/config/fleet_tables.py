@@ -160,7 +160,8 @@ def checked(read: FileRead, model: type[T], table: Any, where: str) -> T | None:
             known = [each.alias or name for name, each in model.model_fields.items()]
             read.wrong(f"{where}.{key}", unknown(key, known, HEADERS[section]))
         else:
-            told = {**problem, "loc": (section, problem["loc"][0])}
+            shown = where if section == "account" else section
+            told = {**problem, "loc": (shown, problem["loc"][0])}
             read.wrong(f"{where}.{key}", sentence(told, HERE))
     return model.model_validate({key: value for key, value in table.items() if key not in bad})
 

@@ -153,7 +153,11 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     assert {one: loop.conflicts for one, loop in state_of(root).loops.items()} == {
         "1": {"HEAD": ("plan.md",)}, "2": {"HEAD": ("plan.md",)},
     }  # fmt: skip
-    assert "conflicts with HEAD: plan.md" in here("fleet", "status", cwd=root).stdout
+    shown = here("fleet", "status", cwd=root).stdout
+    assert "conflicts with HEAD: plan.md" in shown
+    assert "was deleted" not in shown
+    git(root, "branch", "-q", "-D", state_of(root).loops["1"].branch)
+    assert here("fleet", "status", cwd=root).stdout.count("; the branch was deleted since") == 1
     recorded = read_fleet(find_fleet(root).journal).events
     placed = [event for event in recorded if isinstance(event, told.LoopPlaced)]
     assert [(one.attempt, one.resumed) for one in placed] == [(1, False)] * 2 + [(1, True)] * 2

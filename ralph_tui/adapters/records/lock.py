@@ -14,12 +14,14 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
 from ralph_tui.errors import LockHeldError, WorkspaceError, why
 from ralph_tui.plain_files import NotPlainError, clear_way, make_folder, open_plain, read_bytes
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 16
@@ -41,6 +43,14 @@ class Owner:
     run_id: str = ""
     socket: str = ""
     """Path of the command socket; empty when there is none."""
+
+    @property
+    def since(self) -> str:
+        """When it began, in local time; as it stands there where that cannot be read."""
+        try:
+            return day_and_clock(datetime.fromisoformat(self.started), datetime.now(UTC))
+        except (ValueError, OverflowError):
+            return self.started
 
     @property
     def alive(self) -> bool:
@@ -233,6 +243,6 @@ def _held(owner: Owner) -> str:
     if not owner.pid:
         return "another run owns this worktree; wait for it to end, or use another worktree"
     return (
-        f"the run {owner.run} (process {owner.pid} on {owner.host}, since {owner.started}) "
+        f"the run {owner.run} (process {owner.pid} on {owner.host}, since {owner.since}) "
         "owns this worktree; wait for it to end, stop it, or use another worktree"
     )

@@ -9,14 +9,16 @@ from typing import Any
 
 from ralph_tui.adapters.fleet.records.folders import FleetFolder, find_fleet
 from ralph_tui.adapters.fleet.records.reading import read_fleet
+from ralph_tui.adapters.fleet.trees.receiving import BELOW
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
+from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fleet.attach import find_shown, show_fleet
 from ralph_tui.cli.fleet.lines import fleet_line
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.options import terminal_width
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.fleet.parsing import parse_fleet_event
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.fleet.wording import (
@@ -40,13 +42,14 @@ LOOK_S = 0.2
 
 def status(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` where there is no fleet."""
-    folder = find_fleet(worktree_root(Path.cwd()), args.fleet)
+    root = worktree_root(Path.cwd())
+    folder = find_fleet(root, args.fleet)
     recording = read_fleet(folder.journal)
     state, alive = recording.state(), folder.owner() is not None
     if args.json:
         print(json.dumps(_as_json(folder, state, alive=alive), ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(folder, state, alive=alive)))
+        print("\n".join(_lines(root, folder, state, alive=alive)))
         if recording.remark and not alive:
             print(recording.remark)
     return ExitCode.COMPLETED
@@ -85,7 +88,7 @@ def watch(folder: FleetFolder, loop: str | None = None) -> int:
         tail.close()
 
 
-def _lines(folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
+def _lines(root: Path, folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
     now = datetime.now(UTC)
     lost = not alive and state.finished is None
     spent = _spent(state)
@@ -93,14 +96,30 @@ def _lines(folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
     width = max((len(name) for name in state.loops), default=1)
     words = {name: state_word(loop, lost=lost) for name, loop in state.loops.items()}
     wide = max(map(len, words.values()), default=1)
+    gone = _deleted(root, state)
     for name, loop in state.loops.items():
         sentence = loop_sentence(loop, state, now, lost=lost)
         where = loop.host if len(state.hosts) > 1 else ""
         lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, sentence, where)}")
-        told = [result_sentence(loop), *conflict_sentences(loop)]
+        result = result_sentence(loop)
+        if loop.branch in gone:
+            result += "; the branch was deleted since"
+        told = [result, *conflict_sentences(loop)]
         lines += [f"  {'':<{width}}    {text}" for text in told if text]
     columns = terminal_width()
     return [clip(line, columns) if columns else line for line in lines]
+
+
+def _deleted(root: Path, state: FleetState) -> set[str]:
+    """Branches that were collected and are not there any more; empty where git cannot say."""
+    collected = {loop.branch for loop in state.loops.values() if loop.commit and loop.branch}
+    if not collected:
+        return set()
+    listing = ("for-each-ref", "--format=%(refname:lstrip=2)", f"refs/heads/{BELOW}")
+    try:
+        return collected - set(open_repository(root).git(*listing).lines)
+    except RalphError:
+        return set()
 
 
 def _spent(state: FleetState) -> str:

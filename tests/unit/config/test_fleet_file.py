@@ -157,7 +157,7 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         "fleet.isolation (night.toml:5) must be 'clone' or 'worktree', not 'copy'",
         "fleet.copy (night.toml:6) must name paths within the repository, not '../secrets'",
         "'budget' (night.toml:7) is not known in [fleet]: did you mean budget_usd?",
-        "account.agents (night.toml:9) must be a whole number, not 'two'",
+        "account.work.agents (night.toml:9) must be a whole number, not 'two'",
         "a loop has either a command or a criterion in words (night.toml:10): leave one out",
         "objective.max_iterations (night.toml:14) must be at most 1000, not 5000",
         "account 'wrok' (night.toml:15) is not in the file: did you mean work?",
@@ -175,6 +175,22 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         "objective.permissions (night.toml:27) must be 'edits', 'ask' or 'skip', not 'all'",
         "objective 4 waits for itself (after, night.toml:29): take one out",
     ]
+
+
+def test_what_is_wrong_for_all_is_not_said_of_each(tmp_path: Path) -> None:
+    said = wrong(
+        tmp_path,
+        """\
+        [fleet]
+        command = ""
+        [[objective]]
+        text = "a"
+        [[objective]]
+        text = "b"
+        """,
+    )
+    (only,) = said
+    assert only.startswith("fleet.command (night.toml:2) ")
 
 
 @pytest.mark.parametrize(

@@ -139,4 +139,4 @@ def _held(owner: Owner | None, root: Path) -> str:
     if owner is None or not owner.pid:
         return f"another fleet runs in {root}: {ways}"
     who = f"{owner.run or 'another one'} (process {owner.pid} on {owner.host}"
-    return f"a fleet runs in {root} already, {who}, since {owner.started}): {ways}"
+    return f"a fleet runs in {root} already, {who}, since {owner.since}): {ways}"

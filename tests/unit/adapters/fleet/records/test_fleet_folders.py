@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from ralph_tui.adapters.fleet.records.folders import (
     take_lock,
 )
 from ralph_tui.errors import LockHeldError, UsageError, WorkspaceError
+from ralph_tui.text.format import day_and_clock
 from tests.processes import Child
 
 WHEN = "2026-01-01T00:00:00Z"
@@ -86,7 +88,8 @@ def test_a_second_fleet_is_refused_and_told_of_the_first(tmp_path: Path) -> None
         assert owner.stdout is not None
         assert owner.stdin is not None
         assert owner.stdout.readline() == "held\n"
-        says = rf"already, fleet-001 \(process {owner.pid} on .*, since {WHEN}\): watch it with"
+        since = day_and_clock(datetime.fromisoformat(WHEN), datetime.now(UTC))
+        says = rf"already, fleet-001 \(process {owner.pid} on .*, since {since}\): watch it with"
         with pytest.raises(LockHeldError, match=says) as refused:
             take_lock(tmp_path, "other", WHEN)
         assert refused.value.exit_code == 2
