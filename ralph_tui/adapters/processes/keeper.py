@@ -20,12 +20,17 @@ The stop ladder: INT to the command's process group, after 2.5 s TERM to every d
 Of what has nothing to bring to an end, ``hurry`` makes the rungs 0.3 s and 0.2 s.
 """
 
-import contextlib
 import os
 import select
-import signal
 import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    # The same without its enumerations, which take longer to load than all the rest.
+    import _signal as signal
 
 INTERRUPT_S = 2.5
 TERMINATE_S = 1.5
@@ -123,8 +128,10 @@ def descendants(roots: set[int], table: dict[int, Entry]) -> list[Entry]:
 
 def send(pid: int, number: int) -> None:
     """Signal a process (a group, when negative) that may be gone, or not ours to signal."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    try:  # noqa: SIM105 - contextlib takes longer to load than all of this
         os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
 
 
 class Keeper:
@@ -310,8 +317,10 @@ def _wake_on_child() -> int:
 
 def say(status: int, line: str) -> None:
     """One line to ralph-tui, which may be gone."""
-    with contextlib.suppress(OSError):
+    try:  # noqa: SIM105 - as above
         os.write(status, line.encode() + b"\n")
+    except OSError:
+        pass
 
 
 def adopt_orphans(*, adopt: bool = True) -> None:
