@@ -41,7 +41,11 @@ class Dispatching:
     def begin(self) -> None:
         """Listen, at the same address each time."""
         self.dispatcher = DaskDispatcher(
-            self.folder / "log.txt", "f", listen=self.address, keys=self.folder / "keys"
+            self.folder / "log.txt",
+            "f",
+            "fleet-001 of parser",
+            listen=self.address,
+            keys=self.folder / "keys",
         )
         self.dispatcher.start(self._observe)
 
@@ -217,7 +221,9 @@ def _idle(fleet: Dispatching, held: ExitStack, scale: Scale) -> Iterator[Result]
     worker = (cpu_seconds(far.pid) - before[1]) / seconds
     far.kill()
     fleet.dispatcher.stop()
-    embedded = DaskDispatcher(fleet.folder / "log.txt", "f", PlayedHost, slots=3)
+    embedded = DaskDispatcher(
+        fleet.folder / "log.txt", "f", "fleet-001 of parser", PlayedHost, slots=3
+    )
     joined = threading.Event()
     embedded.start(lambda _: joined.set())
     joined.wait(PATIENCE_S)

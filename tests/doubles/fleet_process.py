@@ -20,7 +20,11 @@ def main(address: str, folder: str) -> None:
     """Until stdin ends."""
     mirrors = Path(folder)
     dispatcher = DaskDispatcher(
-        mirrors / "log.txt", "f", listen=Address.parse(address), keys=mirrors / "keys"
+        mirrors / "log.txt",
+        "f",
+        "fleet-001 of parser",
+        listen=Address.parse(address),
+        keys=mirrors / "keys",
     )
     lock = threading.Lock()
 

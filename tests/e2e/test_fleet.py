@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -145,6 +146,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     (root / "plan.md").write_text("not even committed\n")
     before = git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")
     (root.parent / "go").touch()
+    refused_where_somebody_listens(root, "resume")
     done = run("fleet", "resume", "--headless", cwd=root)
 
     assert done.returncode == 0, said(done)
@@ -322,6 +324,27 @@ def test_an_agent_that_is_not_here_is_told_once_and_nothing_begins(root: Path) -
     assert done.stderr.count("install one, name a program of your own") == 1
     assert not list((root / ".aiwg").rglob("events.jsonl"))
     assert not (root.parent / "state").exists() or not list((root.parent / "state").rglob("tree"))
+
+
+def test_a_fleet_that_cannot_listen_is_none(root: Path) -> None:
+    refused_where_somebody_listens(root, "run", str(plan(root, "Make the checks pass")))
+    assert not list((root / ".aiwg").glob("ralph/fleets/fleet-*"))
+
+
+def refused_where_somebody_listens(root: Path, *words: str) -> None:
+    """One sentence, and nothing is recorded."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        before = sorted((root / ".aiwg").rglob("events.jsonl"))
+        lengths = [path.stat().st_size for path in before]
+        done = run("fleet", *words, "--headless", "--listen", address, cwd=root)
+        assert (done.returncode, done.stdout) == (2, "")
+        sentence = (
+            f"ralph-tui: cannot listen at {address}: Address already in use; name another port\n"
+        )
+        assert done.stderr == sentence
+        assert sorted((root / ".aiwg").rglob("events.jsonl")) == before
+        assert [path.stat().st_size for path in before] == lengths
 
 
 def test_without_a_fleet_each_command_says_what_to_do(root: Path) -> None:

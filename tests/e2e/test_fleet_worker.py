@@ -34,7 +34,7 @@ class Cluster:
     def start(self) -> None:
         address = Address.parse(f"tls://127.0.0.1:{self.port}")
         log, keys = self.folder / "log.txt", self.folder / "keys"
-        self.dispatcher = DaskDispatcher(log, FLEET, listen=address, keys=keys)
+        self.dispatcher = DaskDispatcher(log, FLEET, "fleet-001 of repo", listen=address, keys=keys)
         self.dispatcher.start(self.seen)
 
     def worker(self, *more: str, base: str = "base", port: int = 0) -> list[str]:
@@ -70,7 +70,7 @@ def cluster(tmp_path: Path, git_repo: Path) -> Iterator[Cluster]:
 def test_a_loop_runs_there_and_its_work_comes_home(cluster: Cluster) -> None:
     with program(*cluster.worker()) as far:
         assert (cluster.joined(1).host, cluster.joined(1).slots) == ("far", 3)
-        far.wait_for("connected to the fleet")
+        far.wait_for("connected to fleet-001 of repo")
         cluster.dispatcher.send("far", place_in(cluster.root))
         assert cluster.seen.over().outcome == "completed"
         cluster.dispatcher.send("far", Collect(loop="1", attempt=1))
@@ -166,7 +166,7 @@ def test_beyond_its_lease_a_loop_is_stopped_in_order(cluster: Cluster) -> None:
         cluster.seen.wait(Gone)
         until(lambda: not at_work(tree))
         way.mend()
-        far.wait_for("connected to the fleet")
+        far.wait_for("connected to fleet-001 of repo")
         held = cluster.joined(2).holds
         assert [(each.loop, each.alive) for each in held] == [("1", False)]
         cluster.dispatcher.send("far", Adopt(loop="1", attempt=1, seen=held[0].seq))

@@ -92,7 +92,8 @@ def _lines(root: Path, folder: FleetFolder, state: FleetState, *, alive: bool) -
     now = datetime.now(UTC)
     lost = not alive and state.finished is None
     spent = _spent(state)
-    lines = [f"{folder.name}  {fleet_sentence(state, now, lost=lost)}{spent}"]
+    title = f" {one_line(state.plan.name)}" if state.plan.name else ""
+    lines = [f"{folder.name}{title}  {fleet_sentence(state, now, lost=lost)}{spent}"]
     width = max((len(name) for name in state.loops), default=1)
     words = {name: state_word(loop, lost=lost) for name, loop in state.loops.items()}
     wide = max(map(len, words.values()), default=1)
@@ -156,6 +157,7 @@ def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str
     now, lost = datetime.now(UTC), not alive and finished is None
     return {
         "fleet": folder.name,
+        "name": state.plan.name,
         "alive": alive,
         "sentence": fleet_sentence(state, now, lost=lost),
         "outcome": finished.outcome if finished else None,
@@ -165,7 +167,12 @@ def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str
         "budget_usd": state.plan.budget_usd,
         "journal": str(folder.journal),
         "hosts": [
-            {"name": host.name, "slots": host.slots, "machine": host.machine, "joined": host.here}
+            {
+                "name": host.name,
+                "slots": host.slots,
+                "machine": host.machine,
+                "joined": alive and host.here,
+            }
             for host in state.hosts.values()
         ],
         "loops": [

@@ -32,7 +32,6 @@ from ralph_tui.text.format import clock, count
 if TYPE_CHECKING:
     from ralph_tui.adapters.fleet.dispatch.link import HostLink
     from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
-    from ralph_tui.ports.fleet import Observation
 
 LOG = "worker-log.txt"
 END_S = 10.0
@@ -69,19 +68,14 @@ def _serve(
     from ralph_tui.adapters.fleet.dispatch.engine import configured, scratch_folder  # noqa: PLC0415
     from ralph_tui.adapters.fleet.dispatch.link import Berth, HostLink  # noqa: PLC0415
     from ralph_tui.adapters.fleet.host.worker_host import WorkerHost  # noqa: PLC0415
-    from ralph_tui.cli.fleet.worker_lines import worker_line  # noqa: PLC0415
+    from ralph_tui.cli.fleet.worker_lines import WorkerLines  # noqa: PLC0415
 
     collect_garbage_again()
     security = tls.security(keys) if keys else None
     with configured(base / LOG), scratch_folder(base) as scratch:
         link = HostLink(str(address), Berth(name, agents, scratch, lease), security, _say)
 
-        def observe(what: "Observation") -> None:
-            if line := worker_line(what):
-                _say(line)
-            link.observe(what)
-
-        host = WorkerHost(name, agents, base, observe)
+        host = WorkerHost(name, agents, base, link.observe, WorkerLines(_say).tell)
         _say(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
         try:
             with signals.forwarded(_Stopping(host, link, base)):

@@ -1,5 +1,7 @@
 """What a worker's terminal tells of its loops: a line when one begins, ends or cannot be sent."""
 
+from collections.abc import Callable
+
 from ralph_tui.ports.fleet import Began, Collected, NotCollected, Noted, Observation, Over, Stage
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import outcome_word
@@ -8,10 +10,37 @@ WIDTH = 600
 """A line is cut here."""
 
 
-def worker_line(what: Observation) -> str | None:
-    """The line of something that this host tells its fleet; None for what goes on all the time."""
-    text = _words(what)
-    return clip(one_line(text), WIDTH) if text else None
+class WorkerLines:
+    """The lines of a host's loops, each said once: a fleet that comes back is told all again."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._at_work: dict[tuple[str, str, int], bool] = {}
+        """By fleet, loop and number of the attempt, whether it was said that its run has begun."""
+
+    def tell(self, what: Observation, fleet_id: str) -> None:
+        """Say what is new of it; nothing of what goes on all the time."""
+        text = worker_line(what)
+        if self._is_new(what, fleet_id) and text:
+            self._say(text)
+
+    def _is_new(self, what: Observation, fleet_id: str) -> bool:
+        if not isinstance(what, Stage | Began | Over):
+            return True
+        which = (fleet_id, what.loop, what.attempt)
+        if isinstance(what, Stage):
+            self._at_work[which] = False
+            return True
+        if isinstance(what, Over):
+            return self._at_work.pop(which, None) is not None or what.never_began
+        begins = self._at_work.get(which) is False
+        self._at_work |= {which: True} if begins else {}
+        return begins
+
+
+def worker_line(what: Observation) -> str:
+    """The line of something that a host observes; empty for what goes on all the time."""
+    return clip(one_line(_words(what)), WIDTH)
 
 
 def _words(what: Observation) -> str:

@@ -13,7 +13,12 @@ from uuid import uuid4
 from ralph_tui import __version__
 from ralph_tui.adapters.fleet.dispatch.address import Address
 from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
-from ralph_tui.adapters.fleet.records.folders import FleetFolder, create_fleet, take_lock
+from ralph_tui.adapters.fleet.records.folders import (
+    FleetFolder,
+    create_fleet,
+    remove_unbegun,
+    take_lock,
+)
 from ralph_tui.adapters.fleet.records.mirror import Mirror
 from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.fleet.trees.places import usual_base
@@ -64,7 +69,7 @@ class AssembledFleet:
     opening: Sequence[told.FleetEvent] = field(default=())
 
     def begin(self) -> None:
-        """Start its thread."""
+        """Start its threads; raises ``RalphError`` where hosts cannot join."""
         self.engine.begin(*self.opening)
 
 
@@ -82,6 +87,7 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
     with ExitStack() as held:
         lock = held.enter_context(_locked(repository, fleet_id))
         records = create_fleet(repository.root)
+        held.callback(remove_unbegun, records)
         start = told.FleetStarted(
             program_version=__version__,
             fleet_id=fleet_id,
@@ -216,6 +222,7 @@ def _make_dispatcher(
     return DaskDispatcher(
         records.log,
         start.fleet_id,
+        f"{start.name} of {Path(start.root).name}",
         make_host if agents else None,
         slots=agents,
         listen=Address.parse(reach.listen) if reach.listen else None,

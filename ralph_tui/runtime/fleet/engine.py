@@ -107,7 +107,11 @@ class FleetEngine:
         self._subscribers.append(receive)
 
     def begin(self, *opening: told.FleetEvent) -> None:
-        """Record these, then connect the hosts and go on until the fleet is over."""
+        """Record these, and go on until the fleet is over.
+
+        Raises ``RalphError`` where hosts cannot join: then nothing is recorded.
+        """
+        self._outside.dispatcher.start(self.observe)
         self._opening = opening
         self._worker.start()
         self._thread.start()
@@ -188,7 +192,6 @@ class FleetEngine:
     def _run(self) -> None:
         for event in self._opening:
             self.record(event)
-        self._outside.dispatcher.start(self.observe)
         while self.state.finished is None:
             if self.journal.tick():
                 self._outside.keep_lock()

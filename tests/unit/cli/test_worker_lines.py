@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.cli.fleet.worker_lines import WIDTH, worker_line
+from ralph_tui.cli.fleet.worker_lines import WIDTH, WorkerLines, worker_line
 from ralph_tui.ports.fleet import (
     Began,
     Collected,
@@ -22,10 +22,10 @@ OF = {"loop": "3a", "attempt": 1}
     ("what", "line"),
     [
         (Stage(**OF, stage="cloning"), "loop 3a: making its tree"),
-        (Stage(**OF, stage="setup"), None),
+        (Stage(**OF, stage="setup"), ""),
         (Began(**OF, run_id="r", run="t/1", folder="/b/3a"), "loop 3a runs in /b/3a"),
-        (Recorded(**OF, seq=1, lines=("{}",)), None),
-        (Stands(**OF), None),
+        (Recorded(**OF, seq=1, lines=("{}",)), ""),
+        (Stands(**OF), ""),
         (Over(**OF, outcome="completed", reason="it passed"), "loop 3a completed: it passed"),
         (Over(**OF, outcome="interrupted"), "loop 3a stopped"),
         (
@@ -38,12 +38,31 @@ OF = {"loop": "3a", "attempt": 1}
         (Noted(loop="3a", text="two\nlines"), "loop 3a: two⏎lines"),
     ],
 )
-def test_what_its_user_is_told(what: Observation, line: str | None) -> None:
+def test_what_its_user_is_told(what: Observation, line: str) -> None:
     assert worker_line(what) == line
 
 
 def test_a_line_stays_a_line() -> None:
     told = worker_line(Noted(text="\x1b[31m" + "x\n" * 5000))
-    assert told is not None
     assert len(told) <= WIDTH
     assert told.isprintable()
+
+
+def test_what_a_fleet_is_told_again_is_said_once() -> None:
+    said: list[str] = []
+    lines = WorkerLines(said.append)
+    begins = [Stage(**OF, stage="cloning"), Stage(**OF, stage="starting")]
+    began = Began(**OF, run_id="r", run="t/1", folder="/b/3a")
+    over = Over(**OF, outcome="interrupted")
+    told: list[Observation] = [*begins, began, began, over, began, over]
+    for what in told:
+        lines.tell(what, "a")
+    first = ["loop 3a: making its tree", "loop 3a runs in /b/3a", "loop 3a stopped"]
+    assert said == first
+    for what in told[-2:]:
+        lines.tell(what, "b")
+    assert said == first, "of another process of this host"
+    lines.tell(Stage(**OF, stage="starting"), "a")  # it goes on in its tree
+    lines.tell(began, "a")
+    lines.tell(Over(**OF, outcome="failed", reason="full", never_began=True), "b")
+    assert said[3:] == ["loop 3a runs in /b/3a", "loop 3a could not begin: full"]

@@ -59,6 +59,9 @@ def check_free(listen: Address) -> None:
     """Raises ``UsageError`` where nobody could listen; Dask would lose a socket over it."""
     family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
     try:
-        socket.create_server((listen.host, listen.port), family=family).close()
+        with socket.socket(family) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind((listen.host, listen.port))
+            trial.listen()
     except OSError as error:
         raise UsageError(f"cannot listen at {listen}: {why(error, 'name another port')}") from error

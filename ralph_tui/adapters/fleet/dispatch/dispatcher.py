@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.security import Security
 
 from ralph_tui import __version__
@@ -17,6 +16,7 @@ from ralph_tui.adapters.fleet.dispatch import tls, wire
 from ralph_tui.adapters.fleet.dispatch.address import Address, check_free
 from ralph_tui.adapters.fleet.dispatch.engine import (
     SILENT_S,
+    Departures,
     FleetScheduler,
     configured,
     scratch_folder,
@@ -67,6 +67,7 @@ class DaskDispatcher:
         self,
         log: Path,
         fleet_id: str,
+        title: str,
         here: MakeHost | None = None,
         *,
         slots: int = 1,
@@ -74,12 +75,12 @@ class DaskDispatcher:
         keys: Path | None = None,
         silent_s: float = SILENT_S,
     ) -> None:
-        """`here` makes the host within this process; `keys` is the folder of the TLS files.
+        """`title` is what hosts call the fleet; `here` makes the host within this process.
 
-        Without `listen` there is no port, and no other host.
+        `keys` is the folder of the TLS files. Without `listen` there is no port, and no other host.
         """
         self._log = log
-        self._fleet_id = fleet_id
+        self._welcome = {"op": wire.WELCOME, "fleet": fleet_id, "title": title}
         self._make_host = here
         self._slots = slots
         self._listen = listen
@@ -174,7 +175,7 @@ class DaskDispatcher:
                 raise UsageError(f"{self._listen} needs --tls FOLDER, for the fleet's key")
             tls.make_files(self._keys)
             security = tls.security(self._keys)
-        scheduler = FleetScheduler(self._listen, security, (_Departures(self._departed),))
+        scheduler = FleetScheduler(self._listen, security, (Departures(self._departed),))
         scheduler.stream_handlers |= {
             wire.HELLO: self._hello,
             wire.HOLDS: self._holding,
@@ -229,7 +230,7 @@ class DaskDispatcher:
             self._remove(seat.address)
         self._seats[name] = _Seat(worker, instance, hello)
         self._names[worker] = name
-        self._tell(name, {"op": wire.WELCOME, "fleet": self._fleet_id})
+        self._tell(name, self._welcome)
 
     def _holding(self, worker: str, holds: str = "[]", **_: object) -> None:
         name = self._names.get(worker)
@@ -299,20 +300,6 @@ class DaskDispatcher:
     def _send_to(self, worker: str, message: dict[str, Any]) -> None:
         assert self._scheduler is not None
         self._scheduler.worker_send(worker, message)
-
-
-class _Departures(SchedulerPlugin):
-    """Hears of every connection that has ended."""
-
-    def __init__(self, departed: Callable[[str, str], None]) -> None:
-        """`departed` is told the worker's address, and why it is gone."""
-        self._departed = departed
-
-    def remove_worker(
-        self, scheduler: object, worker: str, *, stimulus_id: str = "", **_: object
-    ) -> None:
-        silent = stimulus_id.startswith("check-worker-ttl")
-        self._departed(worker, "it fell silent" if silent else "its connection has ended")
 
 
 def _refusal(error: OSError | UsageError) -> UsageError:

@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -177,3 +177,18 @@ def _nowhere() -> str:
     """
     discarded = ipaddress.IPv6Address(bytes([1, *bytes(7), *os.urandom(8)]))
     return f"tcp://[{discarded}]:1"
+
+
+class Departures(SchedulerPlugin):
+    """Hears of every connection that has ended."""
+
+    def __init__(self, departed: Callable[[str, str], None]) -> None:
+        """`departed` is told the worker's address, and why it is gone."""
+        self._departed = departed
+
+    def remove_worker(
+        self, scheduler: object, worker: str, *, stimulus_id: str = "", **_: object
+    ) -> None:
+        """Called by the scheduler."""
+        silent = stimulus_id.startswith("check-worker-ttl")
+        self._departed(worker, "it fell silent" if silent else "its connection has ended")

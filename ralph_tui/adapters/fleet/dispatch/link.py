@@ -162,9 +162,9 @@ class HostLink:
                 else:
                     host.obey(self._within_lease(order))
 
-        def welcome(fleet: str) -> None:
+        def welcome(fleet: str, title: str) -> None:
             self._been_there, self._ended = True, False
-            self._tell(f"connected to the fleet at {self._address}")
+            self._tell(f"connected to {one_line(title)} at {self._address}")
             host.fleet_found(fleet)
             self._outbox.take()  # what was observed meanwhile the fleet asks for
             worker.batched_send({"op": wire.HOLDS, "holds": wire.encode_held(host.holds())})

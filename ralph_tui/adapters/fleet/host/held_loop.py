@@ -14,6 +14,7 @@ from ralph_tui.adapters.fleet.host.ending import over_after, over_found
 from ralph_tui.adapters.fleet.host.port_blocks import take_block
 from ralph_tui.adapters.fleet.host.preparing import Preparer
 from ralph_tui.adapters.fleet.host.running import Inbox, Running
+from ralph_tui.adapters.fleet.host.slots import Slots
 from ralph_tui.adapters.fleet.host.telling import Telling
 from ralph_tui.adapters.fleet.trees.filling import SetupError
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
@@ -42,16 +43,16 @@ class HeldLoop:
     """Its methods may be called from any thread, and do not block."""
 
     def __init__(
-        self, place: Place, folder: TreeFolder, observe: Observe, preparer: Preparer, slot: int = 0
+        self, place: Place, folder: TreeFolder, observe: Observe, preparer: Preparer, slots: Slots
     ) -> None:
         """One whose run is to begin, by `start`; or, without that, one that is over."""
         self.place = place
         self.folder = folder
-        self.slot = slot
         self.busy = threading.Lock()
         """Held while its tree is collected or removed."""
         self._observe = observe
         self._preparer = preparer
+        self._slots = slots
         self._telling = Telling(place, folder, observe)
         self._inbox = Inbox()
         self._lock = threading.Lock()
@@ -166,11 +167,12 @@ class HeldLoop:
 
     def _life(self) -> Over:
         with ExitStack() as held:
+            slot = held.enter_context(self._slots.taken(self))
             block = take_block(self.place.ports)
             if block is not None:
                 held.callback(block.release)
             ports = None if block is None else block.range
-            variables = environment(self.place, self.slot, ports)
+            variables = environment(self.place, slot, ports)
             record = self._preparer.prepare(self, variables)
             self.stage("starting")
             channel = held.enter_context(closing(Channel(self._observe)))

@@ -11,10 +11,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from ralph_tui.adapters.fleet.host.held_loop import HeldLoop
 from ralph_tui.adapters.fleet.host.preparing import Preparer
+from ralph_tui.adapters.fleet.host.slots import Slots
 from ralph_tui.adapters.fleet.trees.bases import Bases
 from ralph_tui.adapters.fleet.trees.collecting import collect
 from ralph_tui.adapters.fleet.trees.making import remove_worktree
@@ -52,18 +54,26 @@ NOT_HELD = "this host does not hold the loop"
 Key = tuple[str, str, int]
 """Of a fleet, a loop of it, and an attempt of that."""
 Work = Collect | Remove
+Witness = Callable[[Observation, str], None]
+"""Takes an observation and the id of its fleet; called from any thread, and does not block."""
 
 
 class WorkerHost:
     """See `LoopHost`; any thread may call."""
 
-    def __init__(self, name: str, slots: int, base: Path, observe: Observe) -> None:
-        """`base` is where trees lie, also those of an earlier process of this host."""
+    def __init__(
+        self, name: str, slots: int, base: Path, observe: Observe, witness: Witness | None = None
+    ) -> None:
+        """`base` is where trees lie, also those of an earlier process of this host.
+
+        `witness` is told of all that is observed, also of loops of fleets that are not heard.
+        """
         self.name = name
         self.slots = slots
         self.home = home_of(base)
         self._base = base
-        self._observe = observe
+        self._tell_fleet = observe
+        self._witness = witness
         self._lock = threading.RLock()
         self._loops: dict[Key, HeldLoop] = {}
         self._fleet = ""
@@ -77,6 +87,7 @@ class WorkerHost:
         self._closed = threading.Event()
         self._bases = Bases(base, socket.gethostname(), self._ask_for_base)
         self._preparer = Preparer(self._bases)
+        self._slots = Slots(slots)
 
     @property
     def alive(self) -> int:
@@ -159,16 +170,20 @@ class WorkerHost:
         before = next((loop for loop in self._of(loop_id) if loop.alive), None)
         if before is not None:
             before.end("a later attempt takes its place")
-        loop = self._hold(place, folder, self._free_slot())
+        loop = self._hold(place, folder)
         self._loops[_key(loop)] = loop
         loop.start(before)
 
-    def _hold(self, place: Place, folder: TreeFolder, slot: int = 0) -> HeldLoop:
-        def observe(what: Observation) -> None:
-            if place.fleet_id == self._fleet:
-                self._observe(what)
+    def _hold(self, place: Place, folder: TreeFolder) -> HeldLoop:
+        observe = partial(self._observe, of=place.fleet_id)
+        return HeldLoop(place, folder, observe, self._preparer, self._slots)
 
-        return HeldLoop(place, folder, observe, self._preparer, slot)
+    def _observe(self, what: Observation, of: str = "") -> None:
+        """Of the loop of a fleet; empty: of the one that is heard."""
+        if self._witness is not None:
+            self._witness(what, of or self._fleet)
+        if not of or of == self._fleet:
+            self._tell_fleet(what)
 
     def _refuse(self, place: Place, reason: str) -> None:
         over = Over(loop=place.loop.id, attempt=place.attempt, outcome="failed", reason=reason)
@@ -242,10 +257,6 @@ class WorkerHost:
         wanted = (self._fleet, loop_id)
         found = [loop for (*each, _), loop in self._loops.items() if tuple(each) == wanted]
         return sorted(found, key=lambda loop: loop.place.attempt, reverse=True)
-
-    def _free_slot(self) -> int:
-        taken = {loop.slot for loop in self._loops.values() if loop.alive}
-        return next(slot for slot in range(len(taken) + 1) if slot not in taken)
 
     def _find_trees(self, fleet_id: str) -> None:
         """Trees of an earlier process of this host: their loops are over."""

@@ -9,6 +9,7 @@
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,6 +133,15 @@ def create_fleet(root: Path) -> FleetFolder:
             f"cannot write to {folder}: {why(error, 'make the folder writable')}"
         ) from error
     return fleet
+
+
+def remove_unbegun(fleet: FleetFolder) -> None:
+    """Remove the folder of a fleet that has recorded nothing; best effort."""
+    with suppress(OSError):
+        if not fleet.journal.exists() or not fleet.journal.stat().st_size:
+            fleet.journal.unlink(missing_ok=True)
+            fleet.log.unlink(missing_ok=True)
+            fleet.path.rmdir()
 
 
 def _held(owner: Owner | None, root: Path) -> str:

@@ -80,12 +80,14 @@ def test_keys_that_cannot_be_made_get_a_sentence(tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken_gets_a_sentence(tmp_path: Path) -> None:
     address = Address.parse(f"tcp://127.0.0.1:{free_port()}")
-    first = DaskDispatcher(tmp_path / "log.txt", "f", listen=address)
+    first = DaskDispatcher(tmp_path / "log.txt", "f", "fleet-001 of parser", listen=address)
     first.start(Heard().append)
     try:
         assert len(listening()) == 1
         with pytest.raises(UsageError, match=f"cannot listen at {address}: .*; name another port"):
-            DaskDispatcher(tmp_path / "log.txt", "f", listen=address).start(Heard().append)
+            DaskDispatcher(tmp_path / "log.txt", "f", "fleet-001 of parser", listen=address).start(
+                Heard().append
+            )
     finally:
         first.stop()
     assert listening() == []

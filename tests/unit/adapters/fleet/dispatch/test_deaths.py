@@ -37,7 +37,12 @@ class Fleet:
         self.folder = folder
         address = Address.parse("tls://127.0.0.1:0")
         self.dispatcher = DaskDispatcher(
-            folder / "log.txt", "f", listen=address, keys=self.keys, silent_s=silent_s
+            folder / "log.txt",
+            "f",
+            "fleet-001 of parser",
+            listen=address,
+            keys=self.keys,
+            silent_s=silent_s,
         )
         self.dispatcher.start(self.heard.append)
 

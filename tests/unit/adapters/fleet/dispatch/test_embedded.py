@@ -18,7 +18,7 @@ class Embedded:
     def __init__(self, log: Path) -> None:
         self.hosts: list[PlayedHost] = []
         self.heard = Heard()
-        self.dispatcher = DaskDispatcher(log, "f", self._make, slots=3)
+        self.dispatcher = DaskDispatcher(log, "f", "fleet-001 of parser", self._make, slots=3)
         self.dispatcher.start(self.heard.append)
         self.joined = self.heard.wait("joined")
 

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +315,33 @@ def test_of_the_fleet_before_nothing_is_told_and_nothing_is_ended(
     assert [(each.loop, each.alive) for each in host.holds()] == [("1", False)]
     host.obey(Adopt(loop="1", attempt=1, seen=0))
     assert seen.over("1").outcome == "completed"
+
+
+def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
+    seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    goes_on = f"cat >/dev/null; while [ ! -e go ]; do sleep 0.02; done; {ONE_MORE}"
+    told: list[tuple[str, type[Observation]]] = []
+    with closing(
+        WorkerHost(
+            "here", 1, tmp_path / "fleets", seen, lambda what, of: told.append((of, type(what)))
+        )
+    ) as host:
+        host.fleet_found(FLEET)
+        host.obey(place_in(root, "1", goes_on, lease_s=300.0))
+        tree = Path(seen.wait(Began).folder)
+        host.fleet_lost()
+        host.fleet_found("another")
+        seen.all.clear()
+        host.obey(place_in(root, "1", ONE_MORE, fleet_id="another"))
+        host.obey(place_in(root, "2", ONE_MORE, fleet_id="another"))
+        assert "loops of the fleet that was here before work" in seen.wait(Noted, loop="1").text
+        host.obey(End(loop="2"))
+        assert seen.over("2").never_began
+        assert not seen.of(Began)
+        (tree / "go").touch()
+        assert seen.over("1").outcome == "completed"
+    assert told.index((FLEET, Over)) < told.index(("another", Began))
 
 
 def test_the_lease_of_a_fleet_ends_also_while_another_one_is_heard(
