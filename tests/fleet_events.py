@@ -87,6 +87,9 @@ an_event: st.SearchStrategy[FleetEvent] = st.one_of(
     st.builds(told.ResultCollected, loop=ids, branch=ids, commit=ids, files=st.integers(0, 9)),
     st.builds(told.CollectionFailed, loop=ids, reason=words),
     st.builds(
+        told.AttemptKept, loop=ids, attempt=st.integers(1, 3), host=ids, branch=ids | st.just(""),
+    ),
+    st.builds(
         told.ConflictsFound, branch=ids,
         others=st.dictionaries(ids, st.just(("a.py", "b.py")), max_size=2), unknown=words,
     ),

@@ -131,6 +131,13 @@ _WORDS: dict[type[FleetEvent], Callable[[Any], Said | None]] = {
             f"is collected as {e.branch}, {count(e.files, 'file')}" if e.branch else NO_WORK,
         ),
     ),
+    told.AttemptKept: lambda e: (
+        "log",
+        f"what attempt {e.attempt} of loop {e.loop} had made on {e.host} is kept as {e.branch}, "
+        f"{count(e.files, 'file')}"
+        if e.branch
+        else f"attempt {e.attempt} of loop {e.loop} had made nothing on {e.host}",
+    ),
     told.CollectionFailed: lambda e: (
         "warn",
         _about(e.loop, f"could not be collected: {e.reason}"),

@@ -102,6 +102,8 @@ def _ended(loop: LoopState, event: told.LoopEnded) -> None:
 
 
 def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
+    if loop.run_id and not event.resume:
+        loop.left = {**loop.left, loop.attempt: loop.host}
     loop.status, loop.outcome, loop.reason = "queued", None, event.reason
     loop.resuming = event.resume
     loop.never_began = loop.elsewhere = loop.again = False
@@ -126,6 +128,12 @@ def _collected(loop: LoopState, event: told.ResultCollected) -> None:
     loop.branch, loop.commit, loop.files = event.branch, event.commit, event.files
     if event.changed_lines is not None:
         loop.changed_lines = event.changed_lines
+
+
+def _kept(loop: LoopState, event: told.AttemptKept) -> None:
+    loop.left = {number: host for number, host in loop.left.items() if number != event.attempt}
+    if event.branch:
+        loop.kept = {**loop.kept, event.attempt: event.branch}
 
 
 def _collection_failed(loop: LoopState, event: told.CollectionFailed) -> None:
@@ -161,6 +169,7 @@ _HANDLERS: dict[type[FleetEvent], Callable[[LoopState, Any], None]] = {
     told.LoopSkipped: _skipped,
     told.CollectionAsked: _collection_asked,
     told.ResultCollected: _collected,
+    told.AttemptKept: _kept,
     told.CollectionFailed: _collection_failed,
     told.VerificationBegan: _verification_began,
     told.WinnerVerified: _verified,

@@ -87,6 +87,10 @@ class LoopState:
     commit: str = ""
     """Of that branch."""
     files: int = 0
+    kept: dict[int, str] = field(default_factory=dict)
+    """Branches of attempts whose place another one has taken, by number."""
+    left: dict[int, str] = field(default_factory=dict)
+    """Hosts of such attempts whose work is still there alone, by number."""
     not_collected: str = ""
     """Why its work could not be collected."""
     conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -180,6 +180,16 @@ def result_sentence(loop: LoopState) -> str:
     return f"branch {loop.branch} at {loop.commit[:9]}, {count(loop.files, 'file')}{changed}"
 
 
+def kept_sentence(loop: LoopState) -> str:
+    """Where the work of earlier attempts is; empty: there is none."""
+    kept = [f"attempt {number} is kept as {branch}" for number, branch in loop.kept.items()]
+    left = [
+        f"what attempt {number} had made is on {host_words(host)} alone, until that comes back"
+        for number, host in loop.left.items()
+    ]
+    return "; ".join([*kept, *left])
+
+
 def conflict_sentences(loop: LoopState) -> Iterator[str]:
     """What its branch cannot be merged with."""
     if loop.conflicts_unknown:

@@ -113,8 +113,7 @@ def test_a_frozen_host_runs_nothing_beyond_its_lease_and_what_it_has_made_is_kep
     whole.at_work("1", number=2)
     assert whole.host_of("1") != host
     whole.send(host, signal.SIGCONT)
-    kept = whole.wait("fleet_noticed", loop="1")["text"]
-    assert "ralph/fleet-001/1-attempt-1" in kept
+    assert whole.wait("attempt_kept", loop="1")["branch"] == "ralph/fleet-001/1-attempt-1"
     until(lambda: not tree.exists(), SLOW_S)
     assert "half-done" in git(whole.root, "ls-tree", "--name-only", "ralph/fleet-001/1-attempt-1")
     whole.go("1")

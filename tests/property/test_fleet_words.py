@@ -11,6 +11,7 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import (
     conflict_sentences,
     fleet_sentence,
+    kept_sentence,
     loop_sentence,
     result_sentence,
 )
@@ -33,6 +34,7 @@ def test_every_state_has_its_sentences(events: list[FleetEvent]) -> None:
                 assert fleet_sentence(state, now, lost=lost)
             for loop in state.loops.values():
                 told = [loop_sentence(loop, state, now), result_sentence(loop)]
+                told.append(kept_sentence(loop))
                 told += conflict_sentences(loop)
                 assert told[0]
                 assert not any("None" in sentence or "\n" in sentence for sentence in told)

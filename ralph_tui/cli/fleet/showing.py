@@ -28,6 +28,7 @@ from ralph_tui.fleet.wording import (
     cost_words,
     fleet_sentence,
     host_words,
+    kept_sentence,
     loop_sentence,
     result_sentence,
     spent_words,
@@ -105,7 +106,7 @@ def _lines(root: Path, folder: FleetFolder, state: FleetState, *, alive: bool) -
         result = result_sentence(loop)
         if loop.branch in gone:
             result += "; the branch was deleted since"
-        told = [result, *conflict_sentences(loop)]
+        told = [result, kept_sentence(loop), *conflict_sentences(loop)]
         lines += [f"  {'':<{width}}    {text}" for text in told if text]
     columns = terminal_width()
     return [clip(line, columns) if columns else line for line in lines]
@@ -200,6 +201,7 @@ def _loop_json(folder: FleetFolder, loop: LoopState, sentence: str) -> dict[str,
         "tokens": loop.tokens,
         "branch": loop.branch if loop.commit else "",
         "commit": loop.commit,
+        "kept": loop.kept,
         "not_collected": loop.not_collected,
         "files": loop.files,
         "changed_lines": loop.changed_lines,

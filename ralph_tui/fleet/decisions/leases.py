@@ -20,6 +20,7 @@ MOST_RESUMES = 2
 MOST_ATTEMPTS = 3
 """So many trees a loop gets that loses its host."""
 LOST = "its host is lost"
+STOPPED = "its host was stopped, and has not come back"
 
 
 def margin_s(lease_s: float) -> float:
@@ -53,7 +54,9 @@ def interrupted_loops(state: FleetState, now: datetime) -> Iterator[Decision]:
             resume = not loop.never_began
             yield RequeueLoop(loop.spec.id, loop.reason or "its process was gone", resume)
         elif loop.status == "queued" and loop.resuming and _tree_is_gone(state, loop, now):
-            yield RequeueLoop(loop.spec.id, LOST, resume=False)
+            host = state.hosts.get(loop.host)
+            why = STOPPED if host is not None and host.left else LOST
+            yield RequeueLoop(loop.spec.id, why, resume=False)
 
 
 def goes_on(state: FleetState, loop: LoopState) -> bool:

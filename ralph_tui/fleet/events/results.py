@@ -6,6 +6,7 @@ from ralph_tui.events.text import Line
 from ralph_tui.fleet.events.base import FleetEvent
 
 __all__ = [
+    "AttemptKept",
     "CollectionAsked",
     "CollectionFailed",
     "ConflictsFound",
@@ -44,6 +45,19 @@ class CollectionFailed(FleetEvent):
     kind: Literal["collection_failed"] = "collection_failed"
     loop: Line
     reason: Line
+
+
+class AttemptKept(FleetEvent):
+    """What an attempt had made whose place another one has taken: a branch beside."""
+
+    durable = True
+    kind: Literal["attempt_kept"] = "attempt_kept"
+    loop: Line
+    attempt: int
+    host: Line
+    branch: Line = ""
+    """Empty: it had made nothing."""
+    files: int = 0
 
 
 class ConflictsFound(FleetEvent):

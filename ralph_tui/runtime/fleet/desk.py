@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from ralph_tui.adapters.fleet.records.mirror import Mirror
-from ralph_tui.fleet.events import ConflictsFound, FleetEvent
+from ralph_tui.fleet.events import AttemptKept, ConflictsFound, FleetEvent
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.ports.fleet import Collected, Order
 from ralph_tui.ports.host import Clock
@@ -54,11 +54,8 @@ class Results(Protocol):
         """Make a branch of a bundle: ``ResultCollected`` or ``CollectionFailed``."""
         ...
 
-    def keep(self, collected: Collected, host: str) -> FleetEvent | None:
-        """Make a branch of an attempt whose place another has taken; None: it has made nothing.
-
-        Raises ``RalphError``.
-        """
+    def keep(self, collected: Collected, host: str) -> AttemptKept:
+        """Make a branch of an attempt whose place another one has taken; raises ``RalphError``."""
         ...
 
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:

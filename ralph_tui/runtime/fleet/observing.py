@@ -167,6 +167,8 @@ class Observing:
                 del self._overtaken[one.loop, one.attempt]
                 if one.never_began:
                     desk.order(host, seen.Remove(**which))
+                    if one.attempt in desk.state.loops[one.loop].left:
+                        desk.record(told.AttemptKept(**which, host=host))
                     return
                 what = f"what attempt {one.attempt} of loop {one.loop} had made stays on {host}"
                 text = f"{what}: {one.reason}"
@@ -178,7 +180,7 @@ class Observing:
                     event = self._results.keep(one, host)
                     # An order may be handed over from any thread.
                     desk.order(host, seen.Remove(**which))
-                    return [event] if event is not None else []
+                    return [event]
 
                 desk.work(f"keep {one.loop}", keep)
 

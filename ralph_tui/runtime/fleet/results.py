@@ -19,17 +19,16 @@ from ralph_tui.adapters.fleet.trees.sources import base_bundle
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import RalphError
 from ralph_tui.fleet.events import (
+    AttemptKept,
     CollectionFailed,
     ConflictsFound,
     FleetEvent,
-    FleetNoticed,
     FleetStarted,
     ResultCollected,
     WinnerVerified,
 )
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports.fleet import Collected
-from ralph_tui.text.format import count
 
 NO_COMMAND = "a person has judged it: there is no command that could be run once more"
 
@@ -67,20 +66,21 @@ class CollectedWork:
             changed_lines=made.changed_lines,
         )
 
-    def keep(self, collected: Collected, host: str) -> FleetEvent | None:
+    def keep(self, collected: Collected, host: str) -> AttemptKept:
         """Make a branch of an attempt whose place another one has taken, named after both.
 
-        None: it has made nothing. Raises ``RalphError``: then its tree must stay.
+        Raises ``RalphError``: then its tree must stay.
         """
         number = collected.attempt
         beside = collected.model_copy(update={"branch": f"{collected.branch}-attempt-{number}"})
         made = receive(self._repository, beside, self._start.commit, "")
-        if not made.branch:
-            return None
-        files = count(made.files, "file")
-        what = f"what attempt {number} of loop {collected.loop} had made on {host}"
-        text = f"{what} is kept as {made.branch}, {files}"
-        return FleetNoticed(text=text, level="log", loop=collected.loop)
+        return AttemptKept(
+            loop=collected.loop,
+            attempt=number,
+            host=host,
+            branch=made.branch,
+            files=made.files,
+        )
 
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
         """With what each branch cannot be merged, one event each. Raises ``RalphError``.

@@ -10,6 +10,7 @@ from ralph_tui.fleet.wording import (
     cost_words,
     fleet_sentence,
     host_words,
+    kept_sentence,
     loop_sentence,
     result_sentence,
     spent_words,
@@ -165,6 +166,8 @@ def _told(view: FleetView) -> Iterator[tuple[str, str]]:
         yield said, "warn" if row.asks else "text"
     if result := result_sentence(loop):
         yield result, "warn" if loop.not_collected else "text"
+    if kept := kept_sentence(loop):
+        yield kept, "dim"
     chosen = view.state.chosen.get(loop.spec.tries_at) if loop.spec.tries_at else None
     if chosen is not None and chosen.reason:
         yield f"chosen: {chosen.loop or 'none'}, {chosen.reason}", "dim"

@@ -5,6 +5,7 @@ from datetime import timedelta
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.state import NOTICES, FleetState, LoopState, Trial
+from ralph_tui.fleet.wording import kept_sentence
 from tests.fleet_events import SIX, START, stamped, started
 
 JOINED = told.HostJoined(host="one", slots=2, machine="m1", version="1")
@@ -101,6 +102,24 @@ def test_work_is_asked_for_collected_or_not() -> None:
     assert loop_after(*failed, JOINED).not_collected == ""
     conflicts = told.ConflictsFound(branch="ralph/f/1-2", others={"ralph/f/2": ("a.py",)})
     assert loop_after(*asked, done, conflicts).conflicts == {"ralph/f/2": ("a.py",)}
+
+
+def test_where_the_work_of_an_earlier_attempt_is() -> None:
+    """On the host that was lost, until that comes back: then it is a branch."""
+    anew = told.LoopRequeued(loop="1", reason="its host was stopped", resume=False)
+    lost = (JOINED, placed(), began(), told.HostLost(host="one", left=True), anew)
+    loop = loop_after(*lost)
+    assert (loop.left, loop.kept) == ({1: "one"}, {})
+    assert kept_sentence(loop) == "what attempt 1 had made is on one alone, until that comes back"
+    kept = told.AttemptKept(loop="1", attempt=1, host="one", branch="ralph/f/1-attempt-1")
+    loop = loop_after(*lost, kept)
+    assert kept_sentence(loop) == "attempt 1 is kept as ralph/f/1-attempt-1"
+    nothing = told.AttemptKept(loop="1", attempt=1, host="one")
+    assert kept_sentence(loop_after(*lost, nothing)) == ""
+    in_its_tree = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
+    never_began = told.LoopRequeued(loop="1", reason="its host is lost", resume=False)
+    for events in ((placed(), began(), in_its_tree), (placed(), never_began)):
+        assert kept_sentence(loop_after(JOINED, *events)) == ""
 
 
 def test_one_of_several_tries_is_chosen_and_the_others_are_beaten() -> None:

@@ -52,10 +52,12 @@ class Played:
             loop=collected.loop, branch=collected.branch, commit=run_id, files=1
         )
 
-    def keep(self, collected: seen.Collected, host: str) -> told.FleetEvent | None:
+    def keep(self, collected: seen.Collected, host: str) -> told.AttemptKept:
         if collected.bundle == b"refused":
             raise WorkspaceError("the disk is full")
-        return told.FleetNoticed(text=f"kept from {host}") if collected.bundle else None
+        branch = "kept" if collected.bundle else ""
+        loop, attempt = collected.loop, collected.attempt
+        return told.AttemptKept(loop=loop, attempt=attempt, host=host, branch=branch)
 
     def conflicts(self, loops: Sequence[LoopState]) -> list[told.ConflictsFound]:
         return [told.ConflictsFound(branch=one.branch) for one in loops]

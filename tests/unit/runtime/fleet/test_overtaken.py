@@ -58,7 +58,7 @@ def test_its_work_is_a_branch_before_its_tree_goes(fleet: Fleet) -> None:
     assert fleet.hosts.wait_for(seen.Collect)[0].attempt == 1
     assert removed(fleet) == []
     fleet.hosts.observe(WORK)
-    fleet.wait_for(told.FleetNoticed, text=f"kept from {host}")
+    fleet.wait_for(told.AttemptKept, host=host, attempt=1, branch="kept")
     assert removed(fleet) == [("1", 1)]
     assert fleet.engine.state.loops["1"].commit == "", "it is not the work of the loop"
 
