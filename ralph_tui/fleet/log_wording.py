@@ -110,7 +110,7 @@ _WORDS: dict[type[FleetEvent], Callable[[Any], Said | None]] = {
     told.LoopBegan: lambda e: ("log", _about(e.loop, "began")),
     told.LoopLost: lambda e: (
         "warn",
-        _about(e.loop, f"is lost: it may go on where it is until {clock(e.until)}"),
+        _about(e.loop, f"is lost: it may go on where it is until {clock(e.until, seconds=True)}"),
     ),
     told.LoopAdopted: lambda e: (
         "good",
