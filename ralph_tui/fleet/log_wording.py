@@ -5,9 +5,9 @@ from typing import Any
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.plan import HERE, SIGNED
+from ralph_tui.fleet.plan import HERE, SIGNED, host_words
 from ralph_tui.fleet.waiting_wording import account_words, held_words
-from ralph_tui.fleet.wording import NO_WORK, at_mark, host_words, some
+from ralph_tui.fleet.wording import NO_WORK, at_mark, some
 from ralph_tui.text.format import clock, count, ending, money, percent
 from ralph_tui.text.terms import RowLevel, in_words, outcome_word, who_words
 

@@ -90,3 +90,8 @@ def tries_at(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[
     dash = "" if name.isdigit() else "-"
     for letter in _LETTERS[:number]:
         yield Loop(id=f"{name}{dash}{letter}", tries_at=name, choice=choice, **fields)
+
+
+def host_words(name: str) -> str:
+    """A host as people read it: that of the fleet's own process is the machine they are at."""
+    return "this machine" if name == HERE else name

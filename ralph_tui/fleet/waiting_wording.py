@@ -5,8 +5,10 @@ from datetime import datetime
 
 from ralph_tui.fleet.events import AccountHeld
 from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.lost_hosts import gone_at, host_with_tree
+from ralph_tui.fleet.plan import host_words
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.text.format import day_and_clock
+from ralph_tui.text.format import clock, day_and_clock
 from ralph_tui.text.terms import WAITS
 
 
@@ -61,6 +63,10 @@ def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
 
 def _in_the_way(loop: LoopState, state: FleetState, now: datetime) -> Iterator[str]:
     spec = loop.spec
+    host = state.hosts.get(loop.host)
+    if loop.resuming and host is not None and not host_with_tree(state, loop):
+        until = clock(gone_at(state, host), seconds=True)
+        yield f"it waits for {host_words(host.name)}, where its tree is, until {until}"
     if spec.after:
         yield f"it waits for a place (after {', '.join(spec.after)})"
     if held := state.held.get(spec.login):

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.plan import HERE
+from ralph_tui.fleet.plan import HERE, host_words
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.waiting_wording import (
     hold_words,
@@ -23,11 +23,6 @@ NAMED = 4
 COST_NOT_TOLD = "cost not told"
 _HELD = {"paused": "paused", "limited": "waiting"}
 """Words of phases in which no agent works."""
-
-
-def host_words(name: str) -> str:
-    """A host as people read it: that of the fleet's own process is the machine they are at."""
-    return "this machine" if name == HERE else name
 
 
 def fleet_sentence(state: FleetState, now: datetime, *, lost: bool = False) -> str:

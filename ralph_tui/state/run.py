@@ -90,14 +90,14 @@ class RunFold(Spending, Fold):
         self.held = False
         self.passed: int | None = None
         self.total: int | None = None
-        self.best = 0.0
-        self.best_iteration = 0
+        self.best, self.best_iteration = 0.0, 0
         # alive
         self.started_at: datetime | None = None
         self.away_s = 0.0
         """Seconds between an end and a resume, all together."""
         self.ended_at: datetime | None = None
         self.iteration_started_at: datetime | None = None
+        self.session_began_at: datetime | None = None
         self.last_output_at: datetime | None = None
         self.last_change_at: datetime | None = None
         self.last_gate_at: datetime | None = None
@@ -265,6 +265,7 @@ class RunFold(Spending, Fold):
 
     def _session_started(self, event: SessionStarted) -> None:
         self.session_running = True
+        self.session_began_at = event.at
         self.open_session()
         self.takes_guidance = event.takes_guidance
         self.phase = "waiting"

@@ -161,7 +161,8 @@ def quiet(state: RunState, now: datetime) -> Verdict | None:
     run = state.run
     if run.phase not in ("agent", "waiting"):
         return None
-    last = run.last_output_at or run.iteration_started_at
+    signs = filter(None, (run.last_output_at, run.session_began_at, run.iteration_started_at))
+    last = max(signs, default=None)
     if last is None or (now - last).total_seconds() < QUIET_S:
         return None
     text = f"quiet: no output of the agent for {duration((now - last).total_seconds())}"

@@ -20,6 +20,7 @@ from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.options import terminal_width
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.fleet.parsing import parse_fleet_event
+from ralph_tui.fleet.plan import host_words
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.fleet.wording import (
     COST_NOT_TOLD,
@@ -27,7 +28,6 @@ from ralph_tui.fleet.wording import (
     conflict_sentences,
     cost_words,
     fleet_sentence,
-    host_words,
     kept_sentence,
     loop_sentence,
     result_sentence,

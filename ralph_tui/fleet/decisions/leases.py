@@ -5,7 +5,7 @@ host was lost: until then it may go on there, and come back.
 """
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from ralph_tui.fleet.decisions.values import (
     CloseLoop,
@@ -13,7 +13,8 @@ from ralph_tui.fleet.decisions.values import (
     LoseLoop,
     RequeueLoop,
 )
-from ralph_tui.fleet.state import FleetState, HostState, LoopState
+from ralph_tui.fleet.lost_hosts import gone_at, host_with_tree
+from ralph_tui.fleet.state import FleetState, LoopState
 
 MOST_RESUMES = 2
 """So often a loop whose process was gone goes on in its tree."""
@@ -21,20 +22,6 @@ MOST_ATTEMPTS = 3
 """So many trees a loop gets that loses its host."""
 LOST = "its host is lost"
 STOPPED = "its host was stopped, and has not come back"
-
-
-def margin_s(lease_s: float) -> float:
-    """Seconds behind the lease: an orderly stop takes some, and so may finding out."""
-    return min(60.0, max(10.0, lease_s / 10))
-
-
-def gone_at(state: FleetState, host: HostState) -> datetime:
-    """From then on nothing runs on a host that is not there, and it is waited for no longer.
-
-    One that has left has stopped its loops: only that it may come back is waited for.
-    """
-    lease = state.plan.lease_s
-    return host.since + timedelta(seconds=margin_s(lease) + (0.0 if host.left else lease))
 
 
 def lost_loops(state: FleetState, now: datetime) -> Iterator[Decision]:
@@ -93,22 +80,6 @@ def _another_host(state: FleetState, loop: LoopState) -> bool:
 def _attempts(loop: LoopState) -> int:
     """How many of its attempts were not refused by their host at once."""
     return loop.attempt - len(loop.not_on)
-
-
-def host_with_tree(state: FleetState, loop: LoopState) -> str:
-    """The host that is there and has the tree of a loop, whatever it is called; empty: none."""
-    for host in state.hosts.values():
-        if host.here and has_tree(loop, host.name, host.home):
-            return host.name
-    return ""
-
-
-def has_tree(loop: LoopState, host: str, home: str) -> bool:
-    """Whether a host of this name and home has the tree of a loop.
-
-    Hosts of one machine have each their own trees, and another machine may use a name again.
-    """
-    return home == loop.home if loop.home else host == loop.host
 
 
 def _after_loss(state: FleetState, loop: LoopState) -> Decision:

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from ralph_tui.fleet.decisions.accounts import may_start
 from ralph_tui.fleet.decisions.budget import Shares
-from ralph_tui.fleet.decisions.leases import host_with_tree
 from ralph_tui.fleet.decisions.results import being_decided
 from ralph_tui.fleet.decisions.stops import met
 from ralph_tui.fleet.decisions.values import Decision, PlaceLoop
+from ralph_tui.fleet.lost_hosts import host_with_tree
 from ralph_tui.fleet.state import FleetState, LoopState
 
 REST = timedelta(minutes=1)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from ralph_tui.events.base import EPOCH
-from ralph_tui.fleet.decisions.leases import LOST, goes_on, gone_at, unwanted
+from ralph_tui.fleet.decisions.leases import LOST, goes_on, unwanted
 from ralph_tui.fleet.decisions.values import (
     ChooseWinner,
     CollectLoop,
@@ -12,6 +12,7 @@ from ralph_tui.fleet.decisions.values import (
     LeaveWork,
     VerifyWinner,
 )
+from ralph_tui.fleet.lost_hosts import gone_at
 from ralph_tui.fleet.state import FleetState, LoopState
 
 

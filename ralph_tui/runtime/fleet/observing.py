@@ -11,7 +11,7 @@ from ralph_tui.adapters.fleet.records.mirror import GapError
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.decisions.leases import has_tree, margin_s
+from ralph_tui.fleet.lost_hosts import has_tree, margin_s
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import fleet as seen
 from ralph_tui.runtime.fleet.carrying_out import ended

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ralph_tui.fleet.plan import HERE
+from ralph_tui.fleet.plan import HERE, host_words
 from ralph_tui.fleet.state import HostState, LoopState
 from ralph_tui.fleet.wording import (
     NAMED,
     conflict_sentences,
     cost_words,
     fleet_sentence,
-    host_words,
     kept_sentence,
     loop_sentence,
     result_sentence,

@@ -394,6 +394,14 @@ def test_a_silent_agent_is_told_about() -> None:
     assert later.line.startswith("▲ quiet: no output of the agent for 4m")
 
 
+def test_a_session_that_has_just_begun_is_not_silent() -> None:
+    """However long ago the one before it was heard: it may have been killed, its run resumed."""
+    began = SessionStarted(iteration=2, agent="claude", session_id="s")
+    run = with_(working(0, 20), began, after=300)
+    assert verdict(run.world.state, run.at + timedelta(seconds=60)).word != "quiet"
+    assert verdict(run.world.state, run.at + timedelta(seconds=121)).word == "quiet"
+
+
 @pytest.mark.parametrize("name", TABLE)
 def test_of_a_recorded_run_nobody_is_needed_and_no_key_is_offered(name: str) -> None:
     run = TABLE[name][0]()

@@ -1,5 +1,6 @@
 """What is said of loops that could work and do not: who is held, who follows, who has no place."""
 
+import re
 from datetime import timedelta
 
 from ralph_tui.fleet import events as told
@@ -64,3 +65,18 @@ def test_who_tries_first_is_named_and_the_others_wait_for_their_turn() -> None:
     assert words["1"] == "at work"
     assert words["2"] == "it waits for its turn: loops on account work go on one after the other"
     assert said(*freed, told.LoopRetried(loop="2"))["2"] == "waiting: usage limit"
+
+
+def test_one_that_goes_on_in_its_tree_waits_for_the_host_that_has_it() -> None:
+    """However many others are free; and it is told for how long."""
+    lost = told.HostLost(host="far", left=True)
+    words = said(
+        told.HostJoined(host="far", slots=1, home="far"),
+        told.LoopPlaced(loop="3", attempt=1, host="far", branch="b", home="far"),
+        told.LoopEnded(loop="3", outcome="interrupted", reason="its host was stopped"),
+        lost,
+        told.LoopRequeued(loop="3", reason="its host was stopped", resume=True),
+    )["3"]
+    assert re.fullmatch(
+        r"it waits for far, where its tree is, until \d\d:\d\d:\d\d; .*its host was stopped", words
+    )

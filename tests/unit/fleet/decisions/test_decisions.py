@@ -7,7 +7,7 @@ import pytest
 from ralph_tui.fleet import decisions as to
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
-from ralph_tui.fleet.decisions.leases import margin_s
+from ralph_tui.fleet.lost_hosts import margin_s
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.runtime.fleet.assembly import why_over
 from tests.fleet_events import a_loop, a_plan, three_tries
