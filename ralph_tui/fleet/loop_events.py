@@ -67,7 +67,9 @@ def _lost(loop: LoopState, event: told.LoopLost) -> None:
 def _adopted(loop: LoopState, event: told.LoopAdopted) -> None:
     loop.status = "running" if loop.began_at else "placing"
     loop.host = event.host
-    loop.resuming, loop.stop_asked = False, ""  # what it was told may have been lost with its host
+    loop.resuming = False
+    if loop.stop_reason:  # what the fleet has told it may be lost: it is told again
+        loop.stop_asked = loop.stop_reason = ""
     loop.lost_at = loop.lost_until = None
 
 

@@ -15,6 +15,7 @@ from ralph_tui.fleet.refusals import refusal
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.fleet import End, Tell, Told
+from ralph_tui.runtime.fleet.carrying_out import ended
 from ralph_tui.runtime.fleet.desk import Desk
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -101,7 +102,9 @@ class Asking:
         """Of a loop that does not run yet."""
         name = loop.spec.id
         first = self._given(name, command, "")
-        if loop.status == "queued":
+        if loop.status == "queued" and loop.run_id:
+            self._desk.record(ended(loop, "aborted", f"aborted by {command.by}"))
+        elif loop.status == "queued":
             reason = f"aborted by {command.by}"
             self._desk.record(told.LoopSkipped(loop=name, reason=reason, aborted=True))
         else:

@@ -108,7 +108,7 @@ class DaskDispatcher:
     def send(self, host: str, order: Order) -> None:
         """Hand an order over; to a host that is gone it is lost, as `Gone` says."""
         line = wire.encode(order)
-        self._call(lambda: self._tell(host, {"op": wire.ORDERED, "lines": [line]}))
+        self._call(lambda: self._order(host, line))
 
     def dismiss(self, host: str, reason: str) -> None:
         """Let a host go that may not take part; it is told why, and no `Gone` follows."""
@@ -230,7 +230,7 @@ class DaskDispatcher:
             self._remove(seat.address)
         self._seats[name] = _Seat(worker, instance, hello)
         self._names[worker] = name
-        self._tell(name, self._welcome)
+        self._send_to(worker, self._welcome)
 
     def _holding(self, worker: str, holds: str = "[]", **_: object) -> None:
         name = self._names.get(worker)
@@ -239,7 +239,9 @@ class DaskDispatcher:
         try:
             held = wire.held(holds)
         except ValueError as error:
-            self._dismiss(name, f"what it holds was not understood: {wire.problem(error)}")
+            reason = f"what it holds was not understood: {wire.problem(error)}"
+            self._dismiss(name, reason)
+            self._observe(Refused(host=name, reason=reason))
             return
         self._seats[name].hello = None
         self._observe(hello.model_copy(update={"holds": held}))
@@ -293,9 +295,11 @@ class DaskDispatcher:
         self._removals.add(removal)
         removal.add_done_callback(self._removals.discard)
 
-    def _tell(self, name: str, message: dict[str, Any]) -> None:
-        if seat := self._seats.get(name):
-            self._send_to(seat.address, message)
+    def _order(self, name: str, line: str) -> None:
+        seat = self._seats.get(name)
+        # One that has not said yet what it holds is gone for those who order.
+        if seat is not None and seat.hello is None:
+            self._send_to(seat.address, {"op": wire.ORDERED, "lines": [line]})
 
     def _send_to(self, worker: str, message: dict[str, Any]) -> None:
         assert self._scheduler is not None

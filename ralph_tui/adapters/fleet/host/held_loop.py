@@ -6,20 +6,20 @@ A thread makes the tree and follows the run; what is asked when it is over takes
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 from ralph_tui.adapters.fleet.host.channel import Channel
 from ralph_tui.adapters.fleet.host.command_line import environment, resume_words, run_words
 from ralph_tui.adapters.fleet.host.ending import over_after, over_found
 from ralph_tui.adapters.fleet.host.port_blocks import take_block
-from ralph_tui.adapters.fleet.host.preparing import Preparer
+from ralph_tui.adapters.fleet.host.preparing import Preparer, wait_for_end
 from ralph_tui.adapters.fleet.host.running import Inbox, Running
 from ralph_tui.adapters.fleet.host.slots import Slots
 from ralph_tui.adapters.fleet.host.telling import Telling
 from ralph_tui.adapters.fleet.trees.filling import SetupError
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.processes.child import Child, launch
-from ralph_tui.errors import RalphError, why, workspace_error
+from ralph_tui.errors import RalphError, WorkspaceError, why, workspace_error
 from ralph_tui.events.run import Outcome
 from ralph_tui.plain_files import appending, emptied
 from ralph_tui.ports.fleet import (
@@ -238,6 +238,9 @@ class HeldLoop:
 
     def _tell_again(self, seen: int) -> None:
         with self._telling_again:
+            if self._thread is None:
+                with suppress(WorkspaceError):  # it is told as it stands
+                    wait_for_end(self.folder.tree)
             if not self._telling.began:
                 self._telling.recall()
             self._telling.again(seen)

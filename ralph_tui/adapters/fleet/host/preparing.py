@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
+from pathlib import Path
 from typing import Protocol
 
 from ralph_tui.adapters.fleet.trees.bases import Bases
@@ -142,15 +143,7 @@ class Preparer:
         record = loop.folder.read()
         if record is None or not record.ready or not loop.folder.tree.is_dir():
             raise WorkspaceError("the tree it ran in is not on this host any more")
-        lock = loop.folder.tree / ".aiwg" / "ralph" / "lock"
-        deadline = time.monotonic() + LOCK_S
-        while (owner := worker(lock)) is not None:
-            loop.check()
-            if time.monotonic() > deadline:
-                raise WorkspaceError(
-                    f"process {owner.pid} still runs in its tree on this host: end it, and resume"
-                )
-            time.sleep(LOOK_S)
+        wait_for_end(loop.folder.tree, loop.check)
         return record
 
     def _refuse_work(self, folder: TreeFolder) -> None:
@@ -160,3 +153,18 @@ class Preparer:
             raise WorkspaceError(
                 f"this attempt ran here before ({folder.tree}): resume or collect it"
             )
+
+
+def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
+    """Until nothing works in a tree any more: of a host that was killed a keeper still may.
+
+    Raises ``WorkspaceError`` where that takes too long, and what `check` raises.
+    """
+    deadline = time.monotonic() + LOCK_S
+    while (owner := worker(tree / ".aiwg" / "ralph" / "lock")) is not None:
+        check()
+        if time.monotonic() > deadline:
+            raise WorkspaceError(
+                f"process {owner.pid} still runs in its tree on this host: end it, and resume"
+            )
+        time.sleep(LOOK_S)

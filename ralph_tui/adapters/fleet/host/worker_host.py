@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from ralph_tui.adapters.fleet.host.held_loop import HeldLoop
-from ralph_tui.adapters.fleet.host.preparing import Preparer
+from ralph_tui.adapters.fleet.host.preparing import Preparer, wait_for_end
 from ralph_tui.adapters.fleet.host.slots import Slots
 from ralph_tui.adapters.fleet.trees.bases import Bases
 from ralph_tui.adapters.fleet.trees.collecting import collect
@@ -26,6 +26,7 @@ from ralph_tui.ports.fleet import (
     Adopt,
     Base,
     Collect,
+    Collected,
     End,
     Held,
     NeedsBase,
@@ -120,7 +121,7 @@ class WorkerHost:
                 case Remove():
                     self._aside(self._remove, order)
                 case Base():
-                    self._bases.take(order)
+                    self._bases.take(self._fleet, order)
 
     def fleet_lost(self) -> None:
         """The fleet is not heard any more: leases begin to run out."""
@@ -137,6 +138,7 @@ class WorkerHost:
             self._fleet = fleet_id
             self._lost_at.pop(fleet_id, None)
             self._find_trees(fleet_id)
+            self._bases.ask_again()
 
     def close(self) -> None:
         """Stop all loops in order; returns when nothing of them is alive, or after `CLOSE_S`."""
@@ -182,8 +184,9 @@ class WorkerHost:
         """Of the loop of a fleet; empty: of the one that is heard."""
         if self._witness is not None:
             self._witness(what, of or self._fleet)
-        if not of or of == self._fleet:
-            self._tell_fleet(what)
+        with self._lock:  # else another one may be heard before it is told
+            if not of or of == self._fleet:
+                self._tell_fleet(what)
 
     def _refuse(self, place: Place, reason: str) -> None:
         over = Over(loop=place.loop.id, attempt=place.attempt, outcome="failed", reason=reason)
@@ -204,33 +207,37 @@ class WorkerHost:
         else:
             self._observe(Told(id=tell.id, refused=NOT_HELD))
 
-    def _aside(self, work: Callable[[Work], None], order: Work) -> None:
+    def _aside(self, work: Callable[[Work, HeldLoop | None], None], order: Work) -> None:
         """In a thread of its own: git takes its time."""
         name = f"{order.kind}-{order.loop}-{order.attempt}"
-        thread = threading.Thread(target=work, args=(order,), name=name, daemon=True)
+        begun = (order, self._held(order))  # of this fleet, whichever is heard when it is done
+        thread = threading.Thread(target=work, args=begun, name=name, daemon=True)
         thread.start()  # one that has not begun cannot be waited for
         self._working = {*filter(threading.Thread.is_alive, self._working), thread}
 
-    def _collect(self, order: Work) -> None:
+    def _collect(self, order: Work, held: HeldLoop | None) -> None:
         known = {"loop": order.loop, "attempt": order.attempt}
-        held = self._held(order)
+        if held is None:
+            self._observe(NotCollected(**known, reason=NOT_HELD))
+            return
         try:
-            if held is None:
-                raise WorkspaceError(NOT_HELD)
-            if held.alive:
-                raise WorkspaceError("its run goes on: it is collected when that is over")
+            what = self._collected(held)
+        except RalphError as error:
+            what = NotCollected(**known, reason=str(error))
+        self._observe(what, of=held.place.fleet_id)
+
+    def _collected(self, held: HeldLoop) -> Collected | NotCollected:
+        if held.alive:
+            raise WorkspaceError("its run goes on: it is collected when that is over")
+        with held.busy:
             record = held.folder.read()
             if record is None or not record.ready:
-                none = NotCollected(**known, reason=NO_TREE, never_began=True)
-                self._observe(none)
-                return
-            with held.busy:
-                self._observe(collect(held.folder, record))
-        except RalphError as error:
-            self._observe(NotCollected(**known, reason=str(error)))
+                loop, attempt = held.key
+                return NotCollected(loop=loop, attempt=attempt, reason=NO_TREE, never_began=True)
+            wait_for_end(held.folder.tree)
+            return collect(held.folder, record)
 
-    def _remove(self, order: Work) -> None:
-        held = self._held(order)
+    def _remove(self, order: Work, held: HeldLoop | None) -> None:
         if held is None:
             return
         held.end(ENDED)
@@ -242,7 +249,8 @@ class WorkerHost:
                     remove_worktree(held.folder.tree, Path(record.place.source.path))
                 held.folder.remove()
         except RalphError as error:
-            self._observe(Noted(host=self.name, loop=order.loop, text=str(error)))
+            noted = Noted(host=self.name, loop=order.loop, text=str(error))
+            self._observe(noted, of=held.place.fleet_id)
             return
         with self._lock:
             if self._loops.get(_key(held)) is held:
@@ -282,6 +290,9 @@ class WorkerHost:
                     return
                 now, lost_at = time.monotonic(), dict(self._lost_at)
                 loops = list(self._loops.values())
+                alive = {loop.place.fleet_id for loop in loops if loop.alive}
+                for fleet_id in self._lost_at.keys() - alive:
+                    del self._lost_at[fleet_id]
             for loop in loops:
                 lease, since = loop.place.lease_s, lost_at.get(loop.place.fleet_id)
                 if lease is None or since is None or now < since + lease:

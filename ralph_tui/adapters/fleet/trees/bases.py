@@ -8,6 +8,7 @@ import os
 import re
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -47,9 +48,12 @@ class Bases:
         self._base = base
         self._machine = machine
         self._ask = ask
-        self._lock = threading.Lock()
-        """Held by the one that makes a copy; others then find it made."""
-        self._bundles: dict[str, bytes] = {}
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        """By fleet, held by the one that makes its copy; others then find it made."""
+        self._bundles: dict[tuple[str, str], bytes] = {}
+        """By fleet and commit."""
+        self._connections = 0
+        """To a fleet, so far."""
 
     def origin_of(self, place: Place, waiting: Waiting) -> Origin:
         """A repository on this machine that has the commit; raises ``RalphError``."""
@@ -59,18 +63,23 @@ class Bases:
         if source.machine == self._machine and has_commit(Path(source.path), source.commit):
             return Origin(Path(source.path), users=True)
         copy = fleet_folder(self._base, place.fleet_id) / "base.git"
-        while not self._lock.acquire(timeout=LOOK_S):
+        lock = self._locks[place.fleet_id]
+        while not lock.acquire(timeout=LOOK_S):
             waiting.check()
         try:
             if not has_commit(copy, source.commit):
                 self._make(copy, place, waiting)
         finally:
-            self._lock.release()
+            lock.release()
         return Origin(copy, users=False)
 
-    def take(self, base: Base) -> None:
+    def take(self, fleet_id: str, base: Base) -> None:
         """A bundle has come."""
-        self._bundles[base.commit] = base.bundle
+        self._bundles[fleet_id, base.commit] = base.bundle
+
+    def ask_again(self) -> None:
+        """The fleet is heard again: what was asked of it, or sent by it, may have been lost."""
+        self._connections += 1
 
     def _make(self, copy: Path, place: Place, waiting: Waiting) -> None:
         commit = place.source.commit
@@ -83,7 +92,7 @@ class Bases:
         kind = "sha1" if len(commit) == 40 else "sha256"
         own_git(copy, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
         if not self._fetched(copy, place, waiting):
-            self._unbundle(copy, commit, waiting)
+            self._unbundle(copy, place, waiting)
         own_git(copy, "update-ref", f"refs/heads/base-{commit[:12]}", commit)
 
     def _fetched(self, copy: Path, place: Place, waiting: Waiting) -> bool:
@@ -123,11 +132,14 @@ class Bases:
             child.stop()
             child.wait()
 
-    def _unbundle(self, copy: Path, commit: str, waiting: Waiting) -> None:
-        self._ask(commit)
-        deadline = time.monotonic() + ASK_S
-        while (bundle := self._bundles.pop(commit, None)) is None:
+    def _unbundle(self, copy: Path, place: Place, waiting: Waiting) -> None:
+        commit = place.source.commit
+        asked, deadline = -1, time.monotonic() + ASK_S
+        while (bundle := self._bundles.pop((place.fleet_id, commit), None)) is None:
             waiting.check()
+            if asked != self._connections:
+                asked = self._connections
+                self._ask(commit)
             if time.monotonic() > deadline:
                 raise WorkspaceError(
                     f"the fleet did not send commit {commit[:12]} within {ASK_S / 60:.0f} minutes"

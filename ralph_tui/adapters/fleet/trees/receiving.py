@@ -48,6 +48,7 @@ def receive(repository: Repository, collected: Collected, base: str, run_id: str
     refs = _unbundled(repository, collected.bundle)
     if refs.get("HEAD") != commit:
         raise WorkspaceError(f"the bundle of loop {collected.loop} holds another commit")
+    _check_history(repository, commit, collected.loop)
     changed = changed_between(repository, base, commit)
     branch = _made_branch(repository, collected.branch, commit)
     _keep_snapshots(repository, refs, run_id)
@@ -71,6 +72,16 @@ def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
     return {name: commit for commit, _, name in lines if _ID.fullmatch(commit)}
 
 
+def _check_history(repository: Repository, commit: str, loop: str) -> None:
+    """An agent's clone may be shallow: with a branch that lacks objects git works no more here."""
+    walk = ("rev-list", "--objects", "--quiet", commit, "--not", "--all")
+    if repository.git(*walk, accept=None).status:
+        raise WorkspaceError(
+            f"the bundle of loop {loop} lacks history of its commit, as of a shallow clone: "
+            "take its work home by hand"
+        )
+
+
 def _made_branch(repository: Repository, wanted: str, commit: str) -> str:
     for number in range(1, _TRIES):
         branch = wanted if number == 1 else f"{wanted}-{number}"
@@ -80,7 +91,7 @@ def _made_branch(repository: Repository, wanted: str, commit: str) -> str:
         made = repository.git("update-ref", ref, commit, "0" * len(commit), accept=None)
         if made.status == 0:
             return branch
-        there = repository.git("rev-parse", "--verify", "--quiet", ref, accept=None)
+        there = repository.git("show-ref", "--verify", "--hash", ref, accept=None)
         if there.line == commit:
             return branch
         if there.status:

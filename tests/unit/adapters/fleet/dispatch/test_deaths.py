@@ -19,6 +19,7 @@ from ralph_tui.adapters.fleet.dispatch.tls import make_files
 from ralph_tui.ports.fleet import Adopt, Gone, Joined, Refused, Tell
 from tests.dispatched import Heard, listening, place
 from tests.fleet_programs import (
+    Program,
     Way,
     free_port,
     host,
@@ -249,3 +250,58 @@ def _mirror(folder: Path) -> str:
 
 def _mirrored(folder: Path) -> int:
     return _mirror(folder).count("\n")
+
+
+GREETS = """\
+import asyncio, sys
+from pathlib import Path
+from distributed.security import Security
+from ralph_tui import __version__
+from ralph_tui.adapters.fleet.dispatch import tls, wire
+from ralph_tui.adapters.fleet.dispatch.engine import FleetWorker
+address, scratch, keys, holds = sys.argv[1:]
+async def main():
+    worker = FleetWorker(address, "far-1", Path(scratch), tls.security(Path(keys)))
+    worker.stream_handlers |= {
+        wire.WELCOME: lambda fleet, title: print(f"welcome to {title}", flush=True),
+        wire.ORDERED: lambda lines: print("ordered", *lines, flush=True),
+        wire.DISMISSED: lambda reason: print("dismissed:", reason, flush=True),
+    }
+    await worker
+    hello = {"host": "far", "instance": "i", "version": __version__, "slots": 1}
+    worker.batched_send({"op": wire.HELLO, **hello})
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        worker.batched_send({"op": wire.HOLDS, "holds": line})
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def greets(fleet: Fleet, tmp_path: Path) -> Iterator[Program]:
+    """A host that has not said yet what it holds."""
+    scratch = tmp_path / "far"
+    scratch.mkdir()
+    address = f"tls://127.0.0.1:{fleet.port}"
+    with program("-c", GREETS, address, str(scratch), str(fleet.keys), "") as far:
+        far.wait_for("welcome to")
+        yield far
+
+
+def test_no_order_comes_before_a_host_has_said_what_it_holds(fleet: Fleet, greets: Program) -> None:
+    """Else it runs what the fleet believes to be nowhere."""
+    fleet.dispatcher.send("far", place("1"))
+    greets.tell("[]")
+    fleet.heard.wait("joined")
+    fleet.dispatcher.send("far", Tell(id="a", loop="1", command={}))
+    greets.wait_for("ordered")
+    orders = [line.removeprefix("ordered") for line in greets.lines if line.startswith("ordered")]
+    assert [json.loads(order)["kind"] for order in orders] == ["tell"]
+
+
+def test_what_it_holds_is_checked_and_a_refusal_is_told(fleet: Fleet, greets: Program) -> None:
+    greets.tell('[{"loop": 1}]')
+    refused = fleet.heard.wait("refused")
+    assert isinstance(refused, Refused)
+    assert refused.reason.startswith("what it holds was not understood: ")
+    greets.wait_for("dismissed: what it holds was not understood")
+    assert not fleet.heard.of("joined")

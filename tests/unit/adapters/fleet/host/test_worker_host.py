@@ -28,6 +28,7 @@ from ralph_tui.ports.fleet import (
     Noted,
     Observation,
     Over,
+    Place,
     Recorded,
     Remove,
     Stage,
@@ -342,6 +343,56 @@ def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
         (tree / "go").touch()
         assert seen.over("1").outcome == "completed"
     assert told.index((FLEET, Over)) < told.index(("another", Began))
+
+
+def test_work_that_a_fleet_has_asked_for_is_not_sent_to_the_next(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    host.obey(place_in(root))
+    seen.over()
+    (held,) = host._loops.values()
+    with held.busy:  # git takes its time
+        host.obey(Collect(loop="1", attempt=1))
+        host.fleet_lost()
+        host.fleet_found("another")
+        seen.all.clear()
+    (work,) = host._working
+    work.join()
+    assert seen.all == []
+
+
+def test_what_a_fleet_sends_is_asked_for_again_when_it_is_found_again(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    """Its bundle may have been lost with the connection; others do not wait behind it."""
+
+    def away(fleet_id: str) -> Place:
+        place = place_in(root, lease_s=300.0, fleet_id=fleet_id)
+        source = place.source.model_copy(update={"machine": "elsewhere"})
+        return place.model_copy(update={"source": source})
+
+    host.obey(away(FLEET))
+    commit = seen.wait(NeedsBase).commit
+    host.fleet_lost()
+    host.fleet_found("another")
+    seen.all.clear()
+    host.obey(away("another"))
+    seen.wait(NeedsBase)
+    host.obey(Base(commit=commit, bundle=base_bundle(open_repository(root), commit)))
+    assert seen.over().outcome == "completed"
+    host.fleet_lost()
+    host.fleet_found(FLEET)
+    seen.all.clear()
+    seen.wait(NeedsBase)
+    host.obey(Base(commit=commit, bundle=base_bundle(open_repository(root), commit)))
+    assert seen.over().outcome == "completed"
+
+
+def test_a_host_without_loops_watches_no_lease(host: WorkerHost) -> None:
+    for number in range(5):
+        host.fleet_lost()
+        host.fleet_found(f"fleet-{number}")
+    until(lambda: not any(thread.name == "leases" for thread in threading.enumerate()))
 
 
 def test_the_lease_of_a_fleet_ends_also_while_another_one_is_heard(

@@ -188,6 +188,39 @@ def test_what_a_tree_configures_is_not_run(root: Path, users: Repository, tmp_pa
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_branch_without_its_history_is_refused(
+    root: Path, users: Repository, tmp_path: Path
+) -> None:
+    """Of a shallow clone: git would log, pack and fetch no more in the user's repository."""
+    folder, record = made(root, tmp_path / "fleets")
+    for name in "ab":
+        (folder.tree / name).touch()
+        git(folder.tree, "add", name)
+        git(folder.tree, "commit", "-qm", name)
+    (folder.tree / ".git" / "shallow").write_text(git(folder.tree, "rev-parse", "HEAD") + "\n")
+    collected = collect(folder, record)
+    before = everything(root), git(root, "for-each-ref")
+    with pytest.raises(WorkspaceError, match="lacks history of its commit"):
+        receive(users, collected, record.place.source.commit, "")
+    assert (everything(root), git(root, "for-each-ref")) == before
+    git(root, "fsck", "--connectivity-only")
+
+
+@pytest.mark.parametrize("more", ["^0", "^{commit}", "~0", "/../../x", " x", ".lock"])
+def test_what_is_no_name_of_a_branch_is_refused(
+    root: Path, users: Repository, tmp_path: Path, more: str
+) -> None:
+    folder, record = made(root, tmp_path / "fleets")
+    (folder.tree / "one.txt").touch()
+    collected, base = collect(folder, record), record.place.source.commit
+    receive(users, collected, base, "")
+    before = git(root, "for-each-ref")
+    strange = collected.model_copy(update={"branch": collected.branch + more})
+    with pytest.raises(WorkspaceError):
+        receive(users, strange, base, "")
+    assert git(root, "for-each-ref") == before
+
+
 def test_conflicts_are_told_and_nothing_is_written(
     root: Path, users: Repository, tmp_path: Path
 ) -> None:
