@@ -61,14 +61,23 @@ def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
     return f"it waits for its turn: loops on {account_words(login)} go on one after the other"
 
 
+def _completed(state: FleetState, name: str) -> bool:
+    """Of a loop, or (`name` is what several tries have in common) of one of its tries."""
+    if state.tries(name):
+        chosen = state.chosen.get(name)
+        return chosen is not None and bool(chosen.loop)
+    loop = state.loops.get(name)
+    return loop is not None and loop.status == "ended" and loop.outcome == "completed"
+
+
 def _in_the_way(loop: LoopState, state: FleetState, now: datetime) -> Iterator[str]:
     spec = loop.spec
     host = state.hosts.get(loop.host)
     if loop.resuming and host is not None and not host_with_tree(state, loop):
         until = clock(gone_at(state, host), seconds=True)
         yield f"it waits for {host_words(host.name)}, where its tree is, until {until}"
-    if spec.after:
-        yield f"it waits for a place (after {', '.join(spec.after)})"
+    if before := [name for name in spec.after if not _completed(state, name)]:
+        yield f"it waits until {', '.join(before)} {'is' if len(before) == 1 else 'are'} completed"
     if held := state.held.get(spec.login):
         yield f"it waits: {_held(held, now)}"
     most = state.plan.accounts.get(spec.account) if spec.account else None

@@ -55,7 +55,7 @@ def _for_a_lease(state: FleetState) -> str:
 
 def _parts(state: FleetState, now: datetime) -> Iterator[str]:
     loops = state.loops.values()
-    asking = [loop for loop in loops if loop.question]
+    asking = [loop for loop in loops if _asks(loop)]
     if asking:
         waits = "waits" if len(asking) == 1 else "wait"
         yield f"{named(asking)} {waits} for your answer"
@@ -97,14 +97,14 @@ def _host_away(host: str, until: datetime | None, now: datetime) -> str:
 def tally(state: FleetState) -> Iterator[str]:
     """How many loops run, wait and are over: ``3 loops run``, ``2 queued``, ``4 of 9 over``.
 
-    Those that wait for an answer are named apart.
+    Those that wait for an answer, and those whose host is away, are named apart.
     """
     loops = list(state.loops.values())
-    limited = sum(loop.limited for loop in loops)
-    asking = sum(bool(loop.question) for loop in loops)
-    paused = sum(loop.phase == "paused" and not loop.question for loop in loops)
-    at_work = sum(loop.status in ("running", "placing") for loop in loops)
-    running = at_work - limited - asking - paused
+    at_work = [loop for loop in loops if loop.status in ("running", "placing")]
+    limited = sum(loop.limited for loop in at_work)
+    asking = sum(_asks(loop) for loop in at_work)
+    paused = sum(loop.phase == "paused" and not loop.question for loop in at_work)
+    running = len(at_work) - limited - asking - paused
     queued = sum(loop.status == "queued" for loop in loops)
     over = sum(loop.over for loop in loops)
     if len(loops) == 1 and running + limited + queued > 0:
@@ -121,6 +121,11 @@ def tally(state: FleetState) -> Iterator[str]:
         yield f"{queued} queued"
     if over and over < len(loops):
         yield f"{over} of {len(loops)} over"
+
+
+def _asks(loop: LoopState) -> bool:
+    """Whether an answer would reach it now: what was asked before its host was lost may be over."""
+    return loop.status == "running" and bool(loop.question)
 
 
 def named(loops: Iterable[LoopState]) -> str:
@@ -160,10 +165,15 @@ def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bo
             return loop.question or waits or loop.verdict or in_words(loop.phase) or "it runs"
 
 
-def result_sentence(loop: LoopState) -> str:
-    """What became of a loop's work; empty: nothing is known of any yet."""
+def result_sentence(loop: LoopState, *, lost: bool = False) -> str:
+    """What became of a loop's work; empty: nothing is known of any yet.
+
+    `lost`: the fleet's process is gone, and nobody collects anything.
+    """
     if loop.not_collected:
         return f"its work could not be collected: {loop.not_collected}"
+    if lost and loop.status == "ended" and loop.run_id and not loop.collected:
+        return "its work is not collected yet"
     if loop.collecting:
         return "its work is being collected"
     if not loop.commit:

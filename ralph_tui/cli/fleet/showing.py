@@ -103,7 +103,7 @@ def _lines(root: Path, folder: FleetFolder, state: FleetState, *, alive: bool) -
         sentence = loop_sentence(loop, state, now, lost=lost)
         where = loop.host if len(state.hosts) > 1 else ""
         lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, sentence, where)}")
-        result = result_sentence(loop)
+        result = result_sentence(loop, lost=lost)
         if loop.branch in gone:
             result += "; the branch was deleted since"
         told = [result, kept_sentence(loop), *conflict_sentences(loop)]

@@ -163,7 +163,7 @@ def _told(view: FleetView) -> Iterator[tuple[str, str]]:
     if not loop.over or loop.reason:
         said = loop_sentence(loop, view.state, view.now, lost=view.lost)
         yield said, "warn" if row.asks else "text"
-    if result := result_sentence(loop):
+    if result := result_sentence(loop, lost=view.lost):
         yield result, "warn" if loop.not_collected else "text"
     if kept := kept_sentence(loop):
         yield kept, "dim"

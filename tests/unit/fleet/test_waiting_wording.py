@@ -8,7 +8,7 @@ from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence
 from ralph_tui.text.format import clock
-from tests.fleet_events import a_loop, a_plan, stamped, started
+from tests.fleet_events import a_loop, a_plan, stamped, started, three_tries
 
 LOOPS = [a_loop(str(number), account="work") for number in (1, 2, 3)]
 PLAN = a_plan(*LOOPS, a_loop("4", after=("1",)), accounts={"work": 2})
@@ -39,7 +39,20 @@ def said(*events: told.FleetEvent) -> dict[str, str]:
 def test_a_full_account_is_told_to_who_waits_for_it() -> None:
     words = said()
     assert words["3"] == "it waits for a place on account work, 2 of 2 used"
-    assert words["4"] == "it waits for a place (after 1)"
+
+
+def test_who_comes_after_others_waits_until_those_that_are_left_are_completed() -> None:
+    loops = [a_loop("1"), a_loop("2"), *three_tries(), a_loop("4", after=("1", "2", "3"))]
+
+    def fourth(*events: told.FleetEvent) -> str:
+        state = FleetState().replay(stamped([started(a_plan(*loops)), *events]))
+        return loop_sentence(state.loops["4"], state, state.at)
+
+    done = [told.LoopEnded(loop=name, outcome="completed") for name in "12"]
+    assert fourth() == "it waits until 1, 2, 3 are completed"
+    assert fourth(*done) == "it waits until 3 is completed"
+    won = told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
+    assert fourth(*done, won) == "it waits for a place"
 
 
 def test_a_held_account_is_told_to_all_that_wait_for_it() -> None:
