@@ -12,6 +12,24 @@ from ralph_tui.text.format import clock, count, ending, money, percent
 from ralph_tui.text.terms import RowLevel, in_words, outcome_word, who_words
 
 Said = tuple[RowLevel, str]
+_DONE = {
+    "abort": "gave {} up",
+    "answer": "answered the question of {}",
+    "checkpoint": "asked {} for a snapshot",
+    "edit_prompt": "asked {} about its next prompt",
+    "extend": "changed what {} may use",
+    "guide": "gave {} guidance",
+    "hold": "stopped the countdown of {}'s question",
+    "instruct": "changed the standing instructions of {}",
+    "learning": "changed what {} has learned",
+    "permissions": "changed the permissions of {}",
+    "reflect": "told {} what to do differently next time",
+    "restore": "asked {} to restore a snapshot",
+    "retry": "told {} to try again",
+    "rollover": "asked {} for a fresh session",
+    "unpause": "let {} go on",
+}
+"""What somebody did to a loop, by command, where it is not "asked it to ..."."""
 
 
 def event_words(event: FleetEvent) -> Said | None:
@@ -44,9 +62,11 @@ def _given(event: told.CommandGiven) -> Said | None:
         return None
     whom = f"loop {event.loop}" if event.loop else "the fleet"
     who = who_words(event.by) or "somebody"
-    asked = f"asked {whom} to {in_words(event.name)}"
-    what = f"{who} {f'answered {whom}' if event.name == 'answer' else asked}"
-    return ("warn", f"{what}: {event.refused}") if event.refused else ("owner", what)
+    if event.refused:
+        said = f"{who} told {whom} '{in_words(event.name)}', which was refused"
+        return "warn", f"{said}: {event.refused}"
+    done = _DONE.get(event.name, f"asked {{}} to {in_words(event.name)}")
+    return "owner", f"{who} {done.format(whom)}"
 
 
 def _chosen(event: told.WinnerChosen) -> Said:

@@ -181,10 +181,15 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         paused = here("fleet", "pause", "all", cwd=root)
         assert "loop 1 pauses" in paused.stdout
         assert "loop 2 pauses" in paused.stdout
+        again = here("fleet", "pause", "all", cwd=root).stderr
+        assert all(f"loop {one}: a pause was asked for already" in again for one in "12")
         assert "waits for a place" in here("fleet", "guide", "3", "x", cwd=root).stderr
         assert "no question of loop 1 is open" in here("fleet", "decide", "1", cwd=root).stderr
         assert "say fleet abort 1 --yes" in here("fleet", "abort", "1", cwd=root).stderr
-        assert "is given up" in here("fleet", "abort", "1", "--yes", cwd=root).stdout
+        unbegun = here("fleet", "abort", "3", "--yes", cwd=root).stdout
+        assert unbegun == "loop 3 is given up; it never began\n"
+        given_up = here("fleet", "abort", "1", "--yes", cwd=root).stdout
+        assert given_up == "loop 1 is given up; its work is collected\n"
         until(lambda: state_of(root).loops["1"].outcome == "aborted", 20)
         here("fleet", "stop", "--now", cwd=root)
         assert fleet.wait(timeout=30) == 4, "one of its loops was aborted"

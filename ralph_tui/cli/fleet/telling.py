@@ -44,7 +44,8 @@ def abort(args: argparse.Namespace) -> int:
             print("nothing was aborted", file=sys.stderr)
             return ExitCode.FAILED
     tell(fleet, FLEET if whole else args.loop, {"name": "abort"})
-    print(f"{what} is given up; its work is collected")
+    unbegun = not whole and _never_began(fleet, args.loop)
+    print(f"{what} is given up; {'it never began' if unbegun else 'its work is collected'}")
     return ExitCode.COMPLETED
 
 
@@ -65,7 +66,8 @@ def _tell(loop: str, name: str, done: str, **fields: object) -> int:
         try:
             tell(fleet, one, {"name": name, **fields})
         except RefusedError as error:
-            refusals.append(str(error))
+            whose = f"loop {one}"
+            refusals.append(str(error) if whose in str(error) else f"{whose}: {error}")
             continue
         heard += 1
         print(f"loop {one} {done}")
@@ -74,6 +76,12 @@ def _tell(loop: str, name: str, done: str, **fields: object) -> int:
     for refusal in refusals:
         print(f"ralph-tui: {one_line(refusal)}", file=sys.stderr)
     return ExitCode.COMPLETED
+
+
+def _never_began(fleet: FleetFolder, loop: str) -> bool:
+    """Whether no run of it has ever begun; its journal tells before the fleet has answered."""
+    known = read_fleet(fleet.journal).state().loops.get(loop)
+    return known is not None and not known.run_id
 
 
 def _meant(fleet: FleetFolder, loop: str) -> Iterator[str]:

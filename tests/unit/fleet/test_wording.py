@@ -10,6 +10,7 @@ from ralph_tui.fleet.wording import (
     GONE,
     fleet_sentence,
     loop_sentence,
+    result_sentence,
     spent_words,
     state_word,
 )
@@ -120,3 +121,42 @@ def test_a_loop_in_a_word_is_what_its_sentence_says() -> None:
     assert word(phase("paused", "May I?")) == "asking"
     assert word(phase("agent"), lost=True) == "died"
     assert word(told.LoopEnded(loop="1", outcome="limit_reached"), lost=True) == "limit reached"
+
+
+def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:
+    asks = told.LoopProgressed(loop="1", phase="agent", question="May I?")
+    assert sentence(*BEGUN, asks) == "loop 1 waits for your answer; 5 queued"
+    paused = told.LoopProgressed(loop="1", phase="paused")
+    assert sentence(*BEGUN, paused) == "1 paused; 5 queued"
+    lost = told.LoopLost(loop="1", until=NOW + timedelta(minutes=5))
+    for before in (asks, paused):  # whether that still holds nobody knows
+        said = sentence(*BEGUN, before, lost)
+        assert said == "nothing is heard of this machine: its loops may go on for 5m more; 5 queued"
+
+
+def test_of_a_dead_fleets_loop_nobody_collects_the_work() -> None:
+    def result(*more: told.FleetEvent, lost: bool) -> str:
+        state = FleetState().replay(stamped([started(SIX), *BEGUN, *more]))
+        return result_sentence(state.loops["1"], lost=lost)
+
+    ended = told.LoopEnded(loop="1", outcome="completed")
+    asked = told.CollectionAsked(loop="1")
+    assert result(ended, asked, lost=False) == "its work is being collected"
+    assert result(ended, asked, lost=True) == "its work is not collected yet"
+    assert result(ended, lost=True) == "its work is not collected yet"
+    assert result(lost=True) == "", "it has not ended"
+    done = told.ResultCollected(loop="1", branch="b", commit="c" * 40)
+    assert result(ended, asked, done, lost=True).startswith("branch b at ")
+
+
+def test_what_somebody_did_to_a_loop_is_told_in_words() -> None:
+    def given(name: str, refused: str = "") -> str:
+        by = "the terminal pts/5"
+        return words(told.CommandGiven(loop="1", name=name, by=by, refused=refused))
+
+    assert given("answer") == "you (terminal pts/5) answered the question of loop 1"
+    assert given("guide") == "you (terminal pts/5) gave loop 1 guidance"
+    assert given("pause") == "you (terminal pts/5) asked loop 1 to pause"
+    assert given("unpause") == "you (terminal pts/5) let loop 1 go on"
+    refused = "you (terminal pts/5) told loop 1 'guide', which was refused: no session runs"
+    assert given("guide", "no session runs") == refused
