@@ -22,6 +22,7 @@ from ralph_tui.commands import Abort
 from ralph_tui.events import Noticed, RunStarted
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.events import (
+    AttemptKept,
     CollectionFailed,
     ConflictsFound,
     FleetEvent,
@@ -53,8 +54,8 @@ class _NoWork:
     def receive(self, collected: seen.Collected, run_id: str) -> FleetEvent:
         return CollectionFailed(loop=collected.loop, reason=run_id)
 
-    def keep(self, collected: seen.Collected, host: str) -> FleetEvent | None:
-        return None
+    def keep(self, collected: seen.Collected, host: str) -> AttemptKept:
+        return AttemptKept(loop=collected.loop, attempt=collected.attempt, host=host)
 
     def conflicts(self, loops: Sequence[LoopState]) -> list[ConflictsFound]:
         return []
