@@ -66,8 +66,15 @@ def episode(state: RunState) -> Verdict | None:
     if state.oversight.stale:  # what the agent finds now comes before what called for it
         text = f"{word}: {_restored(state)} restored, {NEXT_TELLS}; {reason}"
         return Verdict(*level, word, text)
-    since = _since(state, made, up=alarm is not None)
-    return Verdict(*level, word, f"{word}: {reason}; {_done_about(state, made)}{since}")
+    answered = _answered_last(state, made)
+    since = _since(state, answered, up=alarm is not None)
+    return Verdict(*level, word, f"{word}: {reason}; {_done_about(state, answered)}{since}")
+
+
+def _answered_last(state: RunState, made: Intervention) -> Intervention:
+    """In one episode may be asked again: the last that was answered; else what has opened it."""
+    latest = reversed(state.oversight.interventions)
+    return next((one for one in latest if one.decision or one is made), made)
 
 
 def _done_about(state: RunState, made: Intervention) -> str:

@@ -200,6 +200,28 @@ def test_an_episode_of_the_circuit_breaker_says_whether_anything_happens_again()
     assert not any("better since" in one for one in said)
 
 
+def test_of_an_episode_in_which_is_asked_again_the_newest_answer_is_told() -> None:
+    world = World([3, *[3] * 12], mode="attended", max_iterations=12)
+    none = list[FileChange]()
+
+    def act(session: FakeSession) -> None:
+        world.workspace.changed = none
+        session.finish()
+
+    world.agent.acts.extend([act] * 12)
+    world.play(answer("continue"))
+    state, stale = RunState(), []
+    for event in world.events:
+        state.apply(event)
+        answers = [made.iteration for made in state.oversight.interventions if made.decision]
+        said = verdict(state, event.at).text
+        if "; continued by you after iteration" in said:
+            stale.append(f"after iteration {answers[-1]}" not in said)
+    assert len({made.iteration for made in state.oversight.interventions if made.decision}) > 1
+    assert stale
+    assert not any(stale)
+
+
 def test_a_loop_that_is_watched_is_never_said_to_be_resumed() -> None:
     start = {"run_id": "r", "root": "/r", "objective": "x", "agent": "claude", "watched": True}
     started = RunStarted.model_validate(start | {"max_iterations": 5, "session_timeout_s": 0})
