@@ -397,6 +397,21 @@ def test_a_loop_that_is_named_is_opened_at_once() -> None:
     with_fleet(look, driver)
 
 
+@pytest.mark.parametrize("key", ["q", "s"])
+def test_a_fleet_that_ends_meanwhile_is_not_said_to_be_alive(key: str) -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press(key)
+        await fleet.sees("esc back")
+        fleet.fleet.coming.append(told.FleetFinished(outcome="completed"))
+        await fleet.until(lambda: fleet.app.screen is fleet.screen)
+        assert fleet.answer == "the fleet is over; q leaves this screen"
+        await fleet.press("q")
+        assert not fleet.app.is_running
+
+    driver = with_fleet(press, FleetDriver(under_way()))
+    assert driver.fleet.sent == []
+
+
 def test_leaving_the_screen_stops_nothing() -> None:
     async def press(fleet: FleetDriver) -> None:
         await fleet.press("q")

@@ -9,6 +9,7 @@ from ralph_tui import commands
 from ralph_tui.ports.fleet_source import ALL, FLEET, FleetSource
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import clip, flat
+from ralph_tui.tui.fleet.keys import over
 from ralph_tui.tui.fleet.stopping import StopFleet, Way
 from ralph_tui.tui.fleet.view import FleetView, LoopRow
 from ralph_tui.tui.modals.confirm import Confirm
@@ -112,14 +113,18 @@ class FleetDialogs:
 
     def stop(self) -> None:
         """Ask how to stop it."""
-        self._app.push_screen(StopFleet(self._app.monotonic, leaving=False), self._stopped)
+        self._ask_how(leaving=False)
 
     def ask_to_leave(self) -> None:
         """Leave; of a fleet that lives it is asked how."""
         if not self._view.live:
             self._app.exit()
         elif not isinstance(self._app.screen, StopFleet):
-            self._app.push_screen(StopFleet(self._app.monotonic, leaving=True), self._stopped)
+            self._ask_how(leaving=True)
+
+    def _ask_how(self, *, leaving: bool) -> None:
+        dialog = StopFleet(self._app.monotonic, lambda: self._view.live, leaving=leaving)
+        self._app.push_screen(dialog, self._stopped)
 
     def interrupt(self) -> None:
         """ctrl+c: the same dialog; a second one soon after it leaves, and stops nothing."""
@@ -131,7 +136,10 @@ class FleetDialogs:
             self.ask_to_leave()
 
     def _stopped(self, way: Way | None) -> None:
-        if way == "screen":
+        if way is None:
+            leave = self._app.keys.shown("leave")
+            self._screen.answer(f"{over(self._view)}; {leave} leaves this screen")
+        elif way == "screen":
             self._app.exit("screen")
         elif way in ("after_iteration", "now"):
             self._source.send(FLEET, commands.Stop(mode=way))

@@ -13,7 +13,10 @@ Way = Literal["screen", "after_iteration", "now", "stay"]
 
 
 class StopFleet(Choosing[Way]):
-    """Stop it after the running iterations, or now; or leave only its screen."""
+    """Stop it after the running iterations, or now; or leave only its screen.
+
+    None: it is over meanwhile.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "answer('after_iteration')", show=False),
@@ -22,11 +25,17 @@ class StopFleet(Choosing[Way]):
     ]
     HELPS = (("?", "help"),)
 
-    def __init__(self, clock: Callable[[], float] = monotonic, *, leaving: bool) -> None:
-        """`leaving`: the screen is left, which by itself stops nothing."""
+    def __init__(
+        self,
+        clock: Callable[[], float] = monotonic,
+        stands: Callable[[], bool] | None = None,
+        *,
+        leaving: bool,
+    ) -> None:
+        """`leaving`: the screen is left, which stops nothing; `stands`: see `Choosing`."""
         self._leaving = leaving
         asked = "The fleet is alive. How do you want to leave?" if leaving else "Stop the fleet?"
-        super().__init__(asked, clock)
+        super().__init__(asked, clock, stands)
 
     def choices(self) -> Sequence[Choice]:
         """See `Choosing`."""

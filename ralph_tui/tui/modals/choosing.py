@@ -15,6 +15,7 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 T = TypeVar("T")
 
+LOOK_S = 0.25
 WIDEST = 100
 FRAMED_ROWS, FRAME_CELLS, FRAME_ROWS = 10, 6, 4
 """In fewer rows there is no frame; with its margin it takes these cells and rows."""
@@ -41,9 +42,18 @@ class Choosing(Modal[T]):
         Binding("up", "roll(-1)", show=False),
     ]
 
-    def __init__(self, question: str, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        question: str,
+        clock: Callable[[], float] = monotonic,
+        stands: Callable[[], bool] | None = None,
+    ) -> None:
+        """`stands`: whether it has still to be asked; where it has not, it closes with None.
+
+        None: whatever happens meanwhile, it does.
+        """
         super().__init__(clock)
-        self.question = question
+        self.question, self._stands = question, stands
 
     def choices(self) -> Sequence[Choice]:
         """The answers, the way back last."""
@@ -65,8 +75,14 @@ class Choosing(Modal[T]):
             yield ScrollText("choosing")
 
     def on_mount(self) -> None:
-        """Find a place for it."""
+        """Find a place for it, and look from time to time."""
         self.lay()
+        if self._stands is not None:
+            self.set_interval(LOOK_S, self._close_if_over)
+
+    def _close_if_over(self) -> None:
+        if self.is_current and self._stands is not None and not self._stands():
+            self.dismiss(None)
 
     def on_resize(self, event: events.Resize) -> None:
         """Another size, another place."""

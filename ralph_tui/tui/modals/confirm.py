@@ -8,8 +8,6 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui.tui.modals.choosing import Choice, Choosing
 
-LOOK_S = 0.25
-
 
 class Confirm(Choosing[bool]):
     """Answers True for yes; esc is no. None: what was asked about is over."""
@@ -24,28 +22,17 @@ class Confirm(Choosing[bool]):
         question: str,
         detail: str = "",
         clock: Callable[[], float] = monotonic,
-        stands: Callable[[], bool] = lambda: True,
+        stands: Callable[[], bool] | None = None,
         *,
         yes: str = "yes",
     ) -> None:
-        """`stands`: whether it still has to be asked; where it has not, the dialog closes.
-
-        `yes`: what y does, in a word or two.
-        """
-        super().__init__(question, clock)
-        self._detail, self._stands, self._yes = detail, stands, yes
+        """`stands`: see `Choosing`; `yes`: what y does, in a word or two."""
+        super().__init__(question, clock, stands)
+        self._detail, self._yes = detail, yes
 
     def choices(self) -> Sequence[Choice]:
         """See `Choosing`."""
         return (Choice("y", self._yes, self._detail), Choice("esc", "back"))
-
-    def on_mount(self) -> None:
-        """Look from time to time."""
-        self.set_interval(LOOK_S, self._close_if_over)
-
-    def _close_if_over(self) -> None:
-        if self.is_current and not self._stands():
-            self.dismiss(None)
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
         """Close with the answer."""
