@@ -29,6 +29,7 @@ from ralph_tui.fleet.events import (
     FleetStarted,
     LoopProgressed,
 )
+from ralph_tui.fleet.loop_state import Earlier
 from ralph_tui.fleet.plan import Loop, Plan
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import fleet as seen
@@ -51,8 +52,10 @@ class _NoWork:
 
     copied: dict[str, str] = {}
 
-    def receive(self, collected: seen.Collected, run_id: str) -> FleetEvent:
-        return CollectionFailed(loop=collected.loop, reason=run_id)
+    def receive(
+        self, collected: seen.Collected, run_id: str, earlier: Earlier | None
+    ) -> list[FleetEvent]:
+        return [CollectionFailed(loop=collected.loop, reason=run_id)]
 
     def keep(self, collected: seen.Collected, host: str) -> AttemptKept:
         return AttemptKept(loop=collected.loop, attempt=collected.attempt, host=host)

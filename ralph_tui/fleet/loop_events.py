@@ -5,7 +5,7 @@ from typing import Any
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.loop_state import Earlier, LoopState
 
 COURSE = 200
 """Readings of a loop that are kept, the last ones."""
@@ -104,6 +104,8 @@ def _ended(loop: LoopState, event: told.LoopEnded) -> None:
 
 
 def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
+    if loop.commit and loop.branch:
+        loop.earlier = Earlier(loop.branch, loop.commit, loop.attempt, loop.host)
     if loop.run_id and not event.resume:
         loop.left = {**loop.left, loop.attempt: loop.host}
     loop.status, loop.outcome, loop.reason = "queued", None, event.reason

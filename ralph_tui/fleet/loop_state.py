@@ -13,6 +13,16 @@ LIMITS = ("usage_limit", "overload", "outage", "")
 """What a limited loop waits for that is its login's affair; the last: it did not say."""
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """What was collected of a loop before it went on, or began anew."""
+
+    branch: str
+    commit: str
+    attempt: int
+    host: str
+
+
 @dataclass
 class LoopState:
     """One loop."""
@@ -87,6 +97,7 @@ class LoopState:
     commit: str = ""
     """Of that branch."""
     files: int = 0
+    earlier: Earlier | None = None
     kept: dict[int, str] = field(default_factory=dict)
     """Branches of attempts whose place another one has taken, by number."""
     left: dict[int, str] = field(default_factory=dict)

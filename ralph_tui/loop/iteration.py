@@ -175,8 +175,6 @@ class Iteration:
     def end_if_last(self, k: int) -> None:
         """Raise `Ended` when nothing allows another iteration after this one."""
         run = self.run.state.run
-        if run.stopping == "after_iteration":
-            raise Ended("interrupted", f"stopped after iteration {k}, as asked")
         if budget_of(self.run.state).spent >= 1:
             raise Ended("limit_reached", f"the budget is used up after iteration {k}")
         if k >= run.max_iterations:
@@ -186,3 +184,5 @@ class Iteration:
                 f"{all_used(k)} at {percent(reached, run.best)} "
                 f"(best {percent(run.best, reached)})",
             )
+        if run.stopping == "after_iteration":  # of one at its limit nothing is left to go on with
+            raise Ended("interrupted", f"stopped after iteration {k}, as asked")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ralph_tui.adapters.fleet.records.folders import FleetFolder, find_fleets
 from ralph_tui.adapters.fleet.records.reading import read_fleet
-from ralph_tui.adapters.fleet.trees.git import own_git
 from ralph_tui.adapters.fleet.trees.places import (
     PlaceRecord,
     TreeFolder,
@@ -21,6 +20,7 @@ from ralph_tui.adapters.fleet.trees.places import (
     size_of,
     usual_base,
 )
+from ralph_tui.adapters.fleet.trees.receiving import checked_out
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.workspace.repository import Repository
@@ -160,7 +160,7 @@ def _remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -
 
 def beaten_branches(repository: Repository, state: FleetState) -> Iterator[LeftBranch]:
     """Of tries that were beaten: those that still stand where they were collected may go."""
-    worktrees = _checked_out(repository)
+    worktrees = checked_out(repository)
     for loop in state.loops.values():
         if loop.place != "beaten" or not loop.commit or not loop.branch:
             continue
@@ -173,16 +173,3 @@ def beaten_branches(repository: Repository, state: FleetState) -> Iterator[LeftB
         if commit != loop.commit:
             kept = "it has other commits than those that were collected"
         yield LeftBranch(loop.branch, commit, kept)
-
-
-def _checked_out(repository: Repository) -> dict[str, str]:
-    """The folders of all worktrees by the ref that is checked out in each."""
-    listed = own_git(repository.root, "worktree", "list", "--porcelain", source=repository.root)
-    found, where = {}, ""
-    for line in listed.lines:
-        key, _, value = line.partition(" ")
-        if key == "worktree":
-            where = value
-        elif key == "branch":
-            found[value] = where
-    return found

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from ralph_tui.adapters.fleet.records.mirror import Mirror
 from ralph_tui.fleet.events import AttemptKept, ConflictsFound, FleetEvent
+from ralph_tui.fleet.loop_state import Earlier
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.ports.fleet import Collected, Order
 from ralph_tui.ports.host import Clock
@@ -50,8 +51,13 @@ class Results(Protocol):
         """The files that every tree gets: path and content, base64."""
         ...
 
-    def receive(self, collected: Collected, run_id: str) -> FleetEvent:
-        """Make a branch of a bundle: ``ResultCollected`` or ``CollectionFailed``."""
+    def receive(
+        self, collected: Collected, run_id: str, earlier: Earlier | None
+    ) -> Sequence[FleetEvent]:
+        """Make a branch of a bundle: ``ResultCollected`` or ``CollectionFailed`` is the last event.
+
+        `earlier` is what was collected of the loop before: its branch goes on.
+        """
         ...
 
     def keep(self, collected: Collected, host: str) -> AttemptKept:

@@ -254,5 +254,5 @@ class Observing:
         if isinstance(one, seen.NotCollected):
             self._desk.record(told.CollectionFailed(loop=one.loop, reason=one.reason))
             return
-        run_id = loop.run_id
-        self._desk.work(f"collect {one.loop}", lambda: [self._results.receive(one, run_id)])
+        run_id, earlier = loop.run_id, loop.earlier
+        self._desk.work(f"collect {one.loop}", lambda: self._results.receive(one, run_id, earlier))

@@ -27,6 +27,7 @@ from ralph_tui.fleet.events import (
     ResultCollected,
     WinnerVerified,
 )
+from ralph_tui.fleet.loop_state import Earlier
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports.fleet import Collected
 
@@ -52,19 +53,29 @@ class CollectedWork:
         """
         return read_copied(self._repository.root, self._start.plan.copied)
 
-    def receive(self, collected: Collected, run_id: str) -> FleetEvent:
-        """Make a branch of what a host has sent; ``CollectionFailed`` where that cannot be."""
+    def receive(
+        self, collected: Collected, run_id: str, earlier: Earlier | None
+    ) -> Sequence[FleetEvent]:
+        """Make a branch of what a host has sent; ``CollectionFailed`` where that cannot be.
+
+        `earlier` is what was collected of the loop before: its branch goes on.
+        """
+        loop = collected.loop
         try:
-            made = receive(self._repository, collected, self._start.commit, run_id)
+            made = receive(self._repository, collected, self._start.commit, run_id, earlier)
         except RalphError as error:
-            return CollectionFailed(loop=collected.loop, reason=str(error))
-        return ResultCollected(
-            loop=collected.loop,
+            return [CollectionFailed(loop=loop, reason=str(error))]
+        result = ResultCollected(
+            loop=loop,
             branch=made.branch,
             commit=made.commit,
             files=made.files,
             changed_lines=made.changed_lines,
         )
+        if not made.kept or earlier is None:
+            return [result]
+        before = {"attempt": earlier.attempt, "host": earlier.host, "branch": made.kept}
+        return [AttemptKept.model_validate({"loop": loop, **before}), result]
 
     def keep(self, collected: Collected, host: str) -> AttemptKept:
         """Make a branch of an attempt whose place another one has taken, named after both.

@@ -1,8 +1,10 @@
 """A loop's work, taken into the user's repository as a new branch.
 
-Rule: nothing that is there changes. No branch is moved or overwritten, and HEAD, index and files
-are not touched; a name that is taken gets a number. What a bundle says of itself is not believed:
-only the commit that was told is made a branch, only snapshots of the loop's own run become refs.
+Rule: nothing of the user's changes. No branch is overwritten, and HEAD, index and files are not
+touched; a name that is taken gets a number. Only the branch that an earlier collection of the same
+loop has made goes on, as long as it stands where it was put and is checked out nowhere. What a
+bundle says of itself is not believed: only the commit that was told is made a branch, only
+snapshots of the loop's own run become refs.
 """
 
 import re
@@ -11,8 +13,10 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from ralph_tui.adapters.fleet.trees.collecting import changed_between
+from ralph_tui.adapters.fleet.trees.git import own_git
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import WorkspaceError, why, workspace_error
+from ralph_tui.fleet.loop_state import Earlier
 from ralph_tui.plain_files import write_whole
 from ralph_tui.ports.fleet import Collected
 from ralph_tui.text.sanitize import one_line
@@ -34,10 +38,21 @@ class Received:
     """Changed since the base."""
     changed_lines: int = 0
     """Added and removed since the base."""
+    kept: str = ""
+    """The branch of what was collected before, where this does not stand on that."""
 
 
-def receive(repository: Repository, collected: Collected, base: str, run_id: str) -> Received:
-    """Take it in; raises ``WorkspaceError``: then no branch was made."""
+def receive(
+    repository: Repository,
+    collected: Collected,
+    base: str,
+    run_id: str,
+    earlier: Earlier | None = None,
+) -> Received:
+    """Take it in; raises ``WorkspaceError``: then no branch was made.
+
+    `earlier` is what was collected of the loop before.
+    """
     commit = collected.commit
     if not _ID.fullmatch(commit) or not collected.branch.startswith(BELOW):
         raise WorkspaceError("what the host sent names no commit, or no branch of a fleet")
@@ -50,9 +65,9 @@ def receive(repository: Repository, collected: Collected, base: str, run_id: str
         raise WorkspaceError(f"the bundle of loop {collected.loop} holds another commit")
     _check_history(repository, commit, collected.loop)
     changed = changed_between(repository, base, commit)
-    branch = _made_branch(repository, collected.branch, commit)
+    branch, kept = _made_branch(repository, collected.branch, commit, earlier)
     _keep_snapshots(repository, refs, run_id)
-    return Received(branch, commit, len(changed), sum(changed.values()))
+    return Received(branch, commit, len(changed), sum(changed.values()), kept)
 
 
 def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
@@ -82,7 +97,10 @@ def _check_history(repository: Repository, commit: str, loop: str) -> None:
         )
 
 
-def _made_branch(repository: Repository, wanted: str, commit: str) -> str:
+def _made_branch(
+    repository: Repository, wanted: str, commit: str, earlier: Earlier | None
+) -> tuple[str, str]:
+    """The branch, and the one of the earlier commit where that is not part of it."""
     for number in range(1, _TRIES):
         branch = wanted if number == 1 else f"{wanted}-{number}"
         ref = f"refs/heads/{branch}"
@@ -90,13 +108,48 @@ def _made_branch(repository: Repository, wanted: str, commit: str) -> str:
         # of a branch, and whatever is no commit.
         made = repository.git("update-ref", ref, commit, "0" * len(commit), accept=None)
         if made.status == 0:
-            return branch
+            return branch, ""
         there = repository.git("show-ref", "--verify", "--hash", ref, accept=None)
         if there.line == commit:
-            return branch
+            return branch, ""
+        if earlier is not None and (branch, there.line) == (earlier.branch, earlier.commit):
+            kept = _gone_on(repository, earlier, commit)
+            if kept is not None:
+                return branch, kept
         if there.status:
             raise repository.error_of(made, ("update-ref",))
     raise WorkspaceError(f"there are {_TRIES} branches like {wanted} already: delete some")
+
+
+def _gone_on(repository: Repository, earlier: Earlier, commit: str) -> str | None:
+    """Move the branch of an earlier collection; None: it is not to be moved.
+
+    Where the commit does not stand on the earlier one that gets a branch beside, which is given.
+    """
+    ref = f"refs/heads/{earlier.branch}"
+    if ref in checked_out(repository):
+        return None
+    stands_on = ("merge-base", "--is-ancestor", earlier.commit, commit)
+    beside = ""
+    lines = f"update {ref}\0{commit}\0{earlier.commit}\0"
+    if repository.git(*stands_on, accept=None).status:
+        beside = f"{earlier.branch}-attempt-{earlier.attempt}"
+        lines = f"create refs/heads/{beside}\0{earlier.commit}\0{lines}"
+    moved = repository.git("update-ref", "-z", "--stdin", stdin=lines.encode(), accept=None)
+    return beside if moved.status == 0 else None
+
+
+def checked_out(repository: Repository) -> dict[str, str]:
+    """The folders of all worktrees by the ref that is checked out in each."""
+    listed = own_git(repository.root, "worktree", "list", "--porcelain", source=repository.root)
+    found, where = {}, ""
+    for line in listed.lines:
+        key, _, value = line.partition(" ")
+        if key == "worktree":
+            where = value
+        elif key == "branch":
+            found[value] = where
+    return found
 
 
 def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -> None:

@@ -20,6 +20,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, Noticed, RunStarted, WaitStarted
 from ralph_tui.fleet import decisions
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.loop_state import Earlier
 from ralph_tui.fleet.plan import HERE, Plan
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.ports import Accepted, Refused
@@ -44,13 +45,14 @@ class Played:
         self.may_go_on = threading.Event()
         self.may_go_on.set()
 
-    def receive(self, collected: seen.Collected, run_id: str) -> told.FleetEvent:
+    def receive(
+        self, collected: seen.Collected, run_id: str, earlier: Earlier | None
+    ) -> list[told.FleetEvent]:
         assert self.may_go_on.wait(10)
         if not collected.bundle:
-            return told.CollectionFailed(loop=collected.loop, reason="no bundle")
-        return told.ResultCollected(
-            loop=collected.loop, branch=collected.branch, commit=run_id, files=1
-        )
+            return [told.CollectionFailed(loop=collected.loop, reason="no bundle")]
+        branch = collected.branch
+        return [told.ResultCollected(loop=collected.loop, branch=branch, commit=run_id, files=1)]
 
     def keep(self, collected: seen.Collected, host: str) -> told.AttemptKept:
         if collected.bundle == b"refused":

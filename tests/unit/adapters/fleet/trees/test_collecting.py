@@ -13,10 +13,11 @@ from ralph_tui.adapters.fleet.trees.conflicts import Conflicts, ConflictTable
 from ralph_tui.adapters.fleet.trees.filling import put_copied, read_copied
 from ralph_tui.adapters.fleet.trees.making import Origin, make_clone, make_worktree
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
-from ralph_tui.adapters.fleet.trees.receiving import receive
+from ralph_tui.adapters.fleet.trees.receiving import Received, receive
 from ralph_tui.adapters.fleet.trees.sources import base_bundle, source_of
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.fleet.loop_state import Earlier
 from ralph_tui.ports.fleet import Collected
 from tests.hosted import FLEET, committed, git, place_in
 
@@ -219,6 +220,60 @@ def test_what_is_no_name_of_a_branch_is_refused(
     with pytest.raises(WorkspaceError):
         receive(users, strange, base, "")
     assert git(root, "for-each-ref") == before
+
+
+class Twice:
+    """A loop that was collected, has gone on in its tree, and is collected again."""
+
+    def __init__(self, root: Path, users: Repository, base: Path) -> None:
+        self.root, self.users = root, users
+        self.folder, self.record = made(root, base)
+        self.base = self.record.place.source.commit
+        (self.folder.tree / "one.txt").write_text("1\n")
+        self.first = receive(users, collect(self.folder, self.record), self.base, "")
+        self.earlier = Earlier(self.first.branch, self.first.commit, 1, "far")
+        (self.folder.tree / "two.txt").write_text("2\n")
+
+    def again(self) -> Received:
+        work = collect(self.folder, self.record)
+        return receive(self.users, work, self.base, "", self.earlier)
+
+    def of(self, branch: str) -> str:
+        return git(self.root, "rev-parse", f"refs/heads/{branch}")
+
+
+@pytest.fixture
+def twice(root: Path, users: Repository, tmp_path: Path) -> Twice:
+    return Twice(root, users, tmp_path / "fleets")
+
+
+def test_the_branch_of_a_loop_that_goes_on_goes_on(twice: Twice) -> None:
+    second = twice.again()
+    assert (second.branch, second.kept) == ("ralph/night/1", "")
+    assert twice.of("ralph/night/1") == second.commit != twice.first.commit
+    assert git(twice.root, "branch", "--list", "ralph/*").split() == ["ralph/night/1"]
+
+
+def test_what_the_work_does_not_stand_on_is_kept_beside(twice: Twice) -> None:
+    """It began anew, or the agent has rewritten it."""
+    git(twice.folder.tree, "reset", "-q", "--soft", "HEAD^")
+    second = twice.again()
+    assert (second.branch, second.kept) == ("ralph/night/1", "ralph/night/1-attempt-1")
+    assert twice.of("ralph/night/1") == second.commit
+    assert twice.of("ralph/night/1-attempt-1") == twice.first.commit
+
+
+def test_a_branch_that_its_owner_has_moved_or_works_on_stays(twice: Twice) -> None:
+    git(twice.root, "checkout", "-q", "ralph/night/1")
+    second = twice.again()
+    assert (second.branch, second.kept) == ("ralph/night/1-2", "")
+    assert twice.of("ralph/night/1") == twice.first.commit
+    git(twice.root, "commit", "-q", "--allow-empty", "-m", "mine")
+    git(twice.root, "checkout", "-q", "--detach")
+    mine = twice.of("ralph/night/1")
+    (twice.folder.tree / "three.txt").touch()
+    assert twice.again().branch == "ralph/night/1-3"
+    assert twice.of("ralph/night/1") == mine
 
 
 def test_conflicts_are_told_and_nothing_is_written(
