@@ -403,8 +403,8 @@ def test_a_fleet_that_ends_meanwhile_is_not_said_to_be_alive(key: str) -> None:
         await fleet.press(key)
         await fleet.sees("esc back")
         fleet.fleet.coming.append(told.FleetFinished(outcome="completed"))
+        await fleet.sees("the fleet is over; q leaves this screen")
         await fleet.until(lambda: fleet.app.screen is fleet.screen)
-        assert fleet.answer == "the fleet is over; q leaves this screen"
         await fleet.press("q")
         assert not fleet.app.is_running
 

@@ -53,7 +53,7 @@ class Choosing(Modal[T]):
         None: whatever happens meanwhile, it does.
         """
         super().__init__(clock)
-        self.question, self._stands = question, stands
+        self.question, self._still_asked = question, stands
 
     def choices(self) -> Sequence[Choice]:
         """The answers, the way back last."""
@@ -77,11 +77,11 @@ class Choosing(Modal[T]):
     def on_mount(self) -> None:
         """Find a place for it, and look from time to time."""
         self.lay()
-        if self._stands is not None:
+        if self._still_asked is not None:
             self.set_interval(LOOK_S, self._close_if_over)
 
     def _close_if_over(self) -> None:
-        if self.is_current and self._stands is not None and not self._stands():
+        if self.is_current and self._still_asked is not None and not self._still_asked():
             self.dismiss(None)
 
     def on_resize(self, event: events.Resize) -> None:
