@@ -3,21 +3,32 @@
 Git merges in memory; the objects it makes go into a folder that is thrown away.
 """
 
+import re
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.adapters.workspace.git import GitResult, run_git
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.errors import why, workspace_error
+from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError, why, workspace_error
 from ralph_tui.text.sanitize import one_line
 
 MOST_FILES = 5
 """Files that are named of a conflict."""
+MOST_PAIRS = 50
+"""Pairs that one git merges: each process has its own time limit."""
+REST_S = 600.0
+"""How long no more is merged after a git that had to be ended: each try would take as long."""
 NEEDED = "2.39"
 """The first git that merges in memory, and many in one process."""
+NO_COMMON = "no common history"
+"""Stands in the place of the files: git refuses to merge such a pair."""
+GONE = "its commit is not in the repository any more"
+_AFTER_COMMIT = re.compile(r"~([0-9a-f]{40}(?:[0-9a-f]{24})?)(?:_\d+)?\Z")
+"""What git puts behind the name of a file where the other side has a folder of that name."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,7 @@ class Conflicts:
     """With what a commit cannot be merged."""
 
     others: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By name, each with some of the files."""
+    """By name, each with some of the files, or with why git does not even try."""
     unknown: str = ""
     """Why it cannot be told of some or all, one sentence; empty: it was told."""
 
@@ -39,31 +50,70 @@ class ConflictTable:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._merged: dict[frozenset[str], tuple[str, ...]] = {}
-        """By pair, the files in conflict."""
+        self._merged: dict[frozenset[str], tuple[str, ...] | None] = {}
+        """By pair, the files in conflict; None: there is no conflict."""
+        self._ended = ""
+        """Why a git that merged was ended."""
+        self._rests_until = 0.0
 
     def of(self, commit: str, others: Mapping[str, str]) -> Conflicts:
         """Try to merge a commit with each of the others, which are commits by name.
 
-        Raises ``WorkspaceError`` where git cannot work at all.
+        An other one that is gone is left out: what is not there cannot conflict. Raises
+        ``WorkspaceError`` where git cannot work at all.
         """
         pairs = {name: frozenset((commit, other)) for name, other in others.items()}
-        problem = self._merge({pair for pair in pairs.values() if pair not in self._merged})
-        found = {name: files for name, pair in pairs.items() if (files := self._merged.get(pair))}
-        return Conflicts(found, problem)
+        wanted = {pair for pair in pairs.values() if pair not in self._merged}
+        gone = _gone(self._repository, frozenset[str]().union(*wanted))
+        if commit in gone:
+            problem = GONE
+        else:
+            problem = self._merge(pair for pair in wanted if pair.isdisjoint(gone))
+        told = ((name, self._merged.get(pair)) for name, pair in pairs.items())
+        return Conflicts({name: files for name, files in told if files is not None}, problem)
 
     def _merge(self, pairs: Iterable[frozenset[str]]) -> str:
         """Why it cannot be told of some of them; that is tried again when they are asked about."""
-        unknown, left = "", [(min(pair), max(pair)) for pair in pairs]
+        unknown, left = "", sorted((min(pair), max(pair)) for pair in pairs)
+        if left and time.monotonic() < self._rests_until:
+            return self._ended
         with ExitStack() as held:
             folder = held.enter_context(_objects_apart(self._repository)) if left else ""
             while left:
-                told, problem = _conflicts(self._repository, left, folder)
-                for pair, files in zip(left, told, strict=False):
-                    self._merged[frozenset(pair)] = files
-                unknown = unknown or problem
-                left = left[len(told) + 1 :]  # with one that it cannot tell git ends
+                now = left[:MOST_PAIRS]
+                try:
+                    told, result = _conflicts(self._repository, now, folder)
+                except NoRoomError:
+                    raise
+                except WorkspaceError as error:
+                    if isinstance(error, GitEndedError):
+                        self._ended, self._rests_until = str(error), time.monotonic() + REST_S
+                    return str(error)
+                self._merged.update(zip(map(frozenset, now), told, strict=False))
+                left = left[len(told) :]
+                if len(told) < len(now):  # with one that it cannot tell git ends
+                    pair = left.pop(0)
+                    if _have_no_common_history(self._repository, pair):
+                        self._merged[frozenset(pair)] = (NO_COMMON,)
+                    elif old := _too_old(self._repository):
+                        return old
+                    else:
+                        unknown = unknown or _why(self._repository, result)
         return unknown
+
+
+def _gone(repository: Repository, commits: Iterable[str]) -> set[str]:
+    """Which of them are not in the repository: their branch was deleted, and git has cleaned up."""
+    asked = sorted(commits)
+    if not asked:
+        return set()
+    stdin = "".join(f"{commit}\n" for commit in asked).encode()
+    told = repository.git("cat-file", "--batch-check=%(objecttype)", stdin=stdin).lines
+    return {commit for commit, kind in zip(asked, told, strict=False) if kind != "commit"}
+
+
+def _have_no_common_history(repository: Repository, pair: tuple[str, str]) -> bool:
+    return repository.git("merge-base", *pair, accept=None).status == 1
 
 
 @contextmanager
@@ -81,39 +131,54 @@ def _objects_apart(repository: Repository) -> Iterator[str]:
 
 def _conflicts(
     repository: Repository, pairs: Sequence[tuple[str, str]], folder: str
-) -> tuple[list[tuple[str, ...]], str]:
-    """The files in conflict of each pair, up to one of which it cannot be told; and why not."""
+) -> tuple[list[tuple[str, ...] | None], GitResult]:
+    """The files in conflict of each pair, up to one of which it cannot be told; None: no conflict.
+
+    And what git has said.
+    """
     apart = {
         "GIT_OBJECT_DIRECTORY": folder,
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(repository.objects),
     }
-    told = repository.git(
+    result = repository.git(
         *("merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages"),
         stdin="".join(f"{ours} {theirs}\n" for ours, theirs in pairs).encode(),
         environment=apart,
         accept=None,
     )
-    found = list(_told(told.out.decode("utf-8", "surrogateescape").split("\0")))
-    if told.status == 0 and len(found) == len(pairs):
-        return found, ""
-    return found, _why(repository, told.status, told.error)
+    told = _told(result.out.decode("utf-8", "surrogateescape").split("\0"))
+    found = zip(pairs, told, strict=False)
+    return [None if names is None else _shown(names, pair) for pair, names in found], result
 
 
-def _told(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _told(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
     """Of each merge git says whether it was clean, the tree, the files in conflict, nothing."""
     at = 0
     with suppress(ValueError, IndexError):  # git was cut off
         while words[at] in ("0", "1"):
             end = words.index("", at)
-            files = tuple(one_line(name) for name in words[at + 2 : end])
-            yield () if words[at] == "1" else files[:MOST_FILES] or ("",)
+            yield None if words[at] == "1" else words[at + 2 : end]
             at = end + 1
 
 
-def _why(repository: Repository, status: int, error: str) -> str:
+def _shown(names: Iterable[str], pair: tuple[str, str]) -> tuple[str, ...]:
+    """Some of the files, as their owners call them, each once."""
+    plain = (_AFTER_COMMIT.sub(lambda end: "" if end[1] in pair else end[0], n) for n in names)
+    return tuple(dict.fromkeys(one_line(name) for name in plain))[:MOST_FILES]
+
+
+def _too_old(repository: Repository) -> str:
+    """What to say where this git cannot merge in memory; empty: it can."""
     version = run_git(repository.root, "version").line
     numbers = [int(part) for part in version.split()[-1].split(".")[:2] if part.isdecimal()]
     if numbers and numbers < [int(part) for part in NEEDED.split(".")]:
         return f"{one_line(version)} cannot tell conflicts beforehand: git {NEEDED} or newer does"
-    reason = one_line(error) or "no reason given"
-    return f"git merge-tree ended with {status}: {reason}"
+    return ""
+
+
+def _why(repository: Repository, result: GitResult) -> str:
+    """Raises ``NoRoomError`` where the disk is full."""
+    error = repository.error_of(result, ("merge-tree",))
+    if isinstance(error, NoRoomError):
+        raise error
+    return str(error)

@@ -1,7 +1,6 @@
 """What a loop has done comes home as a branch, and nothing else of the user's changes."""
 
 import base64
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.fleet.trees.collecting import collect
-from ralph_tui.adapters.fleet.trees.conflicts import Conflicts, ConflictTable
 from ralph_tui.adapters.fleet.trees.filling import put_copied, read_copied
 from ralph_tui.adapters.fleet.trees.making import Origin, make_clone, make_worktree
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
@@ -162,8 +160,6 @@ def test_a_host_is_not_believed(root: Path, users: Repository, tmp_path: Path) -
 def test_a_tree_whose_git_became_the_users_is_left_alone(
     root: Path, users: Repository, tmp_path: Path
 ) -> None:
-    import shutil
-
     folder, record = made(root, tmp_path / "fleets")
     shutil.rmtree(folder.tree / ".git")
     (folder.tree / ".git").symlink_to(root / ".git")
@@ -274,74 +270,6 @@ def test_a_branch_that_its_owner_has_moved_or_works_on_stays(twice: Twice) -> No
     (twice.folder.tree / "three.txt").touch()
     assert twice.again().branch == "ralph/night/1-3"
     assert twice.of("ralph/night/1") == mine
-
-
-def test_conflicts_are_told_and_nothing_is_written(
-    root: Path, users: Repository, tmp_path: Path
-) -> None:
-    base = git(root, "rev-parse", "HEAD")
-    branches = {}
-    for loop, text in (("1", "one"), ("2", "two")):
-        folder, record = made(root, tmp_path / "fleets", loop)
-        (folder.tree / "checks.sh").write_text(text)
-        branches[loop] = receive(users, collect(folder, record), base, "").commit
-    objects = sorted((root / ".git" / "objects").rglob("*"))
-    table = ConflictTable(users)
-    found = table.of(branches["1"], {"ralph/night/2": branches["2"], "main": base})
-    assert (found.others, found.unknown) == ({"ralph/night/2": ("checks.sh",)}, "")
-    gone = {f"gone-{digit}": digit * 40 for digit in "0f8"}
-    beside = ConflictTable(users).of(branches["1"], gone | {"2": branches["2"], "main": base})
-    assert beside.others == {"2": ("checks.sh",)}, "one that is gone hides no other"
-    assert "git merge-tree" in beside.unknown
-    assert sorted((root / ".git" / "objects").rglob("*")) == objects
-
-
-def test_each_pair_is_merged_once_whichever_of_them_is_asked_about(
-    root: Path, users: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base = git(root, "rev-parse", "HEAD")
-    git(root, "checkout", "-q", "-b", "other")
-    (root / "checks.sh").write_text("other")
-    git(root, "commit", "-qam", "other")
-    other = git(root, "rev-parse", "HEAD")
-    git(root, "checkout", "-q", "-b", "third", base)
-    (root / "checks.sh").write_text("third")
-    git(root, "commit", "-qam", "third")
-    third = git(root, "rev-parse", "HEAD")
-    table = ConflictTable(users)
-    assert table.of(other, {"third": third}).others == {"third": ("checks.sh",)}
-
-    with monkeypatch.context() as changed:
-        _old_git(tmp_path, changed)
-        known = table.of(third, {"other": other, "base": base})
-    assert known.others == {"other": ("checks.sh",)}
-    assert "git version 2.34.1" in known.unknown, "of the base nothing is known yet"
-    assert table.of(third, {"base": base}) == Conflicts(), "what could not be told is tried again"
-
-
-def test_an_older_git_says_that_it_cannot_tell_conflicts(
-    users: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _old_git(tmp_path, monkeypatch)
-    commit = "1" * 40
-    told = ConflictTable(users).of(commit, {"other": commit})
-    assert (
-        told.unknown
-        == "git version 2.34.1 cannot tell conflicts beforehand: git 2.39 or newer does"
-    )
-
-
-def _old_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one of those versions answers: it has no such option."""
-    old = tmp_path / "bin" / "git"
-    old.parent.mkdir()
-    old.write_text(
-        '#!/bin/sh\ncase " $* " in *" version "*) echo git version 2.34.1;; '
-        '*" merge-tree "*) echo usage >&2; exit 129;; '
-        f'*) exec {shutil.which("git")} "$@";; esac\n'
-    )
-    old.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{old.parent}:{os.environ['PATH']}")
 
 
 def test_a_worktree_takes_another_name_where_the_branch_is_there(
