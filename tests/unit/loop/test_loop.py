@@ -303,6 +303,17 @@ def test_stop_after_the_iteration_lets_it_finish() -> None:
     assert world.all(IterationFinished)[0].status == "incomplete"
 
 
+def test_one_that_is_stopped_in_its_last_iteration_has_reached_its_limit() -> None:
+    """Nothing is left that a resume could go on with."""
+    world = World([2, 4], max_iterations=1)
+    world.agent.acts.append(wait)
+    world.send(Stop(mode="after_iteration"))
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert world.end.outcome == "limit_reached"
+    assert "the one iteration is used up" in world.end.reason
+
+
 def test_an_end_while_paused_needs_no_unpause() -> None:
     world = World([2, 4, 6])
     world.agent.acts.append(wait)
