@@ -113,6 +113,7 @@ def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
     loop.never_began = loop.elsewhere = loop.again = False
     loop.lost_at = loop.lost_until = loop.ended_at = None
     loop.commit = loop.not_collected = loop.stage = ""
+    loop.work_gone = False
     loop.collected = loop.collecting = loop.verifying = False
     loop.verified, loop.changed_lines = None, None
     _quiet(loop)
@@ -142,6 +143,7 @@ def _kept(loop: LoopState, event: told.AttemptKept) -> None:
 
 def _collection_failed(loop: LoopState, event: told.CollectionFailed) -> None:
     loop.collecting, loop.not_collected = False, event.reason or "it is not known why"
+    loop.work_gone = event.final
 
 
 def _verification_began(loop: LoopState, _: told.VerificationBegan) -> None:

@@ -104,6 +104,8 @@ class LoopState:
     """Hosts of such attempts whose work is still there alone, by number."""
     not_collected: str = ""
     """Why its work could not be collected."""
+    work_gone: bool = False
+    """Then: nor can it be later."""
     conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     conflicts_unknown: str = ""
     place: Literal["", "chosen", "beaten"] = ""
@@ -147,6 +149,11 @@ class LoopState:
         return self.status == "skipped" and not self.aborted and self.place != "beaten"
 
     @property
+    def may_be_collected(self) -> bool:
+        """Its work could not be collected, and may be when its fleet is resumed."""
+        return bool(self.not_collected) and not self.work_gone
+
+    @property
     def over(self) -> bool:
         """Nothing more comes of it."""
         return self.status in ("ended", "skipped")
@@ -171,9 +178,14 @@ class LoopState:
         self.resumes = 0
         self.stop_asked = ""
         self.collecting = self.verifying = False
-        self.not_collected = ""
+        self.ask_again()
         self.retried_at = None
         self.again = self.may_begin_again
         self.not_on = frozenset()
         if self.waits_again:
             self.status, self.reason, self.ended_at = "queued", "", None
+
+    def ask_again(self) -> None:
+        """What could not be collected may be there now."""
+        if not self.work_gone:
+            self.not_collected = ""

@@ -162,7 +162,8 @@ def _host_joined(state: FleetState, event: told.HostJoined) -> None:
     for loop in state.loops.values():
         if loop.host == event.host:  # what could not be collected may be there again
             loop.machine = loop.machine or event.machine
-            loop.not_collected, loop.collecting = "", False
+            loop.ask_again()
+            loop.collecting = False
 
 
 def _host_leaving(state: FleetState, event: told.HostLeaving) -> None:

@@ -16,6 +16,7 @@ from ralph_tui.text.format import count, duration, ending, money
 from ralph_tui.text.terms import STAGES, in_words, outcome_word
 
 GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
+AGAIN = "'ralph-tui fleet resume' tries to collect it again"
 WAS_RUNNING = "it ran when the fleet's process ended"
 NO_WORK = "has changed nothing"
 NAMED = 4
@@ -30,10 +31,17 @@ def fleet_sentence(state: FleetState, now: datetime, *, lost: bool = False) -> s
     if state.started is None:
         return "it is starting"
     if state.finished is not None:
-        return ending(state.finished.outcome, state.finished.reason)
+        said = ending(state.finished.outcome, state.finished.reason)
+        return f"{said}; {AGAIN}" if _asked_again(state) else said
     if lost:
         return "; ".join((GONE, *_may_go_on(state)))
     return "; ".join(_parts(state, now)) or "all loops are over; their work is being collected"
+
+
+def _asked_again(state: FleetState) -> bool:
+    """Whether a resume would ask for work that could not be collected."""
+    given_up = state.stopping is not None and state.stopping.abort
+    return not given_up and any(loop.may_be_collected for loop in state.loops.values())
 
 
 def _may_go_on(state: FleetState) -> Iterator[str]:

@@ -22,7 +22,7 @@ from ralph_tui.adapters.fleet.trees.places import (
 )
 from ralph_tui.adapters.fleet.trees.receiving import checked_out
 from ralph_tui.adapters.records.folders import ralph_folder
-from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.lock import holder, worker
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import JournalError, WorkspaceError
 from ralph_tui.fleet.state import FleetState
@@ -44,6 +44,8 @@ class LeftTree:
     remark: str
     kept: str = ""
     """Why it stays; empty: it may be removed."""
+    told: FleetFolder | None = None
+    """The fleet whose record is to say that this work is gone with its tree; None: none."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,26 @@ def _tree(
     else:
         name = fleet.folder.name
         remark = _remark(folder, record, fleet.state)
-    return LeftTree(name, folder, size_of(folder.folder), remark, at_work_in(folder))
+    told = fleet.folder if fleet is not None and _is_awaited(folder, fleet.state) else None
+    kept = at_work_in(folder) or (_runs_beside(told) if told is not None else "")
+    return LeftTree(name, folder, size_of(folder.folder), remark, kept, told)
+
+
+def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
+    """Whether the fleet would collect from this tree what its loop has done."""
+    loop = state.loops.get(folder.loop)
+    if loop is None or folder.attempt != loop.attempt or not loop.run_id:
+        return False
+    return loop.status == "ended" and not loop.collected
+
+
+def _runs_beside(fleet: FleetFolder) -> str:
+    """Why nothing can be recorded of a fleet now: another one of its repository lives."""
+    owner = worker(fleet.lock)
+    if owner is None:
+        return ""
+    runs = owner.run or "the fleet that runs"
+    return f"that its work goes can be recorded only when {runs} is over"
 
 
 def at_work_in(folder: TreeFolder) -> str:

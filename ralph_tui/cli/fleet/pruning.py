@@ -33,6 +33,7 @@ from ralph_tui.cli.fleet.leftovers import (
 from ralph_tui.cli.live import confirm
 from ralph_tui.errors import UsageError, why
 from ralph_tui.file_lock import holder_of, locked
+from ralph_tui.runtime.fleet.removed_work import no_fleet_begins, record_removed
 from ralph_tui.text.format import byte_size, count
 from ralph_tui.text.sanitize import one_line
 
@@ -80,8 +81,14 @@ def _prune(
         if not confirm(f"Remove {what}?"):
             print("nothing was removed", file=sys.stderr)
             return ExitCode.FAILED
-    _remove(root, trees, folders, branches)
-    print(f"removed {what}")
+    losing = [tree.told for tree in trees if tree.told is not None]
+    with no_fleet_begins(losing):
+        removed = _remove(root, trees, folders, branches)
+        print(f"removed {what}")
+        for fleet in dict.fromkeys(losing):
+            loops = [tree.folder.loop for tree in removed if tree.told == fleet]
+            if loops:
+                record_removed(fleet, loops)
     return ExitCode.COMPLETED
 
 
@@ -126,7 +133,9 @@ def _remove(
     trees: list[LeftTree],
     folders: list[LeftFolder],
     branches: list[LeftBranch],
-) -> None:
+) -> list[LeftTree]:
+    """The trees that went."""
+    removed = []
     for tree in trees:
         if at_work_in(tree.folder):  # a run was begun in it meanwhile
             continue
@@ -137,6 +146,7 @@ def _remove(
             source = record.place.source
             remove_worktree(tree.folder.tree, Path(source.path), empty, source.commit)
         tree.folder.remove()
+        removed.append(tree)
     for fleet in {tree.folder.folder.parent for tree in trees}:
         if not any(found_in(fleet.parent, fleet.name)):
             remove_folder(fleet)
@@ -147,6 +157,7 @@ def _remove(
         for branch in branches:
             # Only as long as it stands there: a branch that somebody has moved stays.
             repository.git("update-ref", "-d", f"refs/heads/{branch.name}", branch.commit)
+    return removed
 
 
 def _words(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]) -> str:

@@ -92,8 +92,7 @@ def _reason(state: FleetState) -> str:
     )
     said = f"{done} of {count(len(all_of_them), 'objective')} completed"
     if left := [loop for loop in state.loops.values() if loop.not_collected]:
-        again = "'ralph-tui fleet resume' tries again"
-        said = f"{said}, but the work of {named(left)} could not be collected: {again}"
+        said = f"{said}, but the work of {named(left)} could not be collected"
     if state.stopping is not None:
         said = f"{'aborted' if state.stopping.abort else 'stopped'} by {state.stopping.by}: {said}"
     budget = state.plan.budget_usd

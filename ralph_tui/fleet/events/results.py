@@ -45,6 +45,8 @@ class CollectionFailed(FleetEvent):
     kind: Literal["collection_failed"] = "collection_failed"
     loop: Line
     reason: Line
+    final: bool = False
+    """Its tree was removed: there is nothing that could be asked for once more."""
 
 
 class AttemptKept(FleetEvent):

@@ -58,7 +58,7 @@ def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
 def goes_on_when_resumed(loop: LoopState) -> bool:
     """Whether something of it is left to be done."""
     unfinished = not loop.over or (loop.outcome == "interrupted" and loop.place != "beaten")
-    return unfinished or loop.may_begin_again or bool(loop.not_collected)
+    return unfinished or loop.may_begin_again or loop.may_be_collected
 
 
 def what_goes_on(state: FleetState) -> Iterator[FleetEvent]:

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.fleet.records.folders import create_fleet
+from ralph_tui.adapters.fleet.records.folders import create_fleet, find_fleet, take_lock
+from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.fleet.trees.making import Origin, make_clone
 from ralph_tui.adapters.fleet.trees.places import WORKER_LOCK, PlaceRecord, TreeFolder
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.file_lock import locked
 from ralph_tui.fleet import events as told
+from ralph_tui.runtime.fleet.removed_work import REMOVED
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
 from tests.hosted import FLEET, committed, git, place_in
@@ -87,6 +89,47 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
     done = here("fleet", "prune", "--yes", cwd=root)
     assert "removed 4 trees" in done.stdout
     assert not (base / FLEET).exists(), "nothing is left of a fleet without trees"
+
+
+def begun(loop: str) -> told.FleetEvent:
+    return told.LoopBegan(loop=loop, run_id="r", run="task-001/001", folder="/t")
+
+
+def test_work_that_went_with_its_tree_is_promised_to_nobody(root: Path, base: Path) -> None:
+    failed = [told.CollectionFailed(loop=f"1{one}", reason="its git is gone") for one in "ab"]
+    a_fleet(
+        root,
+        *(event for one in "ab" for event in (*ended(f"1{one}"), begun(f"1{one}"))),
+        *(told.LoopEnded(loop=f"1{one}", outcome="completed") for one in "ab"),
+        *failed,
+    )
+    a_tree(root, base, "1a")
+    again = "'ralph-tui fleet resume' tries to collect it again"
+    assert again in here("fleet", "status", cwd=root).stdout
+    journal = find_fleet(root).journal
+    with journal.open("ab") as file:
+        file.write(b'{"kind": "torn')  # by a crash
+    lock = take_lock(root, "f2", "now")
+    try:
+        lock.rename("fleet-002")
+        beside = here("fleet", "prune", "--yes", cwd=root)
+    finally:
+        lock.release()
+    kept = "stays: that its work goes can be recorded only when fleet-002 is over"
+    assert kept in beside.stdout
+
+    pruned = here("fleet", "prune", "--yes", cwd=root)
+
+    assert "removed 1 tree " in pruned.stdout, pruned.stderr
+    status = here("fleet", "status", cwd=root).stdout
+    assert f"its work could not be collected: {REMOVED}" in status
+    assert "its work could not be collected: its git is gone" in status
+    assert again in status, "that of the other one may be there"
+    states = read_fleet(journal).state().loops
+    assert [states[one].work_gone for one in ("1a", "1b")] == [True, False]
+    a_tree(root, base, "1b")
+    assert here("fleet", "prune", "--yes", cwd=root).returncode == 0
+    assert again not in here("fleet", "status", cwd=root).stdout
 
 
 def test_of_a_fleet_that_was_given_up_nothing_is_said_to_go_on(root: Path, base: Path) -> None:

@@ -9,6 +9,7 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.lost_hosts import margin_s
 from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.wording import fleet_sentence
 from ralph_tui.runtime.fleet.assembly import why_over
 from tests.fleet_events import a_loop, a_plan, three_tries
 from tests.fleet_world import PlayedFleet
@@ -714,10 +715,30 @@ class TestEnding:
         assert finished is not None
         assert finished.outcome == "failed"
         assert finished.reason == (
-            "2 of 2 objectives completed, but the work of loop 2 could not be collected: "
-            "'ralph-tui fleet resume' tries again"
+            "2 of 2 objectives completed, but the work of loop 2 could not be collected"
         )
+        again = "; 'ralph-tui fleet resume' tries to collect it again"
+        assert fleet_sentence(played.state, played.state.at).endswith(again)
         assert not why_over(played.state), "a resumed fleet asks for it once more"
         played.record(told.FleetResumed(by="you"))
         played.join("one")
         assert to.CollectLoop("2") in played.settle()
+
+    def test_what_was_removed_is_asked_for_no_more(self) -> None:
+        played = fleet(numbered(2))
+        played.end("1")
+        played.end("2")
+        played.collect("1")
+        played.record(told.CollectionFailed(loop="2", reason="its git is gone"))
+        played.settle()
+        why = "its tree was removed"
+        played.record(told.CollectionFailed(loop="2", reason=why, final=True))
+        assert fleet_sentence(played.state, played.state.at).endswith("could not be collected")
+        assert why_over(played.state) == "all its loops have ended"
+        played.record(told.FleetResumed(by="you"))
+        played.join("one")
+        assert to.CollectLoop("2") not in played.settle()
+        assert played.state.loops["2"].not_collected == why
+        finished = played.state.finished
+        assert finished is not None
+        assert finished.outcome == "failed", "it completed, and is no branch"
