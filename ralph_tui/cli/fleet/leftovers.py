@@ -20,7 +20,7 @@ from ralph_tui.adapters.fleet.trees.places import (
     size_of,
     usual_base,
 )
-from ralph_tui.adapters.fleet.trees.receiving import checked_out
+from ralph_tui.adapters.fleet.trees.worktrees import checked_out
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import holder, worker
 from ralph_tui.adapters.workspace.repository import Repository
@@ -181,7 +181,7 @@ def _remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -
 
 def beaten_branches(repository: Repository, state: FleetState) -> Iterator[LeftBranch]:
     """Of tries that were beaten: those that still stand where they were collected may go."""
-    worktrees = checked_out(repository)
+    worktrees = checked_out(repository.root)
     for loop in state.loops.values():
         if loop.place != "beaten" or not loop.commit or not loop.branch:
             continue

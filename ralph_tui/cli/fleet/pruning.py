@@ -10,7 +10,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from ralph_tui.adapters.fleet.trees.making import remove_worktree
+from ralph_tui.adapters.fleet.trees.making import remove_tree
 from ralph_tui.adapters.fleet.trees.places import (
     WORKER_LOCK,
     found_in,
@@ -139,13 +139,7 @@ def _remove(
     for tree in trees:
         if at_work_in(tree.folder):  # a run was begun in it meanwhile
             continue
-        record = tree.folder.read()
-        if record is not None and record.worktree:
-            # A branch of which nothing came stands at its base.
-            empty = "" if record.run else record.branch
-            source = record.place.source
-            remove_worktree(tree.folder.tree, Path(source.path), empty, source.commit)
-        tree.folder.remove()
+        remove_tree(tree.folder)
         removed.append(tree)
     for fleet in {tree.folder.folder.parent for tree in trees}:
         if not any(found_in(fleet.parent, fleet.name)):

@@ -15,7 +15,7 @@ from ralph_tui.adapters.fleet.trees.filling import (
     run_setup,
     untracked,
 )
-from ralph_tui.adapters.fleet.trees.making import make_clone, make_worktree
+from ralph_tui.adapters.fleet.trees.making import make_clone, make_worktree, remove_tree
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.fleet.trees.probing import Probe
 from ralph_tui.adapters.records.lock import worker
@@ -93,8 +93,9 @@ class Preparer:
             loop.check()
         try:
             loop.stage("cloning")
+            remove_tree(folder)  # of a host that was killed over it
             folder.create()
-            record = folder.write(PlaceRecord(place=place))
+            record = folder.write(PlaceRecord(place=place, worktree=as_worktree))
             branch = make(folder.tree, origin, place.source, place.branch)
         except WorkspaceError:
             with suppress(WorkspaceError):
@@ -102,7 +103,7 @@ class Preparer:
             raise
         finally:
             self._making.release()
-        return folder.write(record.model_copy(update={"branch": branch, "worktree": as_worktree}))
+        return folder.write(record.model_copy(update={"branch": branch}))
 
     def _set_up(self, loop: Prepared, variables: Mapping[str, str]) -> None:
         gate = ShellGate(

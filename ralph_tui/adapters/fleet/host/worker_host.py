@@ -19,7 +19,7 @@ from ralph_tui.adapters.fleet.host.preparing import Preparer, wait_for_end
 from ralph_tui.adapters.fleet.host.slots import Slots
 from ralph_tui.adapters.fleet.trees.bases import Bases
 from ralph_tui.adapters.fleet.trees.collecting import collect
-from ralph_tui.adapters.fleet.trees.making import remove_worktree
+from ralph_tui.adapters.fleet.trees.making import remove_tree
 from ralph_tui.adapters.fleet.trees.places import TreeFolder, found_in, home_of
 from ralph_tui.errors import RalphError, WorkspaceError
 from ralph_tui.ports.fleet import (
@@ -244,10 +244,7 @@ class WorkerHost:
         held.join()
         try:
             with held.busy:
-                record = held.folder.read()
-                if record is not None and record.worktree:
-                    remove_worktree(held.folder.tree, Path(record.place.source.path))
-                held.folder.remove()
+                remove_tree(held.folder)
         except RalphError as error:
             noted = Noted(host=self.name, loop=order.loop, text=str(error))
             self._observe(noted, of=held.place.fleet_id)

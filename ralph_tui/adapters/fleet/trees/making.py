@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ralph_tui.adapters.fleet.trees.git import WORKERS, own_git
+from ralph_tui.adapters.fleet.trees.places import TreeFolder, remove_folder
+from ralph_tui.adapters.fleet.trees.worktrees import list_worktrees, worktrees_held
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.ports.fleet import Source
@@ -55,22 +57,21 @@ def make_clone(tree: Path, origin: Origin, source: Source, branch: str) -> str:
 def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> str:
     """Add a worktree at `tree`; gives the new branch's name, numbered where the name is taken.
 
-    Raises ``WorkspaceError``.
+    Raises ``WorkspaceError``; then neither is there.
     """
-    wanted = branch
-    for number in range(2, _TRIES):
-        taken = own_git(
-            origin.path, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}",
-            source=origin.path, accept=(0, 1),
-        )  # fmt: skip
-        if taken.status:
-            break
-        branch = f"{wanted}-{number}"
-    # Without its files: to write them the repository's own filters would run.
-    own_git(
-        origin.path, "worktree", "add", "--quiet", "--no-checkout", "-b", branch, str(tree),
-        source.commit, source=origin.path,
-    )  # fmt: skip
+    with worktrees_held(origin.path):
+        branch = _free_name(origin.path, branch)
+        try:
+            # Without its files: to write them the repository's own filters would run.
+            own_git(
+                *(origin.path, "worktree", "add", "--quiet", "--no-checkout", "-b", branch),
+                *(str(tree), source.commit),
+                source=origin.path,
+            )
+        except WorkspaceError:
+            with suppress(WorkspaceError):  # why it was not added is what counts
+                _forget(tree, origin.path, branch, source.commit)
+            raise
     try:
         open_repository(tree).git(*WORKERS, "read-tree", "--reset", "-u", "HEAD")
     except WorkspaceError:
@@ -79,22 +80,28 @@ def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> st
     return branch
 
 
-def remove_worktree(tree: Path, repository: Path, branch: str = "", commit: str = "") -> None:
-    """Let the user's repository forget a worktree, before its folder is removed.
+def remove_worktree(tree: Path, repository: Path, branch: str, commit: str) -> None:
+    """Take a worktree away, and let the user's repository forget it.
 
-    `branch` goes, too, as long as it stands at `commit`; empty: it stays. Raises
-    ``WorkspaceError``.
+    Its own `branch` goes, too, where nothing came of it: as long as it stands at `commit` and is
+    checked out nowhere else. Empty: that which is checked out in the worktree, which was not made
+    to its end. Raises ``WorkspaceError``.
     """
-    try:
-        own_git(
-            repository, "worktree", "remove", "--force", "--force", str(tree), source=repository
-        )
-    except WorkspaceError:
-        own_git(repository, "worktree", "prune", source=repository)
-    if branch:
-        with suppress(WorkspaceError):  # where somebody has moved it
-            ref = f"refs/heads/{branch}"
-            own_git(repository, "update-ref", "-d", ref, commit, source=repository)
+    remove_folder(tree)  # here, for others wait for what git does
+    with worktrees_held(repository):
+        _forget(tree, repository, branch, commit)
+
+
+def remove_tree(folder: TreeFolder) -> None:
+    """Take the folder of an attempt away, and what the user's repository knows of its worktree.
+
+    Raises ``WorkspaceError``.
+    """
+    record = folder.read()
+    if record is not None and record.worktree:
+        source = record.place.source
+        remove_worktree(folder.tree, Path(source.path), record.branch, source.commit)
+    folder.remove()
 
 
 def has_commit(repository: Path, commit: str) -> bool:
@@ -107,6 +114,33 @@ def has_commit(repository: Path, commit: str) -> bool:
     except WorkspaceError:
         return False
     return found.status == 0
+
+
+def _free_name(repository: Path, wanted: str) -> str:
+    branch = wanted
+    for number in range(2, _TRIES):
+        taken = own_git(
+            *(repository, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}"),
+            source=repository,
+            accept=(0, 1),
+        )
+        if taken.status:
+            break
+        branch = f"{wanted}-{number}"
+    return branch
+
+
+def _forget(tree: Path, repository: Path, branch: str, commit: str) -> None:
+    """As `remove_worktree`, of a tree that is not there any more, by whoever holds them."""
+    others = list_worktrees(repository)
+    left = others.pop(tree.parent.resolve() / tree.name, None)
+    if left is not None:
+        force = ("--force", "--force")  # also where the agent has locked it
+        own_git(repository, "worktree", "remove", *force, str(tree), source=repository)
+    ref = f"refs/heads/{branch}" if branch else left
+    if ref and ref not in others.values():
+        with suppress(WorkspaceError):  # where somebody has moved it
+            own_git(repository, "update-ref", "-d", ref, commit, source=repository)
 
 
 def _clone(tree: Path, origin: Path, *how: str) -> None:

@@ -40,9 +40,12 @@ class PlaceRecord(BaseModel):
     place: Place
     """Without the content of copied files."""
     branch: str = ""
-    """What is checked out in it; another name than was asked for where that one was taken."""
+    """What is checked out in it; another name than was asked for where that one was taken.
+
+    Empty: it was not made to its end.
+    """
     worktree: bool = False
-    """It is a worktree of the user's repository."""
+    """It is a worktree of the user's repository, or was to be one."""
     ready: bool = False
     """It is whole, and a run can begin in it."""
     of_setup: tuple[str, ...] = ()
@@ -160,8 +163,14 @@ def fleets_in(base: Path) -> list[str]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Take all of it away; ``WorkspaceError`` where something of it stays."""
+    """Take all of it away; ``WorkspaceError`` where something of it stays.
+
+    A link is taken away itself: where it leads is none of ours.
+    """
     try:
+        if folder.is_symlink():
+            folder.unlink()
+            return
         shutil.rmtree(folder, onerror=_again)
     except FileNotFoundError:
         return

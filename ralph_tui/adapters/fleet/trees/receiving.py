@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from ralph_tui.adapters.fleet.trees.collecting import changed_between
-from ralph_tui.adapters.fleet.trees.git import own_git
+from ralph_tui.adapters.fleet.trees.worktrees import checked_out
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import WorkspaceError, why, workspace_error
 from ralph_tui.fleet.loop_state import Earlier
@@ -127,7 +127,7 @@ def _gone_on(repository: Repository, earlier: Earlier, commit: str) -> str | Non
     Where the commit does not stand on the earlier one that gets a branch beside, which is given.
     """
     ref = f"refs/heads/{earlier.branch}"
-    if ref in checked_out(repository):
+    if ref in checked_out(repository.root):
         return None
     stands_on = ("merge-base", "--is-ancestor", earlier.commit, commit)
     beside = ""
@@ -137,19 +137,6 @@ def _gone_on(repository: Repository, earlier: Earlier, commit: str) -> str | Non
         lines = f"create refs/heads/{beside}\0{earlier.commit}\0{lines}"
     moved = repository.git("update-ref", "-z", "--stdin", stdin=lines.encode(), accept=None)
     return beside if moved.status == 0 else None
-
-
-def checked_out(repository: Repository) -> dict[str, str]:
-    """The folders of all worktrees by the ref that is checked out in each."""
-    listed = own_git(repository.root, "worktree", "list", "--porcelain", source=repository.root)
-    found, where = {}, ""
-    for line in listed.lines:
-        key, _, value = line.partition(" ")
-        if key == "worktree":
-            where = value
-        elif key == "branch":
-            found[value] = where
-    return found
 
 
 def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -> None:
