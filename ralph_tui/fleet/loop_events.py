@@ -40,6 +40,7 @@ def _staged(loop: LoopState, event: told.LoopStage) -> None:
 
 def _began(loop: LoopState, event: told.LoopBegan) -> None:
     loop.status, loop.stage = "running", ""
+    loop.not_collected, loop.work_gone = "", False
     loop.run_id, loop.run, loop.folder = event.run_id, event.run, event.folder
     loop.ports, loop.began_at = event.ports, loop.began_at or event.at
     loop.machine = event.machine or loop.machine
@@ -106,14 +107,15 @@ def _ended(loop: LoopState, event: told.LoopEnded) -> None:
 def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
     if loop.commit and loop.branch:
         loop.earlier = Earlier(loop.branch, loop.commit, loop.attempt, loop.host)
-    if loop.run_id and not event.resume:
+    if loop.run_id and not event.resume and not loop.work_gone:
         loop.left = {**loop.left, loop.attempt: loop.host}
     loop.status, loop.outcome, loop.reason = "queued", None, event.reason
     loop.resuming = event.resume
     loop.never_began = loop.elsewhere = loop.again = False
     loop.lost_at = loop.lost_until = loop.ended_at = None
-    loop.commit = loop.not_collected = loop.stage = ""
-    loop.work_gone = False
+    loop.work_gone = loop.work_gone and event.resume  # another attempt has another tree
+    loop.ask_again()
+    loop.commit = loop.stage = ""
     loop.collected = loop.collecting = loop.verifying = False
     loop.verified, loop.changed_lines = None, None
     _quiet(loop)
@@ -144,6 +146,8 @@ def _kept(loop: LoopState, event: told.AttemptKept) -> None:
 def _collection_failed(loop: LoopState, event: told.CollectionFailed) -> None:
     loop.collecting, loop.not_collected = False, event.reason or "it is not known why"
     loop.work_gone = event.final
+    if event.final:
+        loop.left = {number: on for number, on in loop.left.items() if number != loop.attempt}
 
 
 def _verification_began(loop: LoopState, _: told.VerificationBegan) -> None:

@@ -137,11 +137,11 @@ def _tree(
 
 
 def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
-    """Whether the fleet would collect from this tree what its loop has done."""
+    """Whether what its loop has done is in this tree alone, and the fleet does not know better."""
     loop = state.loops.get(folder.loop)
     if loop is None or folder.attempt != loop.attempt or not loop.run_id:
         return False
-    return loop.status == "ended" and not loop.collected
+    return not loop.collected
 
 
 def _runs_beside(fleet: FleetFolder) -> str:

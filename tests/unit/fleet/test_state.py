@@ -104,6 +104,26 @@ def test_work_is_asked_for_collected_or_not() -> None:
     assert loop_after(*asked, done, conflicts).conflicts == {"ralph/f/2": ("a.py",)}
 
 
+def test_work_that_is_gone_stays_so_until_another_attempt_begins() -> None:
+    gone = (JOINED, placed(), began(), told.LoopEnded(loop="1", outcome="interrupted"),
+            told.CollectionFailed(loop="1", reason="removed", final=True))  # fmt: skip
+    goes_on = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
+    for more in ((), (JOINED,), (told.FleetResumed(by="you"), JOINED), (goes_on,)):
+        loop = loop_after(*gone, *more)
+        assert (loop.not_collected, loop.work_gone, loop.may_be_collected) == (
+            "removed",
+            True,
+            False,
+        )
+    anew = told.LoopRequeued(loop="1", reason="its tree is gone", resume=False)
+    loop = loop_after(*gone, goes_on, anew)
+    assert (loop.not_collected, loop.work_gone, loop.left) == ("", False, {})
+    left = (JOINED, placed(), began(), anew)
+    assert loop_after(*left).left == {1: "one"}
+    assert loop_after(*left, gone[-1]).left == {}, "nobody waits for it to come back"
+    assert not loop_after(*left, gone[-1], placed(), began()).work_gone
+
+
 def test_where_the_work_of_an_earlier_attempt_is() -> None:
     """On the host that was lost, until that comes back: then it is a branch."""
     anew = told.LoopRequeued(loop="1", reason="its host was stopped", resume=False)

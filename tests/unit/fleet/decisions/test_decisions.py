@@ -704,13 +704,19 @@ class TestEnd:
 class TestEnding:
     """How a fleet ended."""
 
-    def test_what_completed_and_is_no_branch_is_not_called_completed(self) -> None:
+    @staticmethod
+    def without_a_branch() -> PlayedFleet:
+        """Two have completed, and the work of the second could not be collected."""
         played = fleet(numbered(2))
         played.end("1")
         played.end("2")
         played.collect("1")
         played.record(told.CollectionFailed(loop="2", reason="its git is gone"))
         played.settle()
+        return played
+
+    def test_what_completed_and_is_no_branch_is_not_called_completed(self) -> None:
+        played = self.without_a_branch()
         finished = played.state.finished
         assert finished is not None
         assert finished.outcome == "failed"
@@ -725,12 +731,7 @@ class TestEnding:
         assert to.CollectLoop("2") in played.settle()
 
     def test_what_was_removed_is_asked_for_no_more(self) -> None:
-        played = fleet(numbered(2))
-        played.end("1")
-        played.end("2")
-        played.collect("1")
-        played.record(told.CollectionFailed(loop="2", reason="its git is gone"))
-        played.settle()
+        played = self.without_a_branch()
         why = "its tree was removed"
         played.record(told.CollectionFailed(loop="2", reason=why, final=True))
         assert fleet_sentence(played.state, played.state.at).endswith("could not be collected")
