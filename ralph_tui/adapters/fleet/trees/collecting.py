@@ -15,7 +15,7 @@ from ralph_tui.adapters.workspace.hidden_refs import hidden_refs
 from ralph_tui.adapters.workspace.private_repository import OWN_FOLDERS
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.work_commits import RECORDS
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.ports.fleet import Collected
 from ralph_tui.text.sanitize import one_line, shorten
 
@@ -63,22 +63,29 @@ def changed_between(repository: Repository, base: str, commit: str) -> dict[str,
 
 def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
     tree = folder.tree.resolve()
-    if not (tree / ".git").exists():
-        raise WorkspaceError(f"{one_line(str(tree))} has no git repository any more")
-    repository = open_repository(tree)
+    if not tree.is_dir():
+        raise WorkspaceError(f"{one_line(str(tree))} was removed: nothing of its work is there")
+    gone = _by_hand(tree, "was removed or damaged")
+    try:
+        repository = open_repository(tree)
+        users = open_repository(Path(record.place.source.path)) if record.worktree else None
+    except UsageError as error:  # its words are for whoever has named a folder
+        raise WorkspaceError(gone) from error
+    if repository.root != tree:  # git has looked further up
+        raise WorkspaceError(gone)
     own = repository.git_dir == repository.common_dir == tree / ".git"
-    if record.worktree:
-        users = open_repository(Path(record.place.source.path))
+    if users is not None:
         own = (
             repository.common_dir == users.common_dir
             and repository.git_dir.parent == users.common_dir / "worktrees"
         )
-    if repository.root != tree or not own:
-        raise WorkspaceError(
-            f"the git repository of {one_line(str(tree))} is not the one it was made with: "
-            "take its work home by hand"
-        )
+    if not own:
+        raise WorkspaceError(_by_hand(tree, "is not the one it was made with"))
     return repository
+
+
+def _by_hand(tree: Path, what: str) -> str:
+    return f"the git repository of {one_line(str(tree))} {what}: take its files home by hand"
 
 
 def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
@@ -87,7 +94,7 @@ def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
     told = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
     commit, tree, known = (line.split(" ") for line in told)
     if commit[1:2] != ["commit"]:
-        raise WorkspaceError(f"{one_line(str(repository.root))} has no commit any more")
+        raise WorkspaceError(_by_hand(repository.root, "has no commit any more"))
     return commit[0], tree[0], known[0] == base
 
 

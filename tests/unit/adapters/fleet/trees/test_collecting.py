@@ -2,6 +2,7 @@
 
 import base64
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,38 @@ def test_a_tree_whose_git_became_the_users_is_left_alone(
     with pytest.raises(WorkspaceError, match="not the one it was made with"):
         collect(folder, record)
     assert everything(root) == before
+
+
+@pytest.mark.parametrize("isolation", ["clone", "worktree"])
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        ('rm "$(git rev-parse --git-dir)/HEAD"', "was removed or damaged"),
+        ("rm -r .git", "was removed or damaged"),
+        ("git checkout -q --orphan new", "has no commit any more"),
+        ("rm -r .git; git init -q", "has no commit any more"),
+    ],
+)
+def test_of_a_repository_that_an_agent_has_damaged_one_sentence_is_told(
+    root: Path, tmp_path: Path, isolation: str, damage: str, what: str
+) -> None:
+    git(root, "init", "-q", str(tmp_path))  # none that lies above it is taken instead
+    folder, record = made(root, tmp_path / "fleets", isolation=isolation)
+    subprocess.run(damage, shell=True, cwd=folder.tree, check=True)
+    if isolation == "worktree" and "init" in damage:
+        what = "is not the one it was made with"
+    with pytest.raises(WorkspaceError) as told:
+        collect(folder, record)
+    tree = folder.tree.resolve()
+    assert str(told.value) == f"the git repository of {tree} {what}: take its files home by hand"
+    assert (folder.tree / "checks.sh").exists()
+
+
+def test_of_a_tree_that_is_gone_nothing_is_promised(root: Path, tmp_path: Path) -> None:
+    folder, record = made(root, tmp_path / "fleets")
+    shutil.rmtree(folder.tree)
+    with pytest.raises(WorkspaceError, match="tree was removed: nothing of its work is there"):
+        collect(folder, record)
 
 
 def test_what_a_tree_configures_is_not_run(root: Path, users: Repository, tmp_path: Path) -> None:
