@@ -186,7 +186,7 @@ def test_a_loop_that_has_no_place_says_so(elsewhere: Elsewhere) -> None:
     fleet = _looked(Fleet(elsewhere.folder))
     loop = FleetLoop(fleet, "5")
     assert _shown(loop).run.started is None
-    assert loop.note == "loop 5: it waits for a place (after 1)"
+    assert loop.note == "loop 5: it waits until 1 is completed"
     loop.note = "? loop 2 asks"
     assert loop.note == "? loop 2 asks"
     loop.note = ""
