@@ -56,7 +56,7 @@ def _ended(event: told.LoopEnded) -> Said:
 
 
 def _given(event: told.CommandGiven) -> Said | None:
-    if not event.loop and not event.refused:
+    if not event.loop and not event.refused and event.name in ("stop", "abort"):
         return None  # `StopAsked` tells it
     if event.by == SIGNED:  # what the fleet itself does is told where it decides that
         return None

@@ -85,6 +85,8 @@ class FleetState:
     budget_percent: int = 0
     """90 or 100 when that much is used."""
     stopping: told.StopAsked | None = None
+    paused: told.CommandGiven | None = None
+    """All of it was asked to pause: none of the queue begins."""
     last_start: dict[str, datetime] = field(default_factory=dict)
     """By login: when a loop of it was placed, or told to try again, last."""
     notices: list[FleetEvent] = field(default_factory=list)
@@ -142,7 +144,7 @@ def _fleet_started(state: FleetState, event: told.FleetStarted) -> None:
 
 def _fleet_resumed(state: FleetState, event: told.FleetResumed) -> None:
     """Hosts join the new process anew; who resumes a fleet wants what was stopped to go on."""
-    state.finished = state.stopping = None
+    state.finished = state.stopping = state.paused = None
     state.unattended, state.reach = event.unattended, event.reach
     state.trials.clear()
     for host in state.hosts.values():
@@ -237,6 +239,11 @@ def _budget_reached(state: FleetState, event: told.BudgetReached) -> None:
     state.budget_percent = max(state.budget_percent, event.percent)
 
 
+def _commanded(state: FleetState, event: told.CommandGiven) -> None:
+    if not event.loop and not event.refused and event.name in ("pause", "unpause"):
+        state.paused = event if event.name == "pause" else None
+
+
 def _stop_asked(state: FleetState, event: told.StopAsked) -> None:
     """A milder wish takes none back: what was stopped at once is not running again."""
     before = state.stopping
@@ -274,6 +281,7 @@ _HANDLERS: dict[type[FleetEvent], Callable[[FleetState, Any], None]] = {
     told.AccountReleased: _account_released,
     told.BudgetReached: _budget_reached,
     told.StopAsked: _stop_asked,
+    told.CommandGiven: _commanded,
     told.WinnerChosen: _winner_chosen,
     told.ConflictsFound: _conflicts_found,
 }

@@ -69,6 +69,8 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
         yield f"{named(asking)} {waits} for your answer"
     if state.stopping is not None:
         yield _stopping(state.stopping, held=bool(asking))
+    elif state.paused is not None:
+        yield "paused: no other loop begins until ralph-tui fleet unpause all"
     yield from (hold_words(login, state, now) for login in state.held)
     away = [loop for loop in loops if loop.status == "lost"]
     if away:

@@ -43,8 +43,10 @@ class Recovery:
         """The state and the layers of the run have taken up its journal."""
         self._iteration = iteration
         self._state = iteration.run.state
-        self._was_told = iteration.run.state.run.finished is not None
+        end = iteration.run.state.run.finished
+        self._was_told = end is not None
         """Whether the end had been recorded, and its reason with it."""
+        self._was_stopped = end is not None and end.outcome == "interrupted"
         self._limit = iteration.run.state.run.max_iterations
         needs = iteration.run.state.needs
         self._asked = needs.question or needs.left_open
@@ -89,7 +91,8 @@ class Recovery:
         """A work that was done is done; an abort that was decided and not carried out stands."""
         span = self._state.timeline.current
         finished = span.finished if span is not None else None
-        if finished is not None and finished.status == "completed" and not self._was_told:
+        told = self._was_told and not self._was_stopped
+        if finished is not None and finished.status == "completed" and not told:
             self._iteration.end_if_completed(k)
         made = self._state.oversight.interventions[-1:]
         if made and made[0].iteration == k and not self._was_told:

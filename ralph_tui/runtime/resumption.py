@@ -188,7 +188,9 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
     if end is not None and end.outcome == "completed":
         raise UsageError(f"{run.name} is completed: there is nothing to go on with")
     span = state.timeline.current
-    whole = span is not None and span.finished is not None and span.finished.status != "interrupted"
+    status = span.finished.status if span is not None and span.finished is not None else ""
+    # One that was broken off behind its last iteration, whose work is done, ends as completed.
+    whole = status not in ("", "interrupted", "completed")
     limit = here.max_iterations + (extension.iterations if extension else 0)
     if end is not None and whole and here.iteration >= limit:
         raise UsageError(

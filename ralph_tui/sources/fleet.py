@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from ralph_tui.adapters.fleet.records.folders import FleetFolder
 from ralph_tui.adapters.fleet.telling import tell
 from ralph_tui.adapters.remote.protocol import RefusedError
-from ralph_tui.commands import Command
+from ralph_tui.commands import Command, Pause, Unpause
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.parsing import parse_fleet_event
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.ports.fleet_source import ALL, Asked
+from ralph_tui.ports.fleet_source import ALL, FLEET, Asked
 from ralph_tui.sources.following import Following
 from ralph_tui.sources.outbox import Outbox
 from ralph_tui.sources.presence import Presence
@@ -81,6 +81,8 @@ class Fleet:
 
     def send(self, loop: str, command: Command) -> None:
         """See `FleetSource`; a fleet is told of its loops one by one."""
+        if loop == ALL and isinstance(command, Pause | Unpause):
+            self._outbox.put(Asked(FLEET, command))
         loops = self.state.loops.values()
         running = [one.spec.id for one in loops if one.status == "running"]
         for name in running if loop == ALL else [loop]:

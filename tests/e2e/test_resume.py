@@ -208,6 +208,13 @@ def test_completed(limited: Path) -> None:
     assert "task-001/001 is completed" in refused(limited)
 
 
+def test_completed_though_it_was_broken_off_before_it_could_say_so(limited: Path) -> None:
+    completes(limited, "--max-iterations", "4")
+    changed(limited, len(events(limited)), outcome="interrupted", reason="it was killed")
+    after = completes(limited)
+    assert len([event for event in after if event["kind"] == "session_started"]) == 4
+
+
 def test_limit_reached(limited: Path) -> None:
     said = refused(limited)
     assert "has used up its 2 iterations" in said

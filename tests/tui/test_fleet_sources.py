@@ -115,7 +115,7 @@ def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere)
 
     def hear(request: Request, reply: Reply) -> None:
         heard.append(request)
-        reply(Refused("it is paused already") if len(heard) > 1 else Accepted(7))
+        reply(Refused("it is paused already") if len(heard) > 2 else Accepted(7))
 
     elsewhere.records(*began("1"))
     fleet = _looked(Fleet(elsewhere.folder, "the terminal pts/7"))
@@ -127,8 +127,8 @@ def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere)
         fleet.send("all", Pause())
         until(lambda: fleet.refused)
     assert [(request.loop, request.command.name) for request in heard] == [
-        ("3a", "pause"), ("1", "pause"),
-    ], "of all, those that run are told one by one"  # fmt: skip
+        ("3a", "pause"), ("", "pause"), ("1", "pause"),
+    ], "of all, the fleet holds its queue, and those that run are told one by one"  # fmt: skip
     asked, why = fleet.refused.popleft()
     assert (asked.loop, why) == ("1", "it is paused already")
     fleet.stop()

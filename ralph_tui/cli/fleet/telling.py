@@ -15,6 +15,9 @@ from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.ports.fleet_source import ALL, FLEET
 from ralph_tui.text.sanitize import one_line
 
+HOLDS = {"pause": "begins no other loop until it is unpaused", "unpause": "begins loops again"}
+"""What becomes of the queue where all are told."""
+
 
 def pause(args: argparse.Namespace) -> int:
     """Before the next iteration."""
@@ -62,6 +65,14 @@ def _tell(loop: str, name: str, done: str, **fields: object) -> int:
     """One line for each loop that was told; raises ``RalphError`` where none heard it."""
     fleet = find_live_fleet()
     heard, refusals = 0, []
+    if loop == ALL and name in HOLDS:
+        try:
+            tell(fleet, FLEET, {"name": name})
+        except RefusedError as error:
+            refusals.append(str(error))
+        else:
+            heard += 1
+            print(f"{fleet.name} {HOLDS[name]}")
     for one in _meant(fleet, loop):
         try:
             tell(fleet, one, {"name": name, **fields})

@@ -18,7 +18,7 @@ REST = timedelta(minutes=1)
 
 def placed(state: FleetState, now: datetime) -> Iterator[Decision]:
     """Loops in the order of the plan, as long as there are slots, logins and money for them."""
-    if state.stopping is not None or state.budget_percent:
+    if state.stopping is not None or state.paused is not None or state.budget_percent:
         return
     room = _Room(state, now)
     if not room.free:

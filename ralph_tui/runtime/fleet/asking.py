@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from ralph_tui.adapters.remote.requests import Request
-from ralph_tui.commands import Abort, Command, Stop
+from ralph_tui.commands import Abort, Command, Pause, Stop, Unpause
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.refusals import refusal
 from ralph_tui.fleet.state import LoopState
@@ -20,7 +20,7 @@ from ralph_tui.runtime.fleet.desk import Desk
 from ralph_tui.text.sanitize import clip, one_line
 
 OVER = "the fleet is over"
-HOST_GONE = "its host is lost: it can be told again when it is found"
+HOST_GONE = "its host is lost: it may have been told, and obey when it is found"
 Reply = Callable[[Accepted | Refused], None]
 
 
@@ -113,6 +113,9 @@ class Asking:
         return first
 
     def _of_fleet(self, command: Command, reply: Reply) -> None:
+        if isinstance(command, Pause | Unpause):
+            self._hold(command, reply)
+            return
         stopping, reason = self._desk.state.stopping, ""
         if not isinstance(command, Stop | Abort):
             reason = f"{command.name} is for a loop: name one, or all"
@@ -129,6 +132,21 @@ class Asking:
         now = abort or (isinstance(command, Stop) and command.mode == "now")
         self._desk.record(told.StopAsked(by=command.by, now=now, abort=abort))
         reply(Accepted(first))
+
+    def _hold(self, command: Pause | Unpause, reply: Reply) -> None:
+        """Let none of the queue begin, or let it; loops that run are told one by one."""
+        paused = self._desk.state.paused is not None
+        reason = ""
+        if paused is isinstance(command, Pause):
+            reason = "the fleet is paused already" if paused else "the fleet is not paused"
+        first = self._given("", command, reason)
+        reply(Refused(reason) if reason else Accepted(first))
+
+    def loop_began(self, name: str) -> None:
+        """One that was on its way when all were asked to pause does so, too."""
+        paused, loop = self._desk.state.paused, self._desk.state.loops.get(name)
+        if paused is not None and loop is not None:
+            self.tell(loop, Pause(by=paused.by))
 
     def _given(self, loop: str, command: Command, refused: str) -> int:
         return self._desk.record(

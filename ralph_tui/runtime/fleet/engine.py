@@ -144,6 +144,8 @@ class FleetEngine:
         stamped = self._put(event)
         self._rounds.change()
         self._carrying_out.follow(stamped)
+        if isinstance(stamped, told.LoopBegan):
+            self._asking.loop_began(stamped.loop)
         if isinstance(stamped, told.LoopEnded):
             self._asking.loop_over(stamped.loop)
         return stamped.seq

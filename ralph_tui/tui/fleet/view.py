@@ -68,7 +68,9 @@ class FleetView:
 
     @property
     def all_paused(self) -> bool:
-        """Whether all loops that run are paused."""
+        """Whether the fleet is paused, or all loops that run are."""
+        if self.state.paused is not None:
+            return True
         running = [row.loop for row in self.rows if row.loop.status == "running"]
         return bool(running) and all(loop.phase == "paused" for loop in running)
 

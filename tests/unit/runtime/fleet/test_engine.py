@@ -15,7 +15,7 @@ from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.adapters.remote.requests import Request
-from ralph_tui.commands import Abort, Command, Guide, Pause, Stop
+from ralph_tui.commands import Abort, Command, Guide, Pause, RetryNow, Stop
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, Noticed, RunStarted, WaitStarted
 from ralph_tui.fleet import decisions
@@ -452,7 +452,7 @@ class TestCommands:
         [
             (Pause(), "9", "this fleet has no loop '9': it has 1, 2"),
             (Pause(), "2", "loop 2 waits for a place: until it runs it can only be aborted"),
-            (Pause(), "", "pause is for a loop: name one, or all"),
+            (RetryNow(), "", "retry is for a loop: name one, or all"),
             (Stop(mode="taken_back"), "", "a fleet's stop cannot be taken back"),
         ],
     )
