@@ -331,6 +331,26 @@ def test_an_agent_that_is_not_here_is_told_once_and_nothing_begins(root: Path) -
     assert not (root.parent / "state").exists() or not list((root.parent / "state").rglob("tree"))
 
 
+def test_what_it_began_with_stays_though_its_owner_takes_it_out_of_every_branch(
+    root: Path,
+) -> None:
+    goes_on = f"until [ -e {root.parent}/go ]; do sleep 0.05; done; {DOES_ALL}"
+    file = plan(root, "First", "Second", agent=goes_on)
+    base = git(root, "rev-parse", "HEAD")
+    detached = run("fleet", "run", str(file), "--agents", "1", "--detach", cwd=root)
+    assert detached.returncode == 0, said(detached)
+    until(lambda: runs(root, "1"), 20)
+    git(root, "commit", "-q", "--amend", "-m", "another")
+    git(root, "reflog", "expire", "--expire=now", "--all")
+    git(root, "gc", "-q", "--prune=now")
+    (root.parent / "go").touch()
+    until(lambda: state_of(root).finished, 40)
+    branches = [loop.branch for loop in state_of(root).loops.values()]
+    assert branches == ["ralph/fleet-001/1", "ralph/fleet-001/2"]
+    assert git(root, "merge-base", branches[1], base) == base
+    until(lambda: not git(root, "for-each-ref", "refs/ralph/fleets"))
+
+
 def test_a_fleet_that_cannot_listen_is_none(root: Path) -> None:
     refused_where_somebody_listens(root, "run", str(plan(root, "Make the checks pass")))
     assert not list((root / ".aiwg").glob("ralph/fleets/fleet-*"))

@@ -46,6 +46,9 @@ from ralph_tui.runtime.fleet.beginning import (
 from ralph_tui.runtime.fleet.engine import FleetEngine, Outside
 from ralph_tui.runtime.fleet.results import CollectedWork
 
+BASES = "refs/ralph/fleets/"
+"""Refs that keep the commits that fleets began with, as long as one can go on."""
+
 
 @dataclass(frozen=True)
 class Connection:
@@ -204,6 +207,8 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
     hearing = hearing_fleet(engine.request, engine.warn, FLEET_MARK)
     address = held.enter_context(serving(hearing, start.fleet_id))
     parts.lock.rename(records.name, str(address or ""))
+    _keep_base(parts.repository, start)
+    held.callback(_let_base_go, parts.repository, start, engine)
     return AssembledFleet(engine, records, dispatcher, parts.opening)
 
 
@@ -228,6 +233,16 @@ def _make_dispatcher(
         listen=Address.parse(reach.listen) if reach.listen else None,
         keys=Path(reach.tls) if reach.tls else None,
     )
+
+
+def _keep_base(repository: Repository, start: told.FleetStarted) -> None:
+    """Its owner may take the commit out of every branch, and let git clean up."""
+    repository.git("update-ref", f"{BASES}{start.fleet_id}", start.commit)
+
+
+def _let_base_go(repository: Repository, start: told.FleetStarted, engine: FleetEngine) -> None:
+    if not engine.state.seq or why_over(engine.state):
+        repository.git("update-ref", "-d", f"{BASES}{start.fleet_id}", accept=None)
 
 
 def _trees(connection: Connection) -> Path:
