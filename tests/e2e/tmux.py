@@ -57,7 +57,10 @@ class Terminal:
 
     def exit_code(self, timeout: float = 20) -> int:
         """Wait for the end of the command."""
-        until(lambda: self.result.exists() and self.result.read_text().strip(), timeout)
+        try:
+            until(lambda: self.result.exists() and self.result.read_text().strip(), timeout)
+        except AssertionError:
+            raise AssertionError(f"it goes on:\n{self.screen}") from None
         return int(self.result.read_text())
 
     def close(self) -> None:
