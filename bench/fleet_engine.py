@@ -133,7 +133,8 @@ class _Told:
             raise RuntimeError("the engine did not end")
 
     def _all_run(self) -> bool:
-        return all(loop.status == "running" for loop in self.engine.state.loops.values())
+        loops = self.engine.state.loops.values()
+        return len(loops) == LOOPS and all(loop.status == "running" for loop in loops)
 
     def _tell_line(self, loop: str, seq: int) -> None:
         event = RUN if seq == 1 else NOTICED.model_copy(update={"seq": seq})
