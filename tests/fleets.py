@@ -212,7 +212,7 @@ class Whole:
         return str(self.told("loop_placed", loop=loop)[-1]["host"])
 
     def tree_of(self, loop: str) -> Path:
-        return Path(self.told("loop_began", loop=loop)[-1]["folder"])
+        return Path(until(lambda: self.told("loop_began", loop=loop), SLOW_S)[-1]["folder"])
 
     def at_work(self, *loops: str, number: int = 1) -> None:
         """When so many sessions of each of these loops have begun."""

@@ -97,7 +97,8 @@ class Running:
             found = self._telling.look(last=ended is not None)
             if ended is not None:
                 return ended
-            pause = QUICK_S if found else min(SLOW_S, 1.5 * pause)
+            quick = found or not self._telling.began
+            pause = QUICK_S if quick else min(SLOW_S, 1.5 * pause)
             self._end(told=bool(ending()))
 
     def _obey(self, order: Tell | Adopt) -> None:

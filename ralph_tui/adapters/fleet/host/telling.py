@@ -8,6 +8,8 @@ from typing import Any
 
 from ralph_tui.adapters.fleet.host.following import Follower
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.ports.fleet import Began, Observe, Place
 
@@ -67,10 +69,17 @@ class Telling:
             self.follower.look(last=True)
 
     def recall(self) -> None:
-        """Find the run of a loop that an earlier process has held."""
+        """Find the run of a loop that an earlier process has held.
+
+        That may have ended before it saw its run begin: then the worktree's lock says which it is.
+        """
         record = self._folder.read()
-        if record is not None and record.run and not self.began:
-            self.begin(record.run, record.run_id, record.ports)
+        if record is None or self.began:
+            return
+        owner = Owner.read(ralph_folder(self._folder.tree) / "lock")
+        run, run_id = (record.run, record.run_id) if record.run else (owner.run, owner.run_id)
+        if run:
+            self.begin(run, run_id, record.ports)
 
     def _save(self) -> None:
         """Keep which run it is, for a later process; on a full disk, when there is room again."""

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
+from ralph_tui.adapters.fleet.trees.places import TreeFolder
 from ralph_tui.adapters.fleet.trees.receiving import receive
 from ralph_tui.adapters.fleet.trees.sources import base_bundle
 from ralph_tui.adapters.workspace.repository import open_repository
@@ -527,6 +528,29 @@ def test_a_loop_goes_on_in_its_tree_in_another_process_of_the_host(
         assert [json.loads(line)["kind"] for line in seen.lines()].count("run_resumed") == 1
     finally:
         second.close()
+
+
+def test_a_run_that_its_host_had_not_seen_begin_is_found_in_its_tree(
+    seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    """As where the host was killed in the moment between: the loop goes on, and not anew."""
+    first = WorkerHost("here", 1, tmp_path / "fleets", seen)
+    first.fleet_found(FLEET)
+    first.obey(place_in(root, agent="cat >/dev/null; touch begun; sleep 100"))
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "begun").exists())
+    first.close()
+    folder = TreeFolder.of(tmp_path / "fleets", FLEET, "1", 1)
+    record = folder.read()
+    assert record is not None
+    folder.write(record.model_copy(update={"run": "", "run_id": ""}))
+    seen.all.clear()
+    with closing(WorkerHost("here", 1, tmp_path / "fleets", seen)) as second:
+        second.fleet_found(FLEET)
+        second.obey(Adopt(loop="1", attempt=1, seen=0))
+        over = seen.over()
+        assert (over.outcome, over.never_began) == ("interrupted", False)
+        assert {began.run for began in seen.of(Began)} == {record.run}
 
 
 KILLED = """\
