@@ -72,6 +72,8 @@ def _completed(state: FleetState, name: str) -> bool:
 
 def _in_the_way(loop: LoopState, state: FleetState, now: datetime) -> Iterator[str]:
     spec = loop.spec
+    if state.paused is not None:
+        yield "it waits until the fleet is unpaused"
     host = state.hosts.get(loop.host)
     if loop.resuming and host is not None and not host_with_tree(state, loop):
         until = clock(gone_at(state, host), seconds=True)

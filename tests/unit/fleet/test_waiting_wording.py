@@ -93,3 +93,10 @@ def test_one_that_goes_on_in_its_tree_waits_for_the_host_that_has_it() -> None:
     assert re.fullmatch(
         r"it waits for far, where its tree is, until \d\d:\d\d:\d\d; .*its host was stopped", words
     )
+
+
+def test_a_fleet_that_is_paused_is_what_its_queue_waits_for() -> None:
+    paused = told.CommandGiven(name="pause", by="you")
+    assert said(paused)["3"].startswith("it waits until the fleet is unpaused")
+    goes_on = told.CommandGiven(name="unpause", by="you")
+    assert "unpaused" not in said(paused, goes_on)["3"]

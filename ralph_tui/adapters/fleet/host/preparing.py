@@ -18,6 +18,7 @@ from ralph_tui.adapters.fleet.trees.filling import (
 from ralph_tui.adapters.fleet.trees.making import make_clone, make_worktree, remove_tree
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.fleet.trees.probing import Probe
+from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import WorkspaceError
@@ -162,7 +163,7 @@ def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
     Raises ``WorkspaceError`` where that takes too long, and what `check` raises.
     """
     deadline = time.monotonic() + LOCK_S
-    while (owner := worker(tree / ".aiwg" / "ralph" / "lock")) is not None:
+    while (owner := worker(ralph_folder(tree) / "lock")) is not None:
         check()
         if time.monotonic() > deadline:
             raise WorkspaceError(

@@ -11,6 +11,7 @@ from ralph_tui.adapters.fleet.host.channel import Channel
 from ralph_tui.adapters.fleet.host.telling import Telling
 from ralph_tui.adapters.fleet.trees.places import TreeFolder
 from ralph_tui.adapters.processes.child import Child, Exit
+from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.ports.fleet import Adopt, Tell
 
@@ -111,7 +112,7 @@ class Running:
         """Where it records: known by its worktree's lock, whose owner it is."""
         if self._telling.began:
             return
-        owner = Owner.read(self._folder.tree / ".aiwg" / "ralph" / "lock")
+        owner = Owner.read(ralph_folder(self._folder.tree) / "lock")
         if owner.pid == self._child.pid and owner.run:
             self._telling.begin(owner.run, owner.run_id, self._ports)
 

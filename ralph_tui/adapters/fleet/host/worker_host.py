@@ -259,8 +259,11 @@ class WorkerHost:
 
     def _of(self, loop_id: str) -> list[HeldLoop]:
         """Its attempts, the latest first."""
-        wanted = (self._fleet, loop_id)
-        found = [loop for (*each, _), loop in self._loops.items() if tuple(each) == wanted]
+        found = [
+            loop
+            for (fleet_id, name, _), loop in self._loops.items()
+            if (fleet_id, name) == (self._fleet, loop_id)
+        ]
         return sorted(found, key=lambda loop: loop.place.attempt, reverse=True)
 
     def _find_trees(self, fleet_id: str) -> None:

@@ -14,21 +14,11 @@ from ralph_tui.adapters.fleet.trees.making import Origin, make_clone, make_workt
 from ralph_tui.adapters.fleet.trees.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.fleet.trees.receiving import Received, receive
 from ralph_tui.adapters.fleet.trees.sources import base_bundle, source_of
-from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.fleet.loop_state import Earlier
 from ralph_tui.ports.fleet import Collected
-from tests.hosted import FLEET, committed, git, place_in
-
-
-@pytest.fixture
-def root(git_repo: Path) -> Path:
-    return committed(git_repo)
-
-
-@pytest.fixture
-def users(root: Path) -> Repository:
-    return open_repository(root)
+from tests.hosted import FLEET, git, place_in
 
 
 def made(root: Path, base: Path, loop: str = "1", **changes: Any) -> tuple[TreeFolder, PlaceRecord]:

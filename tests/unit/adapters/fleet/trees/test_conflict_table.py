@@ -12,22 +12,12 @@ import pytest
 from ralph_tui.adapters.fleet.trees import conflicts
 from ralph_tui.adapters.fleet.trees.conflicts import GONE, MOST_PAIRS, Conflicts, ConflictTable
 from ralph_tui.adapters.workspace import git_calls
-from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.fleet.events import ConflictsFound, ResultCollected
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import conflict_sentences
 from tests.fleet_events import SIX, started
-from tests.hosted import committed, git
-
-
-@pytest.fixture
-def root(git_repo: Path) -> Path:
-    return committed(git_repo)
-
-
-@pytest.fixture
-def users(root: Path) -> Repository:
-    return open_repository(root)
+from tests.hosted import git
 
 
 @pytest.fixture
