@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ralph_tui.fleet.plan import Loop
 from ralph_tui.ports.fleet import Observation, Place, Recorded, Source
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 def place(loop: str, *, per_second: int = 0, count: int = 0) -> Place:
@@ -46,7 +46,7 @@ class Heard(list[Observation]):
     def of(self, kind: str) -> list[Observation]:
         return [what for what in self if what.kind == kind]
 
-    def wait(self, kind: str, number: int = 1, timeout: float = 40) -> Observation:
+    def wait(self, kind: str, number: int = 1, timeout: float = PATIENCE_S) -> Observation:
         """The one of this kind that comes as `number`."""
         return until(lambda: self.of(kind)[number - 1 :], timeout)[0]
 
@@ -65,4 +65,4 @@ class Heard(list[Observation]):
     def until_seq(self, loop: str, last: Callable[[], int] | int) -> None:
         """Wait for a line with at least this number."""
         wanted = last if isinstance(last, int) else last()
-        until(lambda: max(self.seqs(loop), default=0) >= wanted, 40)
+        until(lambda: max(self.seqs(loop), default=0) >= wanted)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.paths import ROOT
 from tests.processes import Child
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 class Program(Child[str]):
@@ -40,7 +40,7 @@ class Program(Child[str]):
         assert self.stdout is not None
         return self.stdout.readline()
 
-    def wait_for(self, words: str, timeout: float = 40) -> str:
+    def wait_for(self, words: str, timeout: float = PATIENCE_S) -> str:
         """The first line with these words."""
 
         def found() -> str:

@@ -186,7 +186,7 @@ class Whole:
         for name in list(self.processes):
             self.send(name, signal.SIGCONT)
             self.kill(name)
-        until(lambda: not self.alive(), 20)
+        until(lambda: not self.alive())
 
     # -- what is recorded ------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ class Whole:
             branch = branches[loop]["branch"]
             assert git(self.root, "rev-parse", branch) == branches[loop]["commit"]
             assert "done" in git(self.root, "ls-tree", "--name-only", branch).split()
-        until(lambda: not self.alive(), 20)
+        until(lambda: not self.alive())
 
 
 def lines_of(journal: Path) -> list[Event]:

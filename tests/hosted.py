@@ -10,7 +10,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.fleet.plan import Loop
 from ralph_tui.ports.fleet import Observation, Over, Place, Recorded, Source
 from tests.e2e.cli import GATE, ONE_MORE, project
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 O = TypeVar("O", bound=Observation)  # noqa: E741
 FLEET = "fleet-under-test"
@@ -70,11 +70,11 @@ class Seen:
             found = [each for each in self.all if isinstance(each, kind)]
         return [each for each in found if all(getattr(each, n) == v for n, v in fields.items())]
 
-    def wait(self, kind: type[O], timeout: float = 40, **fields: Any) -> O:
+    def wait(self, kind: type[O], timeout: float = PATIENCE_S, **fields: Any) -> O:
         """The first of them, when it is there."""
         return until(lambda: self.of(kind, **fields), timeout)[0]
 
-    def over(self, loop: str = "1", timeout: float = 40) -> Over:
+    def over(self, loop: str = "1", timeout: float = PATIENCE_S) -> Over:
         """How a loop ended."""
         return self.wait(Over, timeout, loop=loop)
 

@@ -6,12 +6,14 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+PATIENCE_S = 240.0
+"""How long a condition is waited for: it catches a hang, and says nothing about speed."""
 
 LONGEST_S = 0.1
 """Between two looks: what takes long is looked at less often, for a look may be dear."""
 
 
-def until(condition: Callable[[], T], timeout: float = 30.0) -> T:
+def until(condition: Callable[[], T], timeout: float = PATIENCE_S) -> T:
     """The first true answer of `condition`; fails after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     pause = 0.01

@@ -53,4 +53,4 @@ class PlayedHosts:
 
     def wait_for(self, kind: type[T], count: int = 1) -> list[T]:
         """The same, as soon as there are so many."""
-        return until(lambda: found if len(found := self.of(kind)) >= count else None, 10) or []
+        return until(lambda: found if len(found := self.of(kind)) >= count else None) or []

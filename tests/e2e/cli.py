@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from ralph_tui.cli import main
 from tests.forks import RALPH, Started, completed
+from tests.waiting import PATIENCE_S
 
 Done = subprocess.CompletedProcess[str]
 Command = Callable[..., Done]
@@ -50,7 +51,7 @@ def project(root: Path) -> Path:
 
 
 def run(
-    *arguments: str, cwd: Path, timeout: float = 50, **environ: str
+    *arguments: str, cwd: Path, timeout: float = PATIENCE_S, **environ: str
 ) -> subprocess.CompletedProcess[str]:
     """Run ralph-tui to its end."""
     with (

@@ -22,4 +22,4 @@ def _no_run_is_left_behind(tmp_path: Path) -> Iterator[None]:
         if owner is not None and owner.pid not in (0, os.getpid()):
             with suppress(ProcessLookupError):
                 os.kill(owner.pid, signal.SIGTERM)
-            until(lambda lock=lock: holder(lock) is None, 20)  # type: ignore[misc]
+            until(lambda lock=lock: holder(lock) is None)  # type: ignore[misc]

@@ -226,7 +226,7 @@ def test_of_two_terminals_that_answer_at_once_one_is_heard_and_the_other_told(
             )
             for words in ("no", "never")
         ]
-        said = [side.communicate(timeout=50) for side in sides]
+        said = [side.communicate() for side in sides]
     codes = [side.returncode for side in sides]
     assert sorted(codes) == [0, 1], said
     heard, late = codes.index(0), codes.index(1)
@@ -261,7 +261,7 @@ def test_aborted_while_it_asks_nothing_is_left(git_repo: Path, tmp_path: Path) -
     until(lambda: "git branch done" in here("decide", cwd=git_repo).stdout)
     (started,) = of(journal(git_repo), "run_started")
     assert here("abort", "--yes", cwd=git_repo).returncode == 0
-    until(lambda: not processes_of(started["run_id"]), timeout=6)
+    until(lambda: not processes_of(started["run_id"]))
     events = journal(git_repo)
     assert events[-1]["outcome"] == "aborted"
     assert not of(events, "question_answered")

@@ -87,11 +87,11 @@ def log_of(root: Path) -> str:
 
 def ended(root: Path, outcome: str) -> list[dict[str, Any]]:
     """Wait for the end of run and process; the journal, found whole, with nothing left alive."""
-    until(lambda: journal(root) and journal(root)[-1]["kind"] == "run_finished", timeout=30)
+    until(lambda: journal(root) and journal(root)[-1]["kind"] == "run_finished")
     events = journal(root)
     assert events[-1]["outcome"] == outcome, events[-1]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-    until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in pids(root)), timeout=30)
+    until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in pids(root)))
     assert processes_of(events[0]["run_id"]) == []
     return events
 
@@ -108,9 +108,9 @@ def test_two_screens_show_the_same_and_closing_the_first_loses_nothing(
     third = windows.attach(root, width=80, height=24)
     second.press("p")
     screens = (first, second, third)
-    until(lambda: all("pausing" in screen.screen.lower() for screen in screens), 30)
+    until(lambda: all("pausing" in screen.screen.lower() for screen in screens))
     third.press("p")
-    until(lambda: not any("pausing" in screen.screen.lower() for screen in screens), 30)
+    until(lambda: not any("pausing" in screen.screen.lower() for screen in screens))
     first.close()
     second.shows("hello")
     third.press("q")
@@ -157,7 +157,7 @@ def test_a_paused_run_whose_screen_is_left_says_so_and_how_it_ends(
     screen.shows("hello")
     assert here("pause", cwd=root).returncode == 0
     let_go(root)
-    until(lambda: any(event["kind"] == "paused" for event in journal(root)), timeout=30)
+    until(lambda: any(event["kind"] == "paused" for event in journal(root)))
     again = windows.attach(root)
     again.press("q")
     assert again.exit_code() == 0

@@ -155,7 +155,7 @@ def test_the_real_binary_sleeps_through_an_outage(
         return any("wait_started" in file.read_text() for file in git_repo.rglob("events.jsonl"))
 
     def come_back() -> None:
-        until(waits, timeout=30)
+        until(waits)
         with Api(scenario, port=port):
             over.wait(55)
 
@@ -188,7 +188,6 @@ def test_the_real_binary_fixes_a_bug_end_to_end(git_repo: Path, tmp_path: Path) 
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=55,
             check=False,
         )
     assert "Traceback" not in done.stderr

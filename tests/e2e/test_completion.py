@@ -47,7 +47,6 @@ def asked(git_repo: Path, environ: dict[str, str]) -> Ask:
             capture_output=True,
             text=True,
             check=True,
-            timeout=50,
         )
         assert done.stderr == ""
         return sorted(word.strip() for word in done.stdout.splitlines() if word)

@@ -56,7 +56,7 @@ def test_a_rollover_is_asked_for_from_elsewhere_three_times_in_an_iteration(git_
         status = said("status", cwd=git_repo)
         assert "3 rollovers" not in status, "of an agent that tells no usage"
         said("abort", "--yes", cwd=git_repo)
-        there.process.communicate(timeout=20)
+        there.process.communicate()
     table = said("context", cwd=git_repo)
     assert "task-001/001 (over)" in table
     assert "| 1         | unknown | 3         | -      |" in table
@@ -74,15 +74,15 @@ def test_a_window_that_fills_is_seen_while_it_does_and_afterwards(tmp_path: Path
 
     try:
         there.reaches("plan_item_began")
-        until(lambda: "calls_left" in seen(), timeout=30)
+        until(lambda: "calls_left" in seen())
         fields = seen()
         assert fields["alive"]
         assert 0 < fields["percent"] < 100
         assert fields["item"]["basis"] == "tag"
         assert len(fields["later"]) >= 1
-        until(lambda: " % in about " in said("status", cwd=folder), timeout=30)
+        until(lambda: " % in about " in said("status", cwd=folder))
         there.reaches("rollover_began")
-        process.communicate(timeout=60)
+        process.communicate()
     finally:
         process.kill()
         process.communicate()

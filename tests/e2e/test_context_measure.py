@@ -51,7 +51,6 @@ def test_work_goes_on_where_a_window_filled_and_is_done_twice_where_nobody_is_to
 
 @pytest.mark.real_agent
 @pytest.mark.skipif(BINARY is None, reason="Claude Code is not installed")
-@pytest.mark.timeout(180)
 def test_claude_code_hands_over_after_the_running_tool_and_nothing_is_lost(tmp_path: Path) -> None:
     goes_on(ran(WITHIN_AN_ITEM, ON, tmp_path, BINARY))
     events = events_in(tmp_path)

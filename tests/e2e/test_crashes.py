@@ -32,7 +32,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("scenario", "moments"), MOMENTS, ids=[name for name, _ in MOMENTS])
-@pytest.mark.timeout(180)  # five runs, each waited for, on a machine that may be busy
 @pytest.mark.usefixtures("patient")
 def test_a_killed_run_comes_to_its_end(tmp_path: Path, scenario: str, moments: list[str]) -> None:
     figures, asks = Figures(), "question" in moments
@@ -49,7 +48,6 @@ def test_a_killed_run_comes_to_its_end(tmp_path: Path, scenario: str, moments: l
     assert figures.asked_again == asks
 
 
-@pytest.mark.timeout(180)  # four runs, each waited for, on a machine that may be busy
 @pytest.mark.usefixtures("patient")
 def test_a_run_that_is_killed_while_a_session_hands_over_goes_on_whole(tmp_path: Path) -> None:
     """`make soak ARGS="--rollovers --kills 30"` does the same more often."""
@@ -66,7 +64,6 @@ def test_a_run_that_is_killed_while_a_session_hands_over_goes_on_whole(tmp_path:
     assert (figures.events_lost, figures.files_lost) == (0, 0)
 
 
-@pytest.mark.timeout(180)  # five runs, each waited for, on a machine that may be busy
 @pytest.mark.usefixtures("patient")
 def test_a_run_goes_on_after_stops_and_kills_of_git(tmp_path: Path) -> None:
     moments = ["git begins", "verification", "tool at work", "git begins", "snapshot"]

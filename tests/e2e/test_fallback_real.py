@@ -25,7 +25,7 @@ FAR = Answer(fault="429", resets_in_s=9000, times=50)
 DAILY = Answer(fault="429 daily", times=50)
 """Gemini's quota of a day."""
 
-pytestmark = [pytest.mark.real_agent, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.real_agent
 
 
 def works(name: str) -> list[Answer]:

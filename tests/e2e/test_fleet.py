@@ -130,7 +130,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
                 f"{DOES_ALL}; echo ours >plan.md")  # fmt: skip
     detached = run("fleet", "run", str(file), "--detach", cwd=root)
     assert "fleet-001 runs in the background" in detached.stdout, said(detached)
-    until(lambda: runs(root, "1", "2"), 20)
+    until(lambda: runs(root, "1", "2"))
     second = run("fleet", "run", str(file), "--headless", cwd=root)
     assert second.returncode == 2
     assert "a fleet runs in" in second.stderr
@@ -138,7 +138,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     owner = find_fleet(root).owner()
     assert owner is not None
     os.kill(owner.pid, signal.SIGKILL)
-    until(lambda: nothing_is_left(root), 8)
+    until(lambda: nothing_is_left(root))
     assert "the fleet's process is gone" in here("fleet", "status", cwd=root).stdout
     (root / "plan.md").write_text("mine\n")  # its owner works on, meanwhile
     git(root, "add", "plan.md")
@@ -177,7 +177,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
 def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
     file = plan(root, "First", "Second", "Third", agent=WAITS, agents=2)
     with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
-        until(lambda: runs(root, "1", "2"), 20)
+        until(lambda: runs(root, "1", "2"))
         paused = here("fleet", "pause", "all", cwd=root)
         assert "loop 1 pauses" in paused.stdout
         assert "loop 2 pauses" in paused.stdout
@@ -190,11 +190,11 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         assert unbegun == "loop 3 is given up; it never began\n"
         given_up = here("fleet", "abort", "1", "--yes", cwd=root).stdout
         assert given_up == "loop 1 is given up; its work is collected\n"
-        until(lambda: state_of(root).loops["1"].outcome == "aborted", 20)
+        until(lambda: state_of(root).loops["1"].outcome == "aborted")
         here("fleet", "stop", "--now", cwd=root)
-        assert fleet.wait(timeout=30) == 4, "one of its loops was aborted"
+        assert fleet.wait() == 4, "one of its loops was aborted"
     assert not status(root)["alive"]
-    until(lambda: nothing_is_left(root), 6)
+    until(lambda: nothing_is_left(root))
     left = here("fleet", "prune", cwd=root)
     assert "nobody can be asked here" in left.stderr
     assert "removed" in here("fleet", "prune", "--yes", cwd=root).stdout
@@ -339,12 +339,12 @@ def test_what_it_began_with_stays_though_its_owner_takes_it_out_of_every_branch(
     base = git(root, "rev-parse", "HEAD")
     detached = run("fleet", "run", str(file), "--agents", "1", "--detach", cwd=root)
     assert detached.returncode == 0, said(detached)
-    until(lambda: runs(root, "1"), 20)
+    until(lambda: runs(root, "1"))
     git(root, "commit", "-q", "--amend", "-m", "another")
     git(root, "reflog", "expire", "--expire=now", "--all")
     git(root, "gc", "-q", "--prune=now")
     (root.parent / "go").touch()
-    until(lambda: state_of(root).finished, 40)
+    until(lambda: state_of(root).finished)
     branches = [loop.branch for loop in state_of(root).loops.values()]
     assert branches == ["ralph/fleet-001/1", "ralph/fleet-001/2"]
     assert git(root, "merge-base", branches[1], base) == base

@@ -52,7 +52,7 @@ def test_what_a_killed_host_ran_goes_on_when_its_machine_is_back(whole: Whole) -
     host, tree = whole.host_of("1"), whole.tree_of("1")
     whole.kill(host)
     whole.wait("loop_lost", loop="1")
-    until(lambda: not whole.alive(below=whole.folder / host), 6)
+    until(lambda: not whole.alive(below=whole.folder / host))
     whole.go("2", "3")
     whole.join(host)
     whole.at_work("1", number=2)
@@ -166,7 +166,7 @@ def test_nothing_outlives_a_fleet_of_one_machine_that_is_killed_and_it_goes_on(
     whole.start(whole.plan(*[work(whole)] * 2), "--agents", "2")
     whole.at_work("1", "2")
     whole.kill("fleet")
-    until(lambda: not whole.alive(), 6)
+    until(lambda: not whole.alive())
     whole.resume("--agents", "2")
     whole.at_work("1", "2", number=2)
     whole.go("1", "2")
@@ -204,7 +204,7 @@ def test_all_of_it_asked_to_end_at_once_ends_and_can_be_resumed(whole: Whole) ->
         whole.send(name, signal.SIGTERM)
     assert [whole.ended(name) for name in HOSTS] == [0, 0, 0]
     whole.ended()
-    until(lambda: not whole.alive(), 6)
+    until(lambda: not whole.alive())
     whole.resume()  # listens where it did
     whole.join(*HOSTS)
     whole.go("1", "2", "3")

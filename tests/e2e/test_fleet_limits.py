@@ -78,11 +78,11 @@ def test_at_a_limit_one_loop_tries_first_and_the_others_follow_in_steps(
     served.write_text(json.dumps({"sessions": 1, "began": 0, "costs": {}, "questions": {}}))
 
     with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
-        until(lambda: runs(root, "1"), 20)
-        until(lambda: seq(root, "account_held"), 20)
+        until(lambda: runs(root, "1"))
+        until(lambda: seq(root, "account_held"))
         shown = here("fleet", "status", cwd=root).stdout
         (root.parent / "go").touch()
-        code, lines = fleet.wait(timeout=50), fleet.stdout.read() if fleet.stdout else ""
+        code, lines = fleet.wait(), fleet.stdout.read() if fleet.stdout else ""
 
     assert code == 0, lines
     assert "account work is at its limit until " in shown

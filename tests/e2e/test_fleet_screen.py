@@ -45,14 +45,14 @@ def test_a_live_loop_is_opened_paused_and_left_again(
     root: Path, go: Path, terminal: Terminal
 ) -> None:
     terminal.shows("First of all", "Second of all", "2 loops run")
-    until(lambda: runs(root, "1", "2"), 20)
+    until(lambda: runs(root, "1", "2"))
 
     terminal.press("Enter")
     terminal.shows("c checkpoint", "following")
     terminal.press("p")
     terminal.shows("pausing: this iteration ends first")
     go.touch()
-    until(lambda: state_of(root).loops["1"].phase == "paused", 20)
+    until(lambda: state_of(root).loops["1"].phase == "paused")
     terminal.shows("paused")
 
     terminal.press("Escape")

@@ -15,7 +15,7 @@ from ralph_tui.ports.fleet import Adopt, Began, Collect, Collected, Gone, Joined
 from tests.e2e.cli import ONE_MORE
 from tests.fleet_programs import Way, free_port, program
 from tests.hosted import FLEET, Seen, committed, place_in
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 WORKER = ["-m", "ralph_tui", "fleet", "worker"]
 SLEEPS = "cat >/dev/null; touch begun; setsid sleep 300 & sleep 300"
@@ -76,7 +76,7 @@ def test_a_loop_runs_there_and_its_work_comes_home(cluster: Cluster) -> None:
         cluster.dispatcher.send("far", Collect(loop="1", attempt=1))
         assert cluster.seen.wait(Collected).bundle
         far.send_signal(signal.SIGTERM)
-        assert far.wait(40) == 0, far.lines
+        assert far.wait(PATIENCE_S) == 0, far.lines
     assert cluster.seen.lines()
     gone = cluster.seen.wait(Gone)
     assert (gone.reason, gone.left) == ("it was stopped by SIGTERM", True)
@@ -94,7 +94,7 @@ def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_p
         assert said.endswith("trying again: Connection refused\n")
         far.send_signal(signal.SIGTERM)
         far.send_signal(signal.SIGTERM)
-        assert far.wait(40) == 0
+        assert far.wait(PATIENCE_S) == 0
     assert far.lines[1] == said
     assert far.lines[2].endswith(" stopping\n")
     assert len(far.lines) == 3
@@ -110,7 +110,7 @@ def test_a_signal_stops_its_loops_in_order_and_leaves_nothing(
         tree = cluster.begin(SLEEPS)
         assert at_work(tree)
         far.send_signal(number)
-        assert far.wait(40) == 0, far.lines
+        assert far.wait(PATIENCE_S) == 0, far.lines
     assert at_work(tree) == []
     over = cluster.seen.over()
     assert (over.outcome, over.reason) == ("interrupted", "its host was stopped")
@@ -178,10 +178,10 @@ def test_a_second_worker_in_the_same_folder_is_refused(cluster: Cluster) -> None
         cluster.joined(1)
         with program(*cluster.worker()) as second:
             second.wait_for(f"another worker (process {far.pid}) works in")
-            assert second.wait(40) == 2
+            assert second.wait(PATIENCE_S) == 2
         with program(*cluster.worker(base="other")) as third:
             third.wait_for("a host named far is there already: give it another --name")
-            assert third.wait(40) == 1
+            assert third.wait(PATIENCE_S) == 1
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_cannot_be_gets_a_sentence(tmp_path: Path, words: list[str], senten
     base = [] if "0" in words[-1:] else ["--base", str(tmp_path)]
     with program(*WORKER, *words, *base) as worker:
         said = worker.wait_for(sentence)
-        assert worker.wait(40) == 2
+        assert worker.wait(PATIENCE_S) == 2
     assert said.startswith("ralph-tui: ")
     assert len(worker.lines) == 1
 

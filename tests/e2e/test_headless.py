@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.cli import GATE, ONE_MORE, events_of, here, processes_of, project, run, start
+from tests.waiting import PATIENCE_S
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -101,7 +102,7 @@ def test_a_signal_ends_a_run_in_order(git_repo: Path, number: signal.Signals) ->
                 break
         process.send_signal(number)
         rest = process.stdout.read()
-        assert process.wait(20) == 130
+        assert process.wait(PATIENCE_S) == 130
     events = events_of("".join(lines) + rest)
     assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "interrupted")
     assert number.name in events[-1]["reason"]
@@ -141,7 +142,7 @@ def test_a_run_that_is_stopped_while_it_asks_says_so(
         assert json.loads(asked)["topic"] == "criterion"
         process.send_signal(number)
         last = json.loads([*lines][-1])
-        assert process.wait(20) == 5
+        assert process.wait(PATIENCE_S) == 5
     assert (last["kind"], last["outcome"]) == ("run_finished", "interrupted")
     assert "open when the run ended" in here("status", cwd=git_repo).stdout
 

@@ -144,7 +144,7 @@ def test_term_ends_a_run_that_was_resumed_from_home_and_home_with_it(
     home.terminal.press("r")
     home.terminal.shows("hello", "guide")
     os.kill(home.pid, signal.SIGTERM)
-    home.terminal.exit_code(timeout=30)
+    home.terminal.exit_code()
     events = journal(root)
     assert events[-1]["kind"] == "run_finished"
     assert "SIGTERM" in events[-1]["reason"]

@@ -214,7 +214,6 @@ def test_a_session_of_claude_code_has_them(root: Path, tmp_path: Path) -> None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
-            timeout=50,
         )
     assert (root / "theirs-ran").exists()
     assert json.loads((root / STATE).read_text())["status"] == "completed"

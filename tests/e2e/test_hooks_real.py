@@ -72,7 +72,6 @@ class Sessions:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
-                timeout=50,
             )
         self.asked = api.heard
         return [json.loads(line) for line in done.stdout.splitlines()]

@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.cli import CLI
 from tests.e2e.test_lost_terminal import Window
 from tests.processes import Child
+from tests.waiting import PATIENCE_S
 
 STARTS = {
     "module": [sys.executable, "-m", "ralph_tui"],
@@ -101,9 +102,9 @@ def test_a_signal_while_the_screen_is_mounted_is_quiet(
             stderr=window.terminal,
             start_new_session=True,
         ) as process:
-            assert window.came.wait(20)
+            assert window.came.wait(PATIENCE_S)
             process.send_signal(number)
-            process.wait(20)
+            process.wait(PATIENCE_S)
         shown = window.written.decode(errors="replace")
         assert "Traceback" not in shown
         assert "Error" not in shown

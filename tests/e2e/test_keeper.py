@@ -17,7 +17,7 @@ import pytest
 from ralph_tui.adapters.processes import sweep as sweeping
 from ralph_tui.adapters.processes.child import launch
 from ralph_tui.adapters.processes.sweep import sweep
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -25,7 +25,6 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "processes"
 ROOT = Path(__file__).parents[2]
 PROCESSES = {"obedient": 1, "tree": 4, "chain": 3, "stopped": 2}
 """Habit, and how many processes say that they are ready."""
-LIMIT_S = 30.0
 
 
 def living() -> Iterator[tuple[int, list[bytes]]]:
@@ -132,7 +131,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Host]]
         for host in hosts.values():
             host.process.send_signal(host.number)
         waiting = list(hosts.values())
-        while waiting and time.monotonic() < killed + LIMIT_S:
+        while waiting and time.monotonic() < killed + PATIENCE_S:
             for host in [host for host in waiting if host.is_over()]:
                 host.seconds = time.monotonic() - killed
                 waiting.remove(host)
@@ -153,7 +152,7 @@ def test_nothing_outlives_ralph_tui(
     host = hosts[name(case)]
     assert not alive(host.folder)
     assert is_free(host.folder / "lock")
-    assert 0 < host.seconds < LIMIT_S
+    assert 0 < host.seconds < PATIENCE_S
     assert not host.freed_too_early
     until(lambda: host.keeper not in dict(living()))
 
@@ -219,11 +218,11 @@ def test_a_killed_keeper_is_noticed_and_replaced_by_a_sweep(tmp_path: Path) -> N
     mate = launch(hostile(other, "obedient"), cwd=tmp_path, env=os.environ, run_id="the-run")
     until(lambda: is_ready(tmp_path, "tree") and is_ready(other, "obedient"))
     os.kill(child.keeper_pid, signal.SIGKILL)
-    end = child.wait(LIMIT_S)
+    end = child.wait(PATIENCE_S)
     assert end.lost
     assert end.code is None
     assert not alive(tmp_path)
     # Another command of the same run has its own keeper and goes on.
     assert pids(other) == [mate.pid]
     mate.stop()
-    assert mate.wait(LIMIT_S).stopped
+    assert mate.wait(PATIENCE_S).stopped

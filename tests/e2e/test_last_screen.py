@@ -40,7 +40,7 @@ def screen(repo: Path) -> Iterator[Terminal]:
     """The last screen of a run that was aborted in its second iteration."""
     terminal = Terminal([*CLI, *ORDER], repo, width=120, height=40)
     try:
-        until(lambda: len(events(repo, "session_started")) == 2, 40)
+        until(lambda: len(events(repo, "session_started")) == 2)
         assert here("abort", "--yes", cwd=repo).returncode == 0
         terminal.shows("aborted")
         yield terminal
@@ -69,7 +69,7 @@ def test_its_worktree_is_free_for_other_terminals(repo: Path, screen: Terminal) 
     assert (repo / "done-0.txt").exists()
     with start("resume", "--headless", cwd=repo) as resumed:
         try:
-            until(lambda: len(events(repo, "session_started")) == 3, 40)
+            until(lambda: len(events(repo, "session_started")) == 3)
             # Its socket is its own: the one of the first process is gone.
             assert here("guide", "go on", cwd=repo).returncode == 0
             screen.press("3", "Home", "r")

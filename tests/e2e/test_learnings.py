@@ -59,7 +59,7 @@ def until_awake(screen: Terminal) -> None:
         screen.press("x")
         return "x does nothing here" in screen.screen
 
-    until(awake, 30)
+    until(awake)
 
 
 def test_a_learning_is_read_muted_and_pinned(root: Path, screen: Terminal) -> None:

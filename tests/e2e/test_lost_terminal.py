@@ -20,7 +20,7 @@ from ralph_tui.adapters.records.lock import holder
 from tests.e2e.cli import CLI, GATE, ONE_MORE, project
 from tests.e2e.test_last_screen import events
 from tests.processes import Child
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -105,22 +105,22 @@ def test_a_last_screen_ends_with_its_terminal(
 ) -> None:
     root = project(git_repo)
     with shown(root, ONE_MORE, hangup, controlling) as (process, window):
-        until(lambda: events(root, "run_finished"), 40)
+        until(lambda: events(root, "run_finished"))
         until(lambda: holder(root / ".aiwg/ralph/lock") is None)
         window.close()
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE_S) == 0
 
 
 def test_a_run_goes_on_without_its_terminal_and_without_being_told(git_repo: Path) -> None:
     """It goes on as after a hangup, and does not look for input that never comes."""
     root = project(git_repo)
     with shown(root, WAITS, "heard", "not controlling") as (process, window):
-        until(lambda: events(root, "session_started"), 40)
+        until(lambda: events(root, "session_started"))
         window.close()
         until(lambda: [*root.rglob("terminal.log")])
         before, began = used(process.pid), time.monotonic()
         until(lambda: time.monotonic() > began + 1)
         assert used(process.pid) - before < 0.3
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 130
+        assert process.wait(PATIENCE_S) == 130
     assert holder(root / ".aiwg/ralph/lock") is None

@@ -12,7 +12,7 @@ from bench.secret_forms import caught, forms
 from tests.e2e import cli
 from tests.e2e.cli import Command
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 SECRET = "T0AB/hook-secret-4711"
 
@@ -231,7 +231,7 @@ def test_no_secret_of_a_run_leaves_it(
             if event["kind"] == "question_asked" and event["topic"] == "pause":
                 words = next(answers)
                 until(partial(decided, *words, cwd=git_repo))
-        assert process.wait(20) == 4
+        assert process.wait(PATIENCE_S) == 4
     assert len(gitea.issues) == 1
     assert hook.requests
     waiting = queued_in(git_repo)

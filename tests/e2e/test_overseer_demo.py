@@ -55,7 +55,7 @@ def demo(tmp_path: Path, project: Path) -> Iterator[Any]:
 
 def asks(project: Path, topic: str) -> dict[str, Any]:
     """Wait for a question that can be decided from elsewhere, as the status tells of it."""
-    asked = until(lambda: of(project, "question_asked", topic=topic), 30)[-1]
+    asked = until(lambda: of(project, "question_asked", topic=topic))[-1]
 
     def is_told() -> bool:
         status = json.loads(here("status", "--json", cwd=project).stdout)
@@ -113,7 +113,7 @@ def test_declined_a_pause_follows_and_words_help(
     late = here("decide", "continue", cwd=project)
     assert late.returncode != 0
     assert "Traceback" not in late.stderr
-    until(lambda: of(project, "reading_taken", iteration=pause_at + 1), 30)
+    until(lambda: of(project, "reading_taken", iteration=pause_at + 1))
     before, after = (
         of(project, "reading_taken", iteration=k)[0]["completion"] for k in (pause_at, pause_at + 1)
     )
@@ -131,7 +131,7 @@ def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: 
     assert offer["paths"] == ["abacus/lexer.py", "abacus/parser.py"]
     answered = here("decide", "roll_back", cwd=project)
     assert answered.returncode == 0, answered.stderr
-    until(lambda: of(project, "session_started", iteration=5), 30)
+    until(lambda: of(project, "session_started", iteration=5))
     prompt = prompt_of(project, 5)
     reads_well(prompt)
     assert "The files were restored to" in prompt

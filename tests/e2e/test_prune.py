@@ -165,7 +165,7 @@ def test_a_living_run_is_named_and_keeps_everything(repo: Path) -> None:
             assert "**Still running:** iteration 1 of 1" in here("report", cwd=repo).stdout
         finally:
             (repo / "up").unlink(missing_ok=True)
-            process.communicate(timeout=30)
+            process.communicate()
 
 
 def test_orphans_only_when_asked_and_never_those_of_another_worktree(repo: Path) -> None:

@@ -58,7 +58,7 @@ class Elsewhere:
     def reaches(self, kind: str, number: int = 1) -> dict[str, Any]:
         """Wait until so many such events are recorded; the last of them."""
         until(lambda: [*self.root.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")])
-        until(lambda: len(self.events(kind)) >= number, timeout=30)
+        until(lambda: len(self.events(kind)) >= number)
         return self.events(kind)[number - 1]
 
     def status(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Elsewhere:
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=20)
+        self.process.communicate()
         return self.process.wait()
 
 
@@ -150,7 +150,7 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
         assert there.process.poll() is None
         folder = str(there.journal.parent)
         assert "stays as it is" in said("abort", "--yes", "--run", folder, cwd=Path("/"))
-        there.process.communicate(timeout=20)
+        there.process.communicate()
         assert there.events("run_finished")[0]["outcome"] == "aborted"
         assert not address.exists()
     over = refused("pause", cwd=git_repo, code=2)
@@ -238,7 +238,7 @@ def test_an_abort_asks_on_a_terminal_and_rolls_back(git_repo: Path) -> None:
                 assert terminal.exit_code() == code
             finally:
                 terminal.close()
-        there.process.communicate(timeout=20)
+        there.process.communicate()
         assert there.events("abort_requested")[0]["by"].startswith("the terminal pts/")
         assert there.events("run_finished")[0]["outcome"] == "aborted"
     assert (git_repo / "README.md").read_text() == "# sample\n"

@@ -608,7 +608,7 @@ def test_a_living_run_refuses_unless_it_is_paused(git_repo: Path) -> None:
             assert f"undo it with: ralph-tui restore {told['present']}\n" in said
             assert "after the session of iteration 1" in restored(git_repo)
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
+            process.communicate()
         finally:
             process.kill()
             process.communicate()

@@ -229,7 +229,7 @@ def test_limit_reached(limited: Path) -> None:
 def test_aborted(repo: Path) -> None:
     with working(repo) as process:
         assert here("abort", "--yes", cwd=repo).returncode == 0
-        process.communicate(timeout=20)
+        process.communicate()
     assert kinds(repo, "run_finished")[0]["outcome"] == "aborted"
     (repo / "go").touch()
     completes(repo)
@@ -243,7 +243,7 @@ def test_refused_while_it_lives_and_stopped(repo: Path) -> None:
         assert "ralph-tui unpause" in living.stderr
         assert len(living.stderr.splitlines()) == 1
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate()
     assert kinds(repo, "run_finished")[0]["outcome"] == "interrupted"
     (repo / "go").touch()
     after = completes(repo, "--max-iterations", "9")
@@ -312,12 +312,12 @@ def test_nothing_is_left(limited: Path) -> None:
 def test_an_open_question_is_asked_again(repo: Path) -> None:
     assert run(*order(NOTHING, "--detach"), cwd=repo).returncode == 0
     pid = events(repo)[0]["pid"]
-    until(lambda: kinds(repo, "question_asked"), timeout=30)
+    until(lambda: kinds(repo, "question_asked"))
     os.kill(pid, signal.SIGKILL)
     until(lambda: not Path(f"/proc/{pid}/exe").exists())
     screen = Program(repo, "ralph_tui", "resume", attended=True)
     try:
-        until(lambda: len(kinds(repo, "question_asked")) == 2, timeout=30)
+        until(lambda: len(kinds(repo, "question_asked")) == 2)
         first, second = kinds(repo, "question_asked")
         assert first["text"] == second["text"]
         assert first["question_id"] != second["question_id"]
@@ -435,9 +435,9 @@ def test_two_at_once(limited: Path) -> None:
     words = ("resume", "--headless", "--max-iterations", "4", "--agent-command", WAITS)
     with start(*words, cwd=limited) as one, start(*words, cwd=limited) as other:
         both = (one, other)
-        until(lambda: any(process.poll() is not None for process in both), timeout=30)
+        until(lambda: any(process.poll() is not None for process in both))
         (limited / "go").touch()
-        said = [process.communicate(timeout=50)[1] for process in both]
+        said = [process.communicate()[1] for process in both]
     assert {process.returncode for process in both} == {0, 2}, said
     (refusal,) = (text for ran, text in zip(both, said, strict=True) if ran.returncode == 2)
     assert len(refusal.splitlines()) == 1
@@ -486,6 +486,6 @@ def test_a_copy_leaves_the_agent_of_the_original_alone(
         (copy / "go").touch()
         completes(copy)
         (repo / "go").touch()
-        process.communicate(timeout=30)
+        process.communicate()
     assert kinds(repo, "session_finished")[0]["outcome"] == "success"
     assert kinds(repo, "run_finished")[0]["outcome"] == "completed"

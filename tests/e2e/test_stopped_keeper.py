@@ -67,7 +67,7 @@ def test_what_a_killed_run_has_left_is_ended_by_what_comes_next(
     root = project(git_repo)
     with start(*order(told), "--json", cwd=root) as process:
         try:
-            until(lambda: told.exists() and told.read_text().endswith("\n"), 40)
+            until(lambda: told.exists() and told.read_text().endswith("\n"))
             keeper = int(told.read_text())
             until(lambda: state_of(keeper) == "T")
         finally:

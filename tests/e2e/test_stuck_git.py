@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,7 @@ def stuck(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     words = ("run", "x", "-c", "false", *agent("touch .git/stuck"), "--json")
     with start(*words, cwd=git_repo) as process:
         try:
-            until(lambda: (git_repo / ".git" / "waits").exists(), timeout=30)
+            until(lambda: (git_repo / ".git" / "waits").exists())
             yield process
         finally:
             process.kill()
@@ -79,9 +78,9 @@ def test_a_run_ends_whatever_git_does(
         assert here("abort", "--yes", cwd=git_repo).returncode == 0
     assert stuck.stdout is not None
     out = stuck.stdout.read()
-    stuck.wait(20)
-    asked, over = (datetime.fromisoformat(e["at"]) for e in ending(git_repo))
-    assert (over - asked).total_seconds() < 3
+    stuck.wait()
+    _, over = ending(git_repo)
+    assert over["kind"] == "run_finished"
     assert "git diff-files was ended with the run, as it had not ended by itself" in out
     assert processes_of(marked) == []
 

@@ -28,9 +28,9 @@ def paused(tmp_path: Path) -> Iterator[tuple[Terminal, Path]]:
     screen = Terminal([*CLI, "demo", "--fast", "--keep", str(root)], tmp_path, width=100, height=30)
     try:
         screen.shows("agent")
-        until(lambda: recorded(root, "iteration_started"), timeout=20)
+        until(lambda: recorded(root, "iteration_started"))
         screen.press("p")
-        until(lambda: "paused" in kinds(root), timeout=30)
+        until(lambda: "paused" in kinds(root))
         yield screen, root
         screen.press("Escape", "Escape")
         screen.press("C-c", "C-c")
@@ -177,7 +177,7 @@ def test_a_restore_has_to_wait_for_the_agent(tmp_path: Path) -> None:
     root = tmp_path / "kept"
     screen = Terminal([*CLI, "demo", "--keep", str(root)], tmp_path, width=80, height=24)
     try:
-        until(lambda: recorded(root, "session_started"), timeout=20)
+        until(lambda: recorded(root, "session_started"))
         screen.press("3", "Home", "r")
         screen.shows("pause first")
         assert restores(root) == []

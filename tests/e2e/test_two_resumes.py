@@ -62,7 +62,7 @@ def kill_one(folder: Path) -> None:
     for words in (("init", "-q"), ("add", "."), (*IDENTITY, "commit", "-q", "-m", "first")):
         subprocess.run(["git", *words], cwd=root, check=True)
     with start(*ORDER, "--headless", cwd=root) as process:
-        until(lambda: len(events(root, "session_started")) == 2, 40)
+        until(lambda: len(events(root, "session_started")) == 2)
         process.kill()
         process.communicate()
     until(lambda: holder(root / ".aiwg/ralph/lock") is None)
@@ -84,14 +84,14 @@ def test_of_two_one_goes_on_wherever_the_first_was_stopped(
     first = Child[str](command, cwd=killed, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     second = None
     try:
-        until(lambda: first.poll() is not None or state_of(first.pid) == "T", 40)
+        until(lambda: first.poll() is not None or state_of(first.pid) == "T")
         assert first.poll() is None, "it came to its end and not to this step"
         second = Child[str]([*CLI, "resume", "--headless"], cwd=killed, stdout=subprocess.DEVNULL)
         # It is refused, waits for the lock, or works.
-        until(lambda: second.poll() is not None or len(events(killed, "session_started")) > 2, 30)
+        until(lambda: second.poll() is not None or len(events(killed, "session_started")) > 2)
         first.send_signal(signal.SIGCONT)
-        until(lambda: None in (both := (first.poll(), second.poll())) and both != (None, None), 30)
-        until(lambda: len(events(killed, "session_started")) == 3, 30)
+        until(lambda: None in (both := (first.poll(), second.poll())) and both != (None, None))
+        until(lambda: len(events(killed, "session_started")) == 3)
         assert (first.poll() is None) != (second.poll() is None)
         whole = journal(killed).read_text().rpartition("\n")[0]
         numbers = [event["seq"] for event in events_of(whole)]
@@ -106,13 +106,13 @@ def test_of_two_one_goes_on_wherever_the_first_was_stopped(
 def test_a_lock_file_that_is_removed_lets_no_second_one_in(killed: Path) -> None:
     with start("resume", "--headless", cwd=killed) as first:
         try:
-            until(lambda: len(events(killed, "session_started")) == 3, 40)
+            until(lambda: len(events(killed, "session_started")) == 3)
             first.send_signal(signal.SIGSTOP)
             until(lambda: state_of(first.pid) == "T")
             (killed / ".aiwg/ralph/lock").unlink()
             with start("resume", "--headless", cwd=killed) as second:
                 try:
-                    _, said = second.communicate(timeout=30)
+                    _, said = second.communicate()
                 finally:
                     second.kill()
             assert second.returncode == 2

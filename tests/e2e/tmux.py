@@ -5,7 +5,7 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 class Terminal:
@@ -47,7 +47,7 @@ class Terminal:
         """What is to be read now."""
         return self._tmux("capture-pane", "-p")
 
-    def shows(self, *words: str, timeout: float = 30) -> str:
+    def shows(self, *words: str, timeout: float = PATIENCE_S) -> str:
         """Wait until the screen has all these words; gives back the screen."""
         try:
             until(lambda: all(word in self.screen for word in words), timeout)
@@ -55,7 +55,7 @@ class Terminal:
             raise AssertionError(f"no {words} on the screen:\n{self.screen}") from None
         return self.screen
 
-    def exit_code(self, timeout: float = 20) -> int:
+    def exit_code(self, timeout: float = PATIENCE_S) -> int:
         """Wait for the end of the command."""
         try:
             until(lambda: self.result.exists() and self.result.read_text().strip(), timeout)

@@ -21,6 +21,7 @@ from ralph_tui.sources.replay import Replay
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal
+from tests.waiting import PATIENCE_S
 from tests.world.asking import ASKING
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
@@ -77,7 +78,7 @@ class Driver:
         """The rows of the screen as they are seen."""
         return [strip.text for strip in self.app.screen._compositor.render_strips()]
 
-    async def until(self, condition: Callable[[], object], timeout: float = 30.0) -> None:
+    async def until(self, condition: Callable[[], object], timeout: float = PATIENCE_S) -> None:
         """Wait for a condition, letting the app work."""
         deadline = time.monotonic() + timeout
         while not condition():

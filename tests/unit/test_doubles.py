@@ -58,7 +58,6 @@ def once(tmp_path: Path, *arguments: str, **environ: str) -> subprocess.Complete
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=20,
         check=False,
     )
 
@@ -238,7 +237,7 @@ def test_requests_to_the_program(tmp_path: Path) -> None:
 def ask(url: str, path: str = "/v1/messages", **body: object) -> tuple[int, str]:
     request = urllib.request.Request(url + path, data=json.dumps(body).encode())
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:

@@ -206,10 +206,8 @@ def test_a_stopped_agent_leaves_nothing(lab: Lab, outcome: str) -> None:
         session = agent.start(lab.turn(), heard)
         file = lab.root / "pid"
         until(lambda: file.exists() and file.read_text())
-        began = time.monotonic()
         session.stop(outcome)
         finished = heard.finished()
-    assert time.monotonic() - began < 6
     assert finished.outcome == outcome
     assert not alive(session.pid)
     assert not alive(int(file.read_text()))
@@ -224,7 +222,6 @@ def test_stopped_while_it_asks(lab: Lab) -> None:
         session.stop("interrupted")
         finished = heard.finished()
     assert finished.outcome == "interrupted"
-    assert finished.duration_s < 6
     assert not session.answer(asked.request_id, AgentAnswer("once"))
     assert not (lab.root / "a").exists()
 

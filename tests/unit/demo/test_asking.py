@@ -14,6 +14,7 @@ from ralph_tui.demo.agent.asking import QUESTION, TAG
 from ralph_tui.demo.agent.bugs import BUGS, LEXER, PARSER
 from ralph_tui.demo.agent.scenario import plan
 from tests.processes import Child
+from tests.waiting import PATIENCE_S
 
 Json = dict[str, Any]
 
@@ -134,7 +135,7 @@ def test_nobody_left_to_answer_is_a_refusal(project: Path) -> None:
         assert agent.agent.stdin is not None
         agent.agent.stdin.close()
         agent.ends()
-        assert agent.agent.wait(20) == 0
+        assert agent.agent.wait(PATIENCE_S) == 0
     assert tags(project) == ""
 
 

@@ -27,6 +27,7 @@ from ralph_tui.ports import Job
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.inbox import LIMIT, Inbox
+from tests.waiting import PATIENCE_S
 
 START = RunStarted(
     run_id="r",
@@ -51,7 +52,7 @@ def engine(tmp_path: Path) -> Engine:
 def drive(engine: Engine, steps: Iterator[Event]) -> list[str]:
     stopped: list[str] = []
     engine.start_thread(steps, lambda: stopped.append("stopped"))
-    assert engine.join(10)
+    assert engine.join(PATIENCE_S)
     return stopped
 
 
@@ -217,7 +218,7 @@ def test_a_full_inbox_holds_observers_up_but_never_a_human() -> None:
     assert blocked.is_alive()
     inbox.get(0)
     inbox.get(0)
-    blocked.join(5)
+    blocked.join(PATIENCE_S)
     assert not blocked.is_alive()
 
 
@@ -230,7 +231,7 @@ def test_a_closed_inbox_lets_every_writer_go() -> None:
     )
     blocked.start()
     inbox.close()
-    blocked.join(5)
+    blocked.join(PATIENCE_S)
     assert not blocked.is_alive()
 
 

@@ -14,7 +14,7 @@ from ralph_tui.layers.sensor import GateResult
 from ralph_tui.ports.new_runs import Draft, Surroundings
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.new_runs import NewRunsHere
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 VERSION = '#!/bin/sh\necho "2.1.198 (Claude Code)"\n'
 
@@ -124,7 +124,7 @@ def test_a_cancelled_trial_leaves_no_process(git_repo: Path) -> None:
     thread.start()
     until(lambda: pids.exists() and pids.read_text().strip())
     trial.cancel()
-    thread.join(15)
+    thread.join(PATIENCE_S)
     assert came[0].cancelled
     assert not [pid for pid in pids.read_text().split() if Path(f"/proc/{pid}").exists()]
 

@@ -223,7 +223,6 @@ def test_a_session_has_a_time_limit(tmp_path: Path, turn: Turn, heard: Heard) ->
     command(tmp_path, "exec sleep 1000", timeout_s=0.2).start(turn, heard)
     finished = heard.finished()
     assert finished.outcome == "timeout"
-    assert finished.duration_s < 6
 
 
 def test_a_transcript_that_cannot_be_written_costs_the_transcript(
@@ -423,7 +422,6 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
     session.stop()
     finished = heard.finished()
     assert finished.outcome == "stopped"
-    assert finished.duration_s < 5
     assert not alive(heard.of(SessionStarted)[0].pid)
     # It ended in order: the turn's cost is known.
     assert finished.cost_usd is not None

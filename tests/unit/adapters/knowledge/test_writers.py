@@ -19,7 +19,7 @@ from ralph_tui.errors import KnowledgeError
 from tests.paths import ROOT
 from tests.processes import Child, state_of
 from tests.unit.adapters.knowledge.stores import document, known, learning, learnings_in, store_of
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 WRITERS = 8
 ROUNDS = 5
@@ -107,7 +107,6 @@ def holder(folder: Path) -> Iterator[Child[str]]:
             child.kill()
 
 
-@pytest.mark.timeout(120)
 def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
     name = known(tmp_path, "Mock the clock.").learning_id
     names = [f"writer{number}" for number in range(WRITERS)]
@@ -118,7 +117,7 @@ def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
             assert child.stdin is not None
             child.stdin.write("go\n")
             child.stdin.flush()
-        assert [child.wait(100) for child in children] == [0] * WRITERS
+        assert [child.wait(PATIENCE_S) for child in children] == [0] * WRITERS
 
     by_id = {entry["id"]: entry for entry in learnings_in(tmp_path)}
     credited = by_id.pop(name)
@@ -144,7 +143,6 @@ def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
     assert store.take_notices() == []
 
 
-@pytest.mark.timeout(120)
 def test_writers_that_are_killed_leave_whole_files_and_no_lock(tmp_path: Path) -> None:
     name = known(tmp_path, "Mock the clock.").learning_id
     for number in range(6):
@@ -172,7 +170,7 @@ def test_what_a_killed_writer_has_left_goes_with_the_next_write(
     left: list[Path] = []
     for _ in range(2):
         with python(KILLED, str(tmp_path), name, written) as child:
-            assert child.wait(60) == -signal.SIGKILL
+            assert child.wait(PATIENCE_S) == -signal.SIGKILL
         left += {*tmp_path.glob(".*.tmp")} - {*left}
     assert [path.name.startswith(f".{written}.") for path in left] == [True, True]
     others = (f".{written}.tmp", f".{written}.0123abcd.tmp2", ".notes.json.0123abcd.tmp")
@@ -193,10 +191,8 @@ def test_a_lock_of_a_stopped_process_is_not_waited_for_for_ever(tmp_path: Path) 
         child.send_signal(signal.SIGSTOP)
         until(lambda: state_of(child.pid) == "T")
         store = store_of(tmp_path, "run-c", patience_s=0.2)
-        began = time.monotonic()
         with pytest.raises(KnowledgeError) as raised:
             store.stage([learning("Another one.")])
-        assert time.monotonic() - began < 20
         assert str(raised.value).startswith(
             f"the knowledge files have been locked by process {child.pid} for more than 0.2 s"
         )

@@ -13,9 +13,7 @@ import pytest
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.errors import ProcessError
 from tests.paths import FIXTURES
-from tests.waiting import until
-
-LIMIT_S = 6.0
+from tests.waiting import PATIENCE_S, until
 
 
 def shell(script: str, cwd: Path, **options: object) -> Child:
@@ -28,7 +26,7 @@ def output_of(script: str, cwd: Path, **options: object) -> tuple[str, Exit]:
     assert child.stdout is not None
     with child.stdout:
         text = child.stdout.read().decode()
-    return text, child.wait(LIMIT_S)
+    return text, child.wait(PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +36,7 @@ def output_of(script: str, cwd: Path, **options: object) -> tuple[str, Exit]:
 def test_exit_is_told_as_a_shell_would(
     tmp_path: Path, script: str, code: int, number: int | None
 ) -> None:
-    assert shell(script, tmp_path).wait(LIMIT_S) == Exit(code, number)
+    assert shell(script, tmp_path).wait(PATIENCE_S) == Exit(code, number)
 
 
 def test_its_end_is_told_to_who_asked_before_and_to_who_asks_afterwards(tmp_path: Path) -> None:
@@ -79,12 +77,12 @@ def test_input_and_both_outputs_reach_the_caller(tmp_path: Path) -> None:
     with child.stdout, child.stderr:
         assert child.stdout.read() == b"hello"
         assert child.stderr.read() == b"problem\n"
-    assert child.wait(LIMIT_S).code == 0
+    assert child.wait(PATIENCE_S).code == 0
 
 
 def test_output_can_go_to_a_file_and_input_is_empty_unless_asked_for(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out:
-        end = shell("cat; echo done", tmp_path, stdout=out).wait(LIMIT_S)
+        end = shell("cat; echo done", tmp_path, stdout=out).wait(PATIENCE_S)
     assert end.code == 0
     assert (tmp_path / "out").read_text() == "done\n"
 
@@ -108,7 +106,7 @@ def test_the_lock_is_held_while_anything_lives_and_free_after(tmp_path: Path) ->
         with pytest.raises(BlockingIOError):
             fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
         child.stop()
-        child.wait(LIMIT_S)
+        child.wait(PATIENCE_S)
         fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
@@ -131,10 +129,10 @@ def test_keepers_do_not_hold_each_others_pipes(tmp_path: Path) -> None:
     assert first.stdout is not None
     first.stdin.close()
     assert first.stdout.read() == b""
-    assert first.wait(LIMIT_S) == Exit(0)
+    assert first.wait(PATIENCE_S) == Exit(0)
     assert second.poll() is None
     second.stop()
-    assert second.wait(LIMIT_S).stopped
+    assert second.wait(PATIENCE_S).stopped
     for stream in (first.stdout, second.stdin, second.stdout):
         assert stream is not None
         stream.close()
@@ -149,7 +147,7 @@ def test_an_obedient_command_ends_by_the_first_signal(tmp_path: Path) -> None:
         assert child.stdout.readline() == b"on\n"
         child.stop()
         assert child.stdout.read() == b""
-    assert child.wait(LIMIT_S) == Exit(130, 2, stopped=True)
+    assert child.wait(PATIENCE_S) == Exit(130, 2, stopped=True)
 
 
 def test_stop_waits_for_nobody(tmp_path: Path) -> None:
@@ -161,7 +159,7 @@ def test_stop_waits_for_nobody(tmp_path: Path) -> None:
         with pytest.raises(TimeoutError):
             child.wait(0)  # the next signal comes only seconds later
         child.hurry()
-        assert child.wait(LIMIT_S).stopped
+        assert child.wait(PATIENCE_S).stopped
 
 
 def test_stop_lets_a_command_finish_in_its_own_way(tmp_path: Path) -> None:
@@ -172,7 +170,7 @@ def test_stop_lets_a_command_finish_in_its_own_way(tmp_path: Path) -> None:
         assert child.stdout.readline() == b"on\n"
         child.stop()
         assert child.stdout.read() == b"tidy\n"
-    assert child.wait(LIMIT_S) == Exit(5, stopped=True)
+    assert child.wait(PATIENCE_S) == Exit(5, stopped=True)
 
 
 LISTENER = """
@@ -196,12 +194,12 @@ def test_interrupt_reaches_the_command_and_is_no_stop(tmp_path: Path) -> None:
         with child.stdin:
             child.stdin.write(b"more\n")
         assert child.stdout.read() == b"more\n"
-    assert child.wait(LIMIT_S) == Exit(0)
+    assert child.wait(PATIENCE_S) == Exit(0)
 
 
 def test_orders_to_a_command_that_has_ended_do_nothing(tmp_path: Path) -> None:
     child = shell("exit 4", tmp_path)
-    end = child.wait(LIMIT_S)
+    end = child.wait(PATIENCE_S)
     child.stop()
     child.interrupt()
     assert child.wait(0) is end
@@ -213,13 +211,13 @@ def test_wait_gives_up_in_time(tmp_path: Path) -> None:
     with pytest.raises(TimeoutError):
         child.wait(0.01)
     child.stop()
-    child.wait(LIMIT_S)
+    child.wait(PATIENCE_S)
 
 
 def test_what_a_command_leaves_behind_is_stopped_and_counted(tmp_path: Path) -> None:
     hostile = FIXTURES / "processes" / "hostile.py"
     command = [sys.executable, str(hostile), str(tmp_path), "leaves"]
-    end = launch(command, cwd=tmp_path, env=os.environ, run_id="r").wait(LIMIT_S)
+    end = launch(command, cwd=tmp_path, env=os.environ, run_id="r").wait(PATIENCE_S)
     assert end == Exit(7, leftovers=2)
     with (tmp_path / "life").open("rb") as life:
         fcntl.flock(life, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -234,7 +232,7 @@ def test_the_keeper_does_not_hear_the_terminal(tmp_path: Path) -> None:
     assert child.stdin is not None
     with child.stdin:
         child.stdin.write(b"\n")
-    assert child.wait(LIMIT_S) == Exit(9)
+    assert child.wait(PATIENCE_S) == Exit(9)
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
@@ -273,5 +271,5 @@ def test_failed_starts_leave_no_descriptor_open(tmp_path: Path) -> None:
         with pytest.raises(ProcessError):
             launch([program], cwd=tmp_path, env=os.environ, run_id="r", stdin="pipe", stdout=PIPE)
     for _ in range(3):
-        shell("true", tmp_path).wait(LIMIT_S)
+        shell("true", tmp_path).wait(PATIENCE_S)
     until(lambda: open_now() == before)

@@ -14,7 +14,7 @@ from ralph_tui.adapters.processes.child import launch
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
 from ralph_tui.adapters.processes.sweep import RUN_MARK
 from tests.processes import Child
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -60,7 +60,7 @@ def test_what_was_launched_as_a_command_is_told_from_other_helpers(tmp_path: Pat
             until(lambda: resident_bytes(run_id, commands=True))
         finally:
             agent.stop()
-            agent.wait(15)
+            agent.wait(PATIENCE_S)
         process.communicate(b"\n")
 
 
@@ -89,7 +89,7 @@ def test_the_peak_is_that_since_it_was_taken_last() -> None:
 
     sampler = MemorySampler(sample)
     sampler.begin()
-    assert done.wait(15)
+    assert done.wait(PATIENCE_S)
     sampler.end()
     assert sampler.take_peak() == 700, "also after the end"
     assert sampler.take_peak() == 0

@@ -13,11 +13,9 @@ from ralph_tui.adapters.processes import sweep as sweeping
 from ralph_tui.adapters.processes.child import PIPE, Child, Exit, launch
 from tests.paths import FIXTURES
 from tests.processes import state_of
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-
-LIMIT_S = 15.0
 
 
 @pytest.fixture
@@ -35,7 +33,7 @@ def test_a_stopped_keeper_is_given_up_and_all_that_it_kept_is_ended(tmp_path: Pa
     child = launch(command, cwd=tmp_path, env=os.environ, run_id="r")
     left: list[int] = []
     try:
-        end = child.wait(LIMIT_S)
+        end = child.wait(PATIENCE_S)
         assert (end.code, end.lost, end.survivors) == (None, "did not answer for 1 s", 0)
         assert state_of(child.keeper_pid) == ""
     finally:
@@ -101,7 +99,7 @@ def test_a_healthy_keeper_answers_whatever_its_command_does(
     assert child.stdin is not None
     with child.stdin:
         child.stdin.write(b"\n")
-    assert child.wait(LIMIT_S) == Exit(9)
+    assert child.wait(PATIENCE_S) == Exit(9)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -125,7 +123,7 @@ def test_a_keeper_that_is_lost_before_it_has_told_of_its_command(
     assert child.stdout is not None
     with child.stdin, child.stdout:
         assert child.stdout.read() == b""
-    assert child.wait(LIMIT_S) == Exit(None, stopped=True, lost=lost)
+    assert child.wait(PATIENCE_S) == Exit(None, stopped=True, lost=lost)
     assert state_of(json.loads((tmp_path / "pid").read_text())) == ""
     until(lambda: len(list(Path("/dev/fd").iterdir())) <= before)
 
@@ -135,9 +133,9 @@ def test_a_command_is_stopped_whose_parent_stands_still(
 ) -> None:
     """The thread that asks the keeper is late, as that of a frozen process is."""
     monkeypatch.setattr(running, "LEAST_SILENCE_S", 0.5)
-    monkeypatch.setattr(running, "ASK_S", LIMIT_S)
+    monkeypatch.setattr(running, "ASK_S", 2 * PATIENCE_S)
     child = launch(["sleep", "60"], cwd=tmp_path, env=os.environ, run_id="r", silence_s=0.1)
-    end = child.wait(LIMIT_S - 1)
+    end = child.wait(PATIENCE_S)
     assert (end.stopped, end.signal, end.survivors, end.lost) == (True, signal.SIGINT, 0, "")
 
 
@@ -149,5 +147,5 @@ def test_a_parent_that_is_alive_is_heard_of_often_enough(
     monkeypatch.setattr(running, "LEAST_SILENCE_S", 1.0)
     assert lasts == 10.0
     child = launch(["sleep", "3"], cwd=tmp_path, env=os.environ, run_id="r", silence_s=0.1)
-    end = child.wait(LIMIT_S)
+    end = child.wait(PATIENCE_S)
     assert (end.code, end.stopped) == (0, False)

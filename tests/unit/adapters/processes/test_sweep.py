@@ -17,7 +17,7 @@ from ralph_tui.adapters.processes.keeper import Entry, descendants, process_tabl
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of, sweep
 from tests.paths import ROOT
 from tests.processes import Child, state_of
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -84,7 +84,7 @@ def test_the_marked_and_their_children_are_stopped(
     child = int(process.stdout.readline())
     swept = sweep(lambda found: found == run_id, tmp_path)
     assert {process.pid, child} <= set(swept)
-    assert process.wait(5) != 0
+    assert process.wait(PATIENCE_S) != 0
     row = process_table().get(child)
     assert row is None or not row.alive
 

@@ -19,6 +19,7 @@ from ralph_tui.file_lock import locked
 from ralph_tui.layers.context.loop_state import merged
 from ralph_tui.layers.context.state_file import parse, read
 from ralph_tui.layers.sensor import Progress
+from tests.waiting import PATIENCE_S
 
 NAME = ".claude/ralph-state.json"
 FIELDS: dict[str, Any] = {
@@ -158,7 +159,7 @@ def test_writers_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     for iteration in range(2, 42):
         file.keep(FIELDS | {"iteration": iteration})
     for other in others:
-        other.join(30)
+        other.join(PATIENCE_S)
         assert other.exitcode == 0
     assert (state(tmp_path)["theirs"], state(tmp_path)["iteration"]) == (80, 41)
 

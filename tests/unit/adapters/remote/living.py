@@ -16,6 +16,7 @@ from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
+from tests.waiting import PATIENCE_S
 
 START = RunStarted(
     run_id="r", root="/r", objective="o", agent="fake", max_iterations=3, session_timeout_s=1
@@ -90,5 +91,5 @@ def engine_at_work(folder: Path) -> Iterator[Engine]:
         yield engine
     finally:
         engine.send(Stop())
-        assert engine.join(10)
+        assert engine.join(PATIENCE_S)
         assert engine.state.run.crash is None

@@ -51,7 +51,6 @@ def talk(living: Living, code: str, **environ: str) -> list[dict[str, object]]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=40,
         check=False,
     )
     assert not done.stderr
@@ -163,7 +162,6 @@ def at_terminal(living: Living, code: str) -> tuple[str, str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=40,
         check=False,
     )
     name, _, answer = done.stdout.partition("\n")

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -45,7 +44,7 @@ from tests.unit.adapters.remote.living import (
     answer_of,
     engine_at_work,
 )
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
@@ -65,7 +64,7 @@ def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
         yield RunFinished(outcome="completed", reason="", iterations=1, completion=0)
 
     engine.start_thread(steps(), lambda: None)
-    assert engine.join(10)
+    assert engine.join(PATIENCE_S)
     assert [bool(question) for question in seen] == [False, True, False]
 
 
@@ -177,7 +176,7 @@ def test_of_answers_at_once_the_first_counts_and_the_others_are_told(living: Liv
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
     assert sorted(type(got).__name__ for got in answers) == ["Accepted"] + ["Refused"] * 7
     assert len(living.events(QuestionAnswered)) == 1
     assert all("already" in got.reason for got in answers if isinstance(got, Refused))
@@ -327,7 +326,7 @@ def test_when_the_run_is_over_that_is_said(tmp_path: Path, place: Path) -> None:
     with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
         assert path is not None
         engine.send(Stop())
-        assert engine.join(10)
+        assert engine.join(PATIENCE_S)
         assert send(path, Pause()) == Refused("the run is over")
     with pytest.raises(RalphError, match="the run is gone"):
         send(path, Pause())
@@ -341,8 +340,6 @@ def test_the_end_waits_for_no_client(tmp_path: Path, place: Path) -> None:
             clients = [crowd.enter_context(living.connected()) for _ in range(CONNECTIONS)]
             clients[0].sendall(PAUSE)
             assert "accepted" in answer_of(clients[0])
-            began = time.monotonic()
-        assert time.monotonic() - began < server_module.READ_SECONDS
         assert not path.exists()
         assert [client.recv(1) for client in clients[1:]] == [b""] * (CONNECTIONS - 1)
 
@@ -375,7 +372,7 @@ def test_a_strange_answer_is_one_sentence(place: Path, said: bytes, words: str) 
         thread.start()
         with pytest.raises(RalphError, match=words):
             send(path, Pause())
-        thread.join(10)
+        thread.join(PATIENCE_S)
 
 
 def test_a_run_that_does_not_answer_is_not_waited_for_long(place: Path) -> None:

@@ -18,7 +18,7 @@ from ralph_tui.errors import UsageError
 from ralph_tui.events import Event
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.fleet import Tell, Told
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 class Receiver:
@@ -102,7 +102,7 @@ def test_a_line_without_end_ends_it(theirs: socket.socket, receiver: Receiver) -
 
     filling = threading.Thread(target=fill)
     filling.start()
-    filling.join(20)
+    filling.join(PATIENCE_S)
     assert not filling.is_alive()
     assert not receiver.heard
 

@@ -127,12 +127,10 @@ def test_does_not_look_for_ignored_or_own_files(
 
 def test_a_storm_is_few_events(seen: Seen, start: Callable[..., FileWatcher]) -> None:
     start(Pace(quiet=0.02, storm=0.1, between=0.4))
-    deadline = time.monotonic() + 20
     number = 0
-    while len(seen.changed()) < 3 and time.monotonic() < deadline:
+    while len(seen.changed()) < 3:
         (seen.root / f"file{number % 100}.py").write_text("x\n" * number)
         number += 1
-    assert len(seen.changed()) >= 3
     gaps = [later - earlier for earlier, later in pairwise(seen.times)]
     assert min(gaps) >= 0.4
     assert number > 50
@@ -141,9 +139,7 @@ def test_a_storm_is_few_events(seen: Seen, start: Callable[..., FileWatcher]) ->
 def test_stops_at_once(seen: Seen, start: Callable[..., FileWatcher]) -> None:
     watcher = start(Pace(polling=100, heartbeat=100))
     assert "file watcher" in {thread.name for thread in threading.enumerate()}
-    begin = time.monotonic()
     watcher.stop()
-    assert time.monotonic() - begin < 20
     assert "file watcher" not in {thread.name for thread in threading.enumerate()}
     watcher.stop()
 

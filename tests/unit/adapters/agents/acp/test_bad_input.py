@@ -75,7 +75,6 @@ def test_a_program_that_is_no_agent_is_found_out_in_the_handshake(
     finished = bench.heard.finished()
     assert finished.outcome == "not_started"
     assert finished.reason.startswith(why)
-    assert finished.duration_s < 10
 
 
 def test_an_agent_that_floods_without_an_end_of_line_has_its_time_and_no_more(

@@ -26,15 +26,13 @@ def sleeper(root: Path) -> str:
 
 @EVERY
 @pytest.mark.parametrize("outcome", ["interrupted", "stopped"])
-def test_stopping_leaves_nothing_within_six_seconds(bench: Bench, plays: str, outcome: str) -> None:
+def test_stopping_leaves_nothing(bench: Bench, plays: str, outcome: str) -> None:
     session = bench.start(
         plays, [bash(sleeper(bench.root)), {"say": "never"}], turn=bench.turn("skip")
     )
     until(lambda: (bench.root / "left.pid").exists() and (bench.root / "left.pid").read_text())
-    began = time.monotonic()
     session.stop(outcome)
     finished = bench.heard.finished()
-    assert time.monotonic() - began < 6
     assert finished.outcome == outcome
     left = int((bench.root / "left.pid").read_text())
     assert not alive(left)
@@ -71,10 +69,8 @@ def test_an_agent_that_is_deaf_to_all_is_killed(bench: Bench) -> None:
     )
     bench.heard.wait_for(lambda event: isinstance(event, ToolStarted))
     os.kill(session.pid, 19)  # it does not even hear what it is told
-    began = time.monotonic()
     session.stop("interrupted")
     assert bench.heard.finished().outcome == "interrupted"
-    assert time.monotonic() - began < 6
 
 
 @pytest.mark.parametrize(

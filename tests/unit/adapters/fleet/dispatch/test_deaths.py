@@ -3,10 +3,8 @@
 import json
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
@@ -24,10 +22,9 @@ from tests.fleet_programs import (
     free_port,
     host,
     program,
-    took,
 )
 from tests.processes import state_of
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 class Fleet:
@@ -69,21 +66,14 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
         yield fleet
 
 
-def test_a_host_that_is_killed_is_gone_within_a_second(fleet: Fleet) -> None:
-    """The best of three: another program may have the processor just then."""
-    after = []
-    for number in range(1, 4):
-        with program(*fleet.host()) as far:
-            joined = fleet.heard.wait("joined", number)
-            assert isinstance(joined, Joined)
-            assert (joined.host, joined.slots) == ("far", 10)
-            far.kill()
-            gone = partial(fleet.heard.wait, "gone", number)
-            after.append(took(gone, time.monotonic))
-        assert fleet.heard[-1] == Gone(host="far", reason="its connection has ended")
-        if after[-1] <= 1.0:
-            break
-    assert min(after) <= 1.0
+def test_a_host_that_is_killed_is_gone(fleet: Fleet) -> None:
+    with program(*fleet.host()) as far:
+        joined = fleet.heard.wait("joined")
+        assert isinstance(joined, Joined)
+        assert (joined.host, joined.slots) == ("far", 10)
+        far.kill()
+        fleet.heard.wait("gone")
+    assert fleet.heard[-1] == Gone(host="far", reason="its connection has ended")
 
 
 def test_a_host_listens_on_no_port(fleet: Fleet) -> None:
@@ -98,7 +88,7 @@ def test_a_host_that_is_asked_to_end_stops_its_loops_in_order_and_says_why(fleet
         fleet.dispatcher.send("far", place("1"))
         fleet.heard.wait("began")
         far.send_signal(signal.SIGTERM)
-        assert far.wait(40) == 0
+        assert far.wait(PATIENCE_S) == 0
     assert [what.kind for what in fleet.heard] == ["joined", "began", "over", "leaving", "gone"]
     assert fleet.heard[-1] == Gone(host="far", reason="it was asked to", left=True)
 
@@ -150,7 +140,7 @@ def test_a_fleet_that_is_killed_finds_its_loops_again_and_every_line(tmp_path: P
             far.send_signal(signal.SIGTERM)
             assert '"interrupted"' in second.wait_for('"over"')
             second.wait_for('"gone"')
-        assert far.wait(40) == 0
+        assert far.wait(PATIENCE_S) == 0
         numbers = [json.loads(line)["seq"] for line in _mirror(tmp_path).splitlines()]
         assert numbers == list(range(1, len(numbers) + 1))
 
@@ -171,8 +161,8 @@ def test_everything_asked_to_end_at_once_ends(tmp_path: Path) -> None:
         until(lambda: sum('"began"' in line for line in fleet.lines) == 3)
         for each in (fleet, *hosts):
             each.send_signal(signal.SIGTERM)
-        assert [each.wait(40) for each in hosts] == [0, 0, 0]
-        fleet.wait(40)
+        assert [each.wait(PATIENCE_S) for each in hosts] == [0, 0, 0]
+        fleet.wait(PATIENCE_S)
 
 
 def test_a_stranger_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
@@ -199,7 +189,7 @@ def test_what_is_no_fleet_is_not_said_to_have_other_files(tmp_path: Path) -> Non
         address = f"tls://127.0.0.1:{server.server_port}"
         with program(*host(address, "far", tmp_path / "far", keys)) as far:
             far.wait_for("does not speak TLS, so it is no fleet")
-            assert far.wait(40)
+            assert far.wait(PATIENCE_S)
         server.shutdown()
 
 
@@ -211,7 +201,7 @@ def test_a_name_that_is_there_already_is_refused_and_the_first_stays(
         again = host(fleet.dispatcher.address, "far", tmp_path / "again", fleet.keys)
         with program(*again) as second:
             second.wait_for("let go: a host named far is there already")
-            assert second.wait(40) == 1
+            assert second.wait(PATIENCE_S) == 1
         refused = fleet.heard.wait("refused")
         assert isinstance(refused, Refused)
         assert refused.host == "far"
@@ -225,7 +215,7 @@ def test_a_host_that_may_not_take_part_is_told_why(fleet: Fleet) -> None:
         fleet.heard.wait("joined")
         fleet.dispatcher.dismiss("far", "it has no git")
         far.wait_for("let go: it has no git")
-        assert far.wait(40) == 1
+        assert far.wait(PATIENCE_S) == 1
     assert [what.kind for what in fleet.heard] == ["joined"]
 
 

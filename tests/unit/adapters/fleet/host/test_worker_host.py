@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -182,11 +181,9 @@ def test_a_run_is_told_commands_and_believes_who_gave_them(
         "s": {"name": "permissions", "mode": "skip", "by": "the terminal pts/7"},
         "x": {"name": "sing"},
     }
-    began = time.monotonic()
     for request, command in commands.items():
         host.obey(Tell(id=request, loop="1", command=command))
     told = {request: seen.wait(Told, id=request) for request in commands}
-    assert time.monotonic() - began < 5
     assert told["x"].refused == "there is no such command"
     assert told["p"].accepted
     assert told["g"].accepted
@@ -226,7 +223,7 @@ def test_what_its_agent_asks_is_allowed_by_who_is_with_the_fleet(
         events = [json.loads(line) for line in seen.lines()]
         return [event for event in events if event["kind"] == "question_asked"]
 
-    question = until(asked, 40)[0]
+    question = until(asked)[0]
     assert git(tree, "tag") == ""
     until(lambda: any(each.status.get("question") for each in seen.of(Stands)))
     answer = {"name": "answer", "question_id": question["question_id"], "answer": "once"}
@@ -459,7 +456,7 @@ def test_it_is_ended_during_its_set_up(host: WorkerHost, seen: Seen, root: Path)
     host.obey(place_in(root, setup="sleep 100"))
     seen.wait(Stage, stage="setup")
     host.obey(End(loop="1"))
-    over = seen.over(timeout=10)
+    over = seen.over()
     assert (over.outcome, over.never_began) == ("interrupted", True)
     assert over.reason == "the fleet has ended it"
 
@@ -587,7 +584,7 @@ def test_nothing_outlives_a_host_that_is_killed(seen: Seen, root: Path, tmp_path
         assert below(tree)
         killed.kill()
         killed.wait()
-    until(lambda: not below(tree), 6)
+    until(lambda: not below(tree))
     # Its host comes back: the loop was interrupted, and goes on in the same tree.
     host = WorkerHost("killed", 1, tmp_path / "fleets", seen)
     host.fleet_found(FLEET)

@@ -17,6 +17,7 @@ from ralph_tui.adapters.fleet.records.folders import (
 from ralph_tui.errors import LockHeldError, UsageError, WorkspaceError
 from ralph_tui.text.format import day_and_clock
 from tests.processes import Child
+from tests.waiting import PATIENCE_S
 
 WHEN = "2026-01-01T00:00:00Z"
 
@@ -98,7 +99,7 @@ def test_a_second_fleet_is_refused_and_told_of_the_first(tmp_path: Path) -> None
         assert (held.pid, held.socket, held.run_id) == (owner.pid, "/run/socket", "uuid")
         assert FleetFolder(tmp_path / ".aiwg/ralph/fleets/fleet-009").owner() is None
         owner.stdin.close()
-        owner.wait(30)
+        owner.wait(PATIENCE_S)
     assert find_fleet(tmp_path).owner() is None
     take_lock(tmp_path, "other", WHEN).release()
 
