@@ -16,7 +16,7 @@ unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE PIP_USER PIP_TARGET PIP_P
 PIP := $(PY) -m pip install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test failures check bench soak snapshots screenshots lock clean
+.PHONY: help setup demo run test fuzz failures check bench soak snapshots screenshots lock clean
 
 help: ## name the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -35,6 +35,9 @@ test: $(VENV)/.collected ## all tests (ARGS="-k journal", WORKERS=1 for one proc
 	  code=$$?; test -z "$$tmp" || echo "what the tests left is in $$tmp until you remove it" >&2; \
 	  exit $$code; }; \
 	rm -rf "$$tmp"
+
+fuzz: $(VENV)/.dev ## the property tests with random examples (minutes); what fails becomes an example
+	@RALPH_TEST_FUZZ=1 $(PY) -m pytest -n $(WORKERS) -m hypothesis --timeout 3600 $(ARGS)
 
 failures: $(VENV)/.dev ## what dies, freezes and is cut of a whole fleet (minutes)
 	@RALPH_TEST_FAILURES=1 $(PY) -m pytest -n 2 tests/e2e/test_fleet_failures.py $(ARGS)

@@ -31,10 +31,16 @@ GIT_CONFIG = """\
 """
 
 settings.register_profile(
-    "here", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+    "fixed",
+    deadline=None,
+    max_examples=60,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+settings.register_profile(
+    "fuzz", settings.get_profile("fixed"), derandomize=False, max_examples=1000
+)
+settings.load_profile("fuzz" if "RALPH_TEST_FUZZ" in os.environ else "fixed")
 
 # At once, not in a fixture: Textual reads some of these while tests are collected.
 for _name in list(os.environ):

@@ -211,7 +211,7 @@ class Episodes(Part):
     def _intervention(self, e: InterventionMade) -> None:
         group = GROUPS.get(e.about, e.about)
         if e.level == "REDIRECT":
-            if self._met is not None:  # another one opens only when that is over
+            if self._met not in (None, e.iteration):  # another one opens only when that is over
                 self._end(e)
             self._met = e.iteration
         elif e.about == "circuit" and e.level == "PAUSE" and self._met is None:

@@ -40,7 +40,7 @@ faults = st.lists(
 
 
 @given(faults)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_any_faults_end_no_run_and_lose_no_word(chosen: list[Fault]) -> None:
     world = busy([2, 4, 6, 4, 6, 4, 6], RULES, max_iterations=6)
     world.host.inbox.extend([Instruct(text=INSTRUCTION), Guide(text=GUIDANCE)])

@@ -97,7 +97,7 @@ def rest_of_it(fleet: PlayedFleet, chance: Random) -> None:
     answers(fleet, chance)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     plans(),
     st.randoms(use_true_random=False),

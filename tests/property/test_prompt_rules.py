@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -147,7 +147,6 @@ def test_whatever_others_write_stays_in_its_fence(words: str, many: list[str]) -
 
 
 @given(WORDS, MANY, st.integers(0, 4000))
-@settings(max_examples=60)
 def test_a_prompt_keeps_its_budget_and_what_is_yours_is_whole(
     words: str, many: list[str], limit: int
 ) -> None:

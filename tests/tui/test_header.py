@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.records.journal import read_journal
@@ -506,7 +506,6 @@ def test_no_field_moves_or_changes_its_unit_over_a_whole_run(name: str, width: i
     assert width < 100 or name.startswith(("command", "step8")) or {"counts", "cost"} <= set(seen)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     width=st.integers(20, 240),
     objective=st.just("日本語のテスト👩‍🚀" * 30) | st.just("x" * 200) | st.just("Fix it"),

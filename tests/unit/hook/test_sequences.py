@@ -79,9 +79,7 @@ class Story:
                 project.write_state(**project.state | fields)
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, max_size=14))
 def test_any_order(
     steps: list[tuple[str, object]], program: Path, tmp_path_factory: pytest.TempPathFactory

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
@@ -201,7 +201,6 @@ def test_what_was_in_progress_is_said() -> None:
     assert found(state) == "iteration 3, 38m in, 0 files touched, last checkpoint 00:00"
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     passed=st.lists(st.integers(0, 10), min_size=3, max_size=14),
     cuts=st.lists(st.floats(0, 1), min_size=1, max_size=3),

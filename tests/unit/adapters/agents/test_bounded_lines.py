@@ -37,9 +37,7 @@ def test_time_that_has_passed_makes_room_again(monkeypatch: pytest.MonkeyPatch) 
     with lines.working():
         work(0.1)
     assert lines.feed(b"one\n") == []
-    deadline = time.monotonic() + 20
     while not (found := lines.feed(b"two\n")):
-        assert time.monotonic() < deadline
         with lines.working():
             pass
     assert found == [b"two"]

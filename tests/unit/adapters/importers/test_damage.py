@@ -208,7 +208,7 @@ def test_no_value_of_another_type_is_too_much(
     content = json.loads(path.read_text())
     keys = places(content)
 
-    @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=5, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.tuples(st.sampled_from(keys), VALUES), min_size=1, max_size=4))
     def never_a_traceback(changes: list[tuple[tuple[Any, ...], Any]]) -> None:
         damaged = content

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.records import lock
@@ -262,7 +262,6 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(sorted(STATUS)), _VALUES))
 def test_any_value_of_any_field_makes_a_row(
     tmp_path_factory: pytest.TempPathFactory, changed: dict[str, Any]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.verdict import verdict
@@ -641,7 +641,6 @@ def test_iterations_are_granted_and_taken_back() -> None:
 # -- what holds for every run ----------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     passed=st.lists(st.integers(0, 10), min_size=2, max_size=25),
     words=st.lists(
