@@ -54,10 +54,18 @@ PR_SET_CHILD_SUBREAPER = 36
 class Entry:
     """A row of the process table; `pid` and `started` name a process for good."""
 
-    __slots__ = ("alive", "group", "parent", "pid", "session", "started")
+    __slots__ = ("alive", "group", "leaderless", "parent", "pid", "session", "started")
 
     def __init__(
-        self, pid: int, parent: int, group: int, session: int, started: str, *, alive: bool
+        self,
+        pid: int,
+        parent: int,
+        group: int,
+        session: int,
+        started: str,
+        *,
+        alive: bool,
+        leaderless: bool = False,
     ) -> None:
         self.pid = pid
         self.parent = parent
@@ -65,7 +73,9 @@ class Entry:
         self.session = session
         self.started = started
         self.alive = alive
-        """Not a zombie."""
+        """At least one of its threads has not ended."""
+        self.leaderless = leaderless
+        """Its first thread has ended, and others work on; the system shows their environment only."""
 
 
 def process_table() -> dict[int, Entry]:
@@ -93,8 +103,18 @@ def read_entry(pid: str) -> Entry | None:
     # The name in brackets may itself hold brackets and blanks.
     state, parent, group, session, *rest = text.rpartition(b")")[2].split()
     started = rest[15].decode()
-    alive = state not in (b"Z", b"X")
-    return Entry(int(pid), int(parent), int(group), int(session), started, alive=alive)
+    # The state is that of the first thread alone: of a dead process no other thread is left.
+    ended = state in (b"Z", b"X")
+    leaderless = ended and int(rest[13]) > 1
+    return Entry(
+        int(pid),
+        int(parent),
+        int(group),
+        int(session),
+        started,
+        alive=not ended or leaderless,
+        leaderless=leaderless,
+    )
 
 
 def _table_of_ps() -> dict[int, Entry]:
