@@ -49,6 +49,9 @@ CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 RESTORED = (*DEAF_TO, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
+ADOPTS = "ralph-tui-adopts"
+"""Of a file in memory, inherited by nobody: runs work below whoever has it open."""
+_signs: list[int] = []
 
 
 class Entry:
@@ -75,7 +78,7 @@ class Entry:
         self.alive = alive
         """At least one of its threads has not ended."""
         self.leaderless = leaderless
-        """Its first thread has ended, and others work on; the system shows their environment only."""
+        """Its first thread has ended, others work on: theirs is the environment to be seen."""
 
 
 def process_table() -> dict[int, Entry]:
@@ -344,11 +347,22 @@ def say(status: int, line: str) -> None:
 
 
 def adopt_orphans(*, adopt: bool = True) -> None:
-    """Processes whose parent dies become children of this one (Linux), or do so no more."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - Linux alone has the call
+    """Processes whose parent dies become children of this one (Linux), or do so no more.
 
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+    Meanwhile it has a file named `ADOPTS` open, for all to see.
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes  # noqa: PLC0415 - Linux alone has the call
+
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+    try:
+        if adopt and not _signs:
+            _signs.append(os.memfd_create(ADOPTS))
+    except OSError:  # no file is left, or the system does not allow it
+        pass
+    while _signs and not adopt:
+        os.close(_signs.pop())
 
 
 def spawn(command: list[str], environment: dict[str, str]) -> int:

@@ -25,6 +25,9 @@ FLEET_MARK = "RALPH_FLEET_ID"
 GUARD_MARK = "RALPH_GUARD_ID"
 """Of commands without a keeper: tells those of one process of ralph-tui."""
 
+MARKS = (RUN_MARK, FLEET_MARK, COMMAND_MARK, GUARD_MARK)
+"""Each of them is borne only by what a run or a fleet has started."""
+
 LADDER = ((signal.SIGINT, 2.5), (signal.SIGTERM, 1.5), (signal.SIGKILL, 1.5))
 """Each signal, and the seconds given to it."""
 KILL_S = 1.0
@@ -72,6 +75,14 @@ def mark(entry: Entry, name: str) -> str | None:
             if variable.startswith(key) and _is_ours(home):
                 return variable[len(key) :].decode("utf-8", "replace")
     return None
+
+
+def bears_mark(entry: Entry) -> bool:
+    """Whether a run or fleet of ours has started it, whichever; or something it has started."""
+    keys = tuple(f"{name}=".encode() for name in MARKS)
+    with contextlib.suppress(OSError):
+        return any(variable.startswith(keys) for variable in environ(entry).split(b"\0"))
+    return False
 
 
 def environ(entry: Entry) -> bytes:
