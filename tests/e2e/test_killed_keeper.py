@@ -59,15 +59,21 @@ time.sleep(300)
 """
 
 CROSS = """
-import glob, json, os, pty, socket, sys
+import glob, json, os, pty, socket, sys, time
 sys.stdin.read()
+def locks():
+    return [lock for pattern in sys.argv[2:] for lock in glob.glob(pattern, recursive=True)]
+def ready():
+    return len(locks()) >= int(sys.argv[1]) and all(json.load(open(l))["socket"] for l in locks())
+while not ready():
+    time.sleep(0.05)
 def say(lock, **command):
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(json.load(open(lock))["socket"])
     connection.sendall(json.dumps({"version": 1, "command": command}).encode() + b"\\n")
     print(json.loads(connection.makefile().readline()).get("refused"), flush=True)
 def speak():
-    for lock in glob.glob(sys.argv[1]):
+    for lock in locks():
         say(lock, name="extend", iterations=50)
         say(lock, name="permissions", mode="skip", allow=[])
 speak()
@@ -81,6 +87,7 @@ try:
 except OSError:
     pass
 """
+"""An agent that commands the runs of so many locks, then once more on a terminal of its own."""
 
 
 def test_the_agent_of_another_run_commands_nothing(
@@ -93,7 +100,7 @@ def test_the_agent_of_another_run_commands_nothing(
             until(lambda: events(git_repo, "session_started"), 40)
             lock = git_repo / ".aiwg/ralph/lock"
             other = Path(shutil.copytree(first_repo, tmp_path / "other"))
-            cross = f"{sys.executable} {tmp_path / 'cross.py'} {lock}"
+            cross = f"{sys.executable} {tmp_path / 'cross.py'} 1 {lock}"
             limit = ("--max-iterations", "1", "--headless")
             agent = ("--agent", "command", "--agent-command", cross)
             here("run", "Cross", "-c", "false", *agent, *limit, cwd=other)
