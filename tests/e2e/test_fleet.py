@@ -374,10 +374,11 @@ def test_a_fleet_that_cannot_listen_is_none(root: Path) -> None:
 def refused_where_somebody_listens(root: Path, *words: str) -> None:
     """One sentence, and nothing is recorded."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        address = f"tls://127.0.0.1:{taken.getsockname()[1]}"
+        keys = ("--tls", str(root.parent / "keys"))
         before = sorted((root / ".aiwg").rglob("events.jsonl"))
         lengths = [path.stat().st_size for path in before]
-        done = run("fleet", *words, "--headless", "--listen", address, cwd=root)
+        done = run("fleet", *words, "--headless", "--listen", address, *keys, cwd=root)
         assert (done.returncode, done.stdout) == (2, "")
         sentence = (
             f"ralph-tui: cannot listen at {address}: Address already in use; name another port\n"

@@ -52,8 +52,8 @@ def belongs_to_run(line: tuple[Entry, ...]) -> bool:
     the line again, afterwards.
     """
     me = os.getpid()
-    above = any(entry.pid == me or _adopts(entry) for entry in line[1:])
-    return above or any(bears_mark(entry) for entry in line if entry.pid != me)
+    marked = any(bears_mark(entry) for entry in line if entry.pid != me)
+    return marked or any(map(_adopts, line[1:]))
 
 
 def is_still(line: tuple[Entry, ...]) -> bool:

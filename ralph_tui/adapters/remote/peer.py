@@ -11,6 +11,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
+from ralph_tui.adapters.processes.keeper import Entry
 from ralph_tui.adapters.processes.lineage import (
     belongs_to_run,
     is_still,
@@ -70,15 +71,21 @@ class Peer:
         line = lineage(self._pid)
         if not line or line[0].started != self._started:
             raise UnwelcomeError(GONE)
-        if belongs_to_run(line):
+        if _inside(line):
             raise UnwelcomeError(STARTED_BY_RUN)
         terminal = terminal_of(self._pid)
         # Whoever leads the session has opened the terminal.
         leader = lineage(line[0].session) if line[0].session else line
-        outside = bool(leader) and not belongs_to_run(leader) and is_still(leader)
+        outside = bool(leader) and not _inside(leader) and is_still(leader)
         if not is_still(line):
             raise UnwelcomeError(GONE)
         return Speaker(name_of(self._pid), terminal is not None and terminal.in_front and outside)
+
+
+def _inside(line: tuple[Entry, ...]) -> bool:
+    """Whether a run has started it: this process, which hosts one, or any other."""
+    me = os.getpid()
+    return any(entry.pid == me for entry in line[1:]) or belongs_to_run(line)
 
 
 def _credentials(connection: socket.socket) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__
-from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.dispatch.address import KEY_HOLDERS, Address
 from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
 from ralph_tui.adapters.fleet.records.folders import (
     FleetFolder,
@@ -204,6 +204,8 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
     state = parts.state
     journal = Journal(records.journal, clock, seq=state.seq, last_at=state.at)
     engine = FleetEngine(journal, clock, outside, state)
+    if connection.reach.listen:
+        engine.warn(KEY_HOLDERS)
     hearing = hearing_fleet(engine.request, engine.warn)
     address = held.enter_context(serving(hearing, start.fleet_id))
     parts.lock.rename(records.name, str(address or ""))
