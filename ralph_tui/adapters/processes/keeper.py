@@ -359,7 +359,7 @@ def adopt_orphans(*, adopt: bool = True) -> None:
     try:
         if adopt and not _signs:
             _signs.append(os.memfd_create(ADOPTS))
-    except OSError:  # no file is left, or the system does not allow it
+    except (AttributeError, OSError):  # the system has it not, or no file is left
         pass
     while _signs and not adopt:
         os.close(_signs.pop())
