@@ -1,10 +1,14 @@
 """Processes that tests start: they hear every signal, and none outlives its test."""
 
+import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import AnyStr
+
+from tests.waiting import until
 
 
 def let_children_hear_signals() -> None:
@@ -49,3 +53,25 @@ def state_of(pid: int) -> str:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return ""
+
+
+LEADERLESS = """
+import ctypes, os, threading, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+threading.Thread(target=time.sleep, args=(100,)).start()
+print(os.getpid(), flush=True)
+os.close(1)
+ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)  # exit, of this thread
+"""
+
+
+def leaderless(**environ: str) -> int:
+    """The pid of an orphan whose first thread has ended, while another one works on (Linux)."""
+    variables = environ | {"PATH": os.environ["PATH"]}
+    command = [sys.executable, "-c", LEADERLESS]
+    said = subprocess.run(command, stdout=subprocess.PIPE, env=variables, check=True).stdout
+    pid = int(said)
+    until(lambda: state_of(pid) == "Z")
+    return pid

@@ -26,6 +26,7 @@ def _placed(loop: LoopState, event: told.LoopPlaced) -> None:
         loop.iteration, loop.best, loop.tokens = 0, None, 0
         loop.completions = []
     loop.status, loop.attempt, loop.host = "placing", event.attempt, event.host
+    loop.again = False
     loop.branch, loop.given_usd, loop.placed_at = event.branch, event.budget_usd, event.at
     loop.machine = loop.stage = loop.reason = ""
     loop.resuming = False
@@ -109,6 +110,8 @@ def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
         loop.earlier = Earlier(loop.branch, loop.commit, loop.attempt, loop.host)
     if loop.run_id and not event.resume and not loop.work_gone:
         loop.left = {**loop.left, loop.attempt: loop.host}
+    if loop.never_began:
+        loop.unbegun = loop.attempt
     loop.status, loop.outcome, loop.reason = "queued", None, event.reason
     loop.resuming = event.resume
     loop.never_began = loop.elsewhere = loop.again = False

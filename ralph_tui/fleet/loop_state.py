@@ -84,7 +84,9 @@ class LoopState:
     """Somebody has given it up before it ran."""
     never_began: bool = False
     again: bool = False
-    """Its fleet was resumed since it could not begin."""
+    """Its fleet was resumed since it was placed: if it could not begin, it is tried again."""
+    unbegun: int = 0
+    """The last attempt that could not begin, once another one is to come."""
     elsewhere: bool = False
     """It never began, and another host may be able to."""
     not_on: frozenset[str] = frozenset()
@@ -180,7 +182,7 @@ class LoopState:
         self.collecting = self.verifying = False
         self.ask_again()
         self.retried_at = None
-        self.again = self.may_begin_again
+        self.again = self.may_begin_again or not self.over
         self.not_on = frozenset()
         if self.waits_again:
             self.status, self.reason, self.ended_at = "queued", "", None

@@ -16,10 +16,12 @@ import pytest
 from ralph_tui.adapters.fleet.records.folders import find_fleet
 from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
 from ralph_tui.errors import RalphError
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.state import FleetState
 from tests.e2e.cli import GATE, Done, here, processes_of, run, start
+from tests.e2e.test_killed_keeper import CROSS
 from tests.hosted import committed, git
 from tests.waiting import until
 
@@ -108,6 +110,19 @@ def test_a_file_of_objectives_becomes_branches_and_nothing_else_changes(root: Pa
     assert nothing_is_left(root)
     assert not any((root.parent / "state").rglob("tree")), "trees of collected loops are removed"
     assert "nothing to prune" in here("fleet", "prune", cwd=root).stdout
+
+
+def test_no_loop_commands_another_or_the_fleet(root: Path) -> None:
+    script, heard = root.parent / "cross.py", root.parent / "heard"
+    script.write_text(CROSS)
+    locks = f"'{root.parent}/state/**/.aiwg/ralph/lock' {root}/.aiwg/ralph/fleets/lock"
+    both = f"until [ $(wc -l <{heard}) -ge 24 ]; do sleep 0.1; done"
+    cross = f"{sys.executable} {script} 3 {locks} >>{heard}; {both}"
+    file = plan(root, "First", "Second", agent=cross, max_iterations=1, command="false")
+
+    run("fleet", "run", str(file), "--headless", cwd=root)
+
+    assert heard.read_text().split("\n")[:-1] == [STARTED_BY_RUN] * 24
 
 
 def test_the_best_of_several_tries_is_confirmed_in_a_fresh_clone(root: Path) -> None:
@@ -359,10 +374,11 @@ def test_a_fleet_that_cannot_listen_is_none(root: Path) -> None:
 def refused_where_somebody_listens(root: Path, *words: str) -> None:
     """One sentence, and nothing is recorded."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        address = f"tls://127.0.0.1:{taken.getsockname()[1]}"
+        keys = ("--tls", str(root.parent / "keys"))
         before = sorted((root / ".aiwg").rglob("events.jsonl"))
         lengths = [path.stat().st_size for path in before]
-        done = run("fleet", *words, "--headless", "--listen", address, cwd=root)
+        done = run("fleet", *words, "--headless", "--listen", address, *keys, cwd=root)
         assert (done.returncode, done.stdout) == (2, "")
         sentence = (
             f"ralph-tui: cannot listen at {address}: Address already in use; name another port\n"

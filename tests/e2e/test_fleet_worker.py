@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.dispatch.address import KEY_HOLDERS, Address
 from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
+from ralph_tui.adapters.fleet.dispatch.tls import make_files
+from ralph_tui.adapters.processes.sweep import RUN_MARK
 from ralph_tui.ports.fleet import Adopt, Began, Collect, Collected, Gone, Joined, Over, Recorded
 from tests.e2e.cli import ONE_MORE
 from tests.fleet_programs import Way, free_port, program
@@ -88,16 +90,20 @@ def test_a_loop_runs_there_and_its_work_comes_home(cluster: Cluster) -> None:
 
 
 def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_path: Path) -> None:
-    words = [*WORKER, f"tcp://127.0.0.1:{free_port()}", "--base", str(tmp_path / "base")]
+    keys = tmp_path / "keys"
+    make_files(keys)
+    where = ("--base", str(tmp_path / "base"), "--tls", str(keys))
+    words = [*WORKER, f"tls://127.0.0.1:{free_port()}", *where]
     with program(*words, "--name", "far") as far:
         said = far.wait_for("cannot reach the fleet")
         assert said.endswith("trying again: Connection refused\n")
         far.send_signal(signal.SIGTERM)
         far.send_signal(signal.SIGTERM)
         assert far.wait(PATIENCE_S) == 0
-    assert far.lines[1] == said
-    assert far.lines[2].endswith(" stopping\n")
-    assert len(far.lines) == 3
+    assert far.lines[1].endswith(f" {KEY_HOLDERS}\n")
+    assert far.lines[2] == said
+    assert far.lines[3].endswith(" stopping\n")
+    assert len(far.lines) == 4
     assert not (tmp_path / "base" / "scratch").exists()
 
 
@@ -191,9 +197,9 @@ def test_a_second_worker_in_the_same_folder_is_refused(cluster: Cluster) -> None
         (["tls://far:1"], "needs --tls FOLDER"),
         (["tls://far:0", "--tls", "x"], "has no port"),
         (["tls://far:1", "--tls", "/nowhere"], "copy the folder"),
-        (["tcp://localhost:1", "--agents", "0"], "from 1 to 1000"),
-        (["tcp://localhost:1", "--lease", "soon"], "such as 90s, 30m or 8h"),
-        (["tcp://localhost:1", "--name", "../x"], "cannot be the name of a host"),
+        (["tls://localhost:1", "--agents", "0"], "from 1 to 1000"),
+        (["tls://localhost:1", "--lease", "soon"], "such as 90s, 30m or 8h"),
+        (["tls://localhost:1", "--name", "../x"], "cannot be the name of a host"),
     ],
 )
 def test_what_cannot_be_gets_a_sentence(tmp_path: Path, words: list[str], sentence: str) -> None:
@@ -203,6 +209,13 @@ def test_what_cannot_be_gets_a_sentence(tmp_path: Path, words: list[str], senten
         assert worker.wait(PATIENCE_S) == 2
     assert said.startswith("ralph-tui: ")
     assert len(worker.lines) == 1
+
+
+def test_an_agent_cannot_start_a_host(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RUN_MARK, "any")
+    with program(*cluster.worker()) as worker:
+        worker.wait_for("a process that a run has started cannot join a fleet")
+        assert worker.wait(PATIENCE_S) == 2
 
 
 def at_work(tree: Path) -> list[int]:

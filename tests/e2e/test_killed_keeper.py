@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
-from tests.e2e.cli import GATE, ONE_MORE, project, start
+from tests.e2e.cli import GATE, ONE_MORE, here, project, start
 from tests.e2e.test_last_screen import events
 from tests.processes import state_of
 from tests.waiting import until
@@ -55,6 +56,57 @@ told.with_name("new").write_text(json.dumps([os.getpid(), answers]))
 told.with_name("new").rename(told)
 time.sleep(300)
 """
+
+CROSS = """
+import glob, json, os, pty, socket, sys, time
+sys.stdin.read()
+def locks():
+    return [lock for pattern in sys.argv[2:] for lock in glob.glob(pattern, recursive=True)]
+def ready():
+    return len(locks()) >= int(sys.argv[1]) and all(json.load(open(l))["socket"] for l in locks())
+while not ready():
+    time.sleep(0.05)
+def say(lock, **command):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(json.load(open(lock))["socket"])
+    connection.sendall(json.dumps({"version": 1, "command": command}).encode() + b"\\n")
+    print(json.loads(connection.makefile().readline()).get("refused"), flush=True)
+def speak():
+    for lock in locks():
+        say(lock, name="extend", iterations=50)
+        say(lock, name="permissions", mode="skip", allow=[])
+speak()
+pid, terminal = pty.fork()
+if not pid:
+    speak()
+    os._exit(0)
+try:
+    while text := os.read(terminal, 1000):
+        os.write(1, text)
+except OSError:
+    pass
+"""
+"""An agent that commands the runs of so many locks, then once more on a terminal of its own."""
+
+
+def test_the_agent_of_another_run_commands_nothing(
+    git_repo: Path, first_repo: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "cross.py").write_text(CROSS)
+    waiting = ("--agent", "command", "--agent-command", "cat >/dev/null; exec sleep 500")
+    with start("run", "Wait", "-c", "false", *waiting, cwd=git_repo) as process:
+        try:
+            until(lambda: events(git_repo, "session_started"))
+            lock = git_repo / ".aiwg/ralph/lock"
+            other = Path(shutil.copytree(first_repo, tmp_path / "other"))
+            cross = f"{sys.executable} {tmp_path / 'cross.py'} 1 {lock}"
+            limit = ("--max-iterations", "1", "--headless")
+            agent = ("--agent", "command", "--agent-command", cross)
+            here("run", "Cross", "-c", "false", *agent, *limit, cwd=other)
+            spoke = "\n".join(event["text"] for event in events(other, "agent_spoke"))
+            assert spoke.split("\n") == [STARTED_BY_RUN] * 4
+        finally:
+            process.kill()
 
 
 def test_it_is_ended_soon_and_commands_nothing(git_repo: Path, tmp_path: Path) -> None:

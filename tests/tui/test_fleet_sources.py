@@ -120,7 +120,7 @@ def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere)
     elsewhere.records(*began("1"))
     fleet = _looked(Fleet(elsewhere.folder, "the terminal pts/7"))
     fleet.start()
-    with serving(hearing_fleet(hear, lambda _: None, "NO_MARK"), BEGINS.fleet_id) as path:
+    with serving(hearing_fleet(hear, lambda _: None), BEGINS.fleet_id) as path:
         assert elsewhere.lock is not None
         elsewhere.lock.rename(elsewhere.folder.name, str(path))
         fleet.send("3a", Pause())

@@ -49,15 +49,26 @@ CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 RESTORED = (*DEAF_TO, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
+ADOPTS = "ralph-tui-adopts"
+"""Of a file in memory, inherited by nobody: runs work below whoever has it open."""
+_signs: list[int] = []
 
 
 class Entry:
     """A row of the process table; `pid` and `started` name a process for good."""
 
-    __slots__ = ("alive", "group", "parent", "pid", "session", "started")
+    __slots__ = ("alive", "group", "leaderless", "parent", "pid", "session", "started")
 
     def __init__(
-        self, pid: int, parent: int, group: int, session: int, started: str, *, alive: bool
+        self,
+        pid: int,
+        parent: int,
+        group: int,
+        session: int,
+        started: str,
+        *,
+        alive: bool,
+        leaderless: bool = False,
     ) -> None:
         self.pid = pid
         self.parent = parent
@@ -65,7 +76,9 @@ class Entry:
         self.session = session
         self.started = started
         self.alive = alive
-        """Not a zombie."""
+        """At least one of its threads has not ended."""
+        self.leaderless = leaderless
+        """Its first thread has ended, others work on: theirs is the environment to be seen."""
 
 
 def process_table() -> dict[int, Entry]:
@@ -93,8 +106,18 @@ def read_entry(pid: str) -> Entry | None:
     # The name in brackets may itself hold brackets and blanks.
     state, parent, group, session, *rest = text.rpartition(b")")[2].split()
     started = rest[15].decode()
-    alive = state not in (b"Z", b"X")
-    return Entry(int(pid), int(parent), int(group), int(session), started, alive=alive)
+    # The state is that of the first thread alone: of a dead process no other thread is left.
+    ended = state in (b"Z", b"X")
+    leaderless = ended and int(rest[13]) > 1
+    return Entry(
+        int(pid),
+        int(parent),
+        int(group),
+        int(session),
+        started,
+        alive=not ended or leaderless,
+        leaderless=leaderless,
+    )
 
 
 def _table_of_ps() -> dict[int, Entry]:
@@ -324,11 +347,22 @@ def say(status: int, line: str) -> None:
 
 
 def adopt_orphans(*, adopt: bool = True) -> None:
-    """Processes whose parent dies become children of this one (Linux), or do so no more."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - Linux alone has the call
+    """Processes whose parent dies become children of this one (Linux), or do so no more.
 
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+    Meanwhile it has a file named `ADOPTS` open, for all to see.
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes  # noqa: PLC0415 - Linux alone has the call
+
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+    try:
+        if adopt and not _signs:
+            _signs.append(os.memfd_create(ADOPTS))
+    except (AttributeError, OSError):  # the system has it not, or no file is left
+        pass
+    while _signs and not adopt:
+        os.close(_signs.pop())
 
 
 def spawn(command: list[str], environment: dict[str, str]) -> int:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from ralph_tui.adapters.processes.keeper import Entry, process_table, read_entry
+from ralph_tui.adapters.processes.keeper import ADOPTS, Entry, process_table, read_entry
+from ralph_tui.adapters.processes.sweep import bears_mark
 
 LOOKS = 20
 """Processes above one may end while it is looked at; so often it is looked at again."""
@@ -40,6 +41,33 @@ def lineage(pid: int) -> tuple[Entry, ...]:
             return line
         before = line
     return ()
+
+
+def belongs_to_run(line: tuple[Entry, ...]) -> bool:
+    """Whether any run or fleet of this user has started the first of them; this process is none.
+
+    Known by a mark in an environment, or by a process above it that adopts orphans, and so is a
+    keeper or hosts runs: a process that has left its parents and its environment is still below
+    one, for as long as one of them is alive. One that has ended meanwhile shows nothing: look at
+    the line again, afterwards.
+    """
+    me = os.getpid()
+    marked = any(bears_mark(entry) for entry in line if entry.pid != me)
+    return marked or any(map(_adopts, line[1:]))
+
+
+def is_still(line: tuple[Entry, ...]) -> bool:
+    """Whether all of them are alive, and above one another."""
+    return bool(line) and _names(lineage(line[0].pid)) == _names(line)
+
+
+def _adopts(entry: Entry) -> bool:
+    with suppress(OSError):
+        for descriptor in Path(f"/proc/{entry.pid}/fd").iterdir():
+            with suppress(OSError):
+                if descriptor.readlink().name.startswith(f"memfd:{ADOPTS}"):
+                    return True
+    return False
 
 
 def terminal_of(pid: int) -> Terminal | None:

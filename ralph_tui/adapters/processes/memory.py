@@ -8,7 +8,7 @@ from threading import Event as Flag
 from threading import Lock, Thread
 
 from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
-from ralph_tui.adapters.processes.sweep import COMMAND_MARK, RUN_MARK
+from ralph_tui.adapters.processes.sweep import COMMAND_MARK, RUN_MARK, environ
 
 FIRST_S, LONGEST_S = 0.1, 5.0
 """Between two samples, seconds: each gap is twice the one before."""
@@ -77,8 +77,8 @@ def resident_bytes(run_id: str, *, commands: bool = False) -> int:
 def _bears(entry: Entry, marks: list[bytes]) -> bool:
     """Whether its environment has a variable that begins with each of these."""
     with contextlib.suppress(OSError):
-        environ = b"\0" + Path(f"/proc/{entry.pid}/environ").read_bytes()
-        return all(b"\0" + mark in environ for mark in marks)
+        variables = b"\0" + environ(entry)
+        return all(b"\0" + mark in variables for mark in marks)
     return False
 
 

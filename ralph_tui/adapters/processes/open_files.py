@@ -16,6 +16,26 @@ def open_files() -> set[tuple[int, int]]:
     return found
 
 
+def holders_of_socket(number: int) -> list[int]:
+    """The processes that have this socket open, as far as they show it."""
+    name = f"socket:[{number}]"
+    found = []
+    with suppress(OSError):
+        for process in PROCESSES.iterdir():
+            if process.name.isdecimal() and name in _names_of(process):
+                found.append(int(process.name))
+    return found
+
+
+def _names_of(process: Path) -> set[str]:
+    names = set()
+    with suppress(OSError):
+        for descriptor in (process / "fd").iterdir():
+            with suppress(OSError):
+                names.add(str(descriptor.readlink()))
+    return names
+
+
 def _add_those_of(process: Path, found: set[tuple[int, int]]) -> None:
     with suppress(OSError):  # it is another user's, or has ended
         for descriptor in (process / "fd").iterdir():

@@ -25,8 +25,13 @@ FLEET_MARK = "RALPH_FLEET_ID"
 GUARD_MARK = "RALPH_GUARD_ID"
 """Of commands without a keeper: tells those of one process of ralph-tui."""
 
+MARKS = (RUN_MARK, FLEET_MARK, COMMAND_MARK, GUARD_MARK)
+"""Each of them is borne only by what a run or a fleet has started."""
+
 LADDER = ((signal.SIGINT, 2.5), (signal.SIGTERM, 1.5), (signal.SIGKILL, 1.5))
 """Each signal, and the seconds given to it."""
+KILL_S = 1.0
+"""In which what is killed has ended, where nothing more can be waited for."""
 POLL_S = 0.02
 
 Belongs = Callable[[Entry], bool]
@@ -66,10 +71,30 @@ def mark(entry: Entry, name: str) -> str | None:
     home = Path("/proc") / str(entry.pid)
     with contextlib.suppress(OSError):
         key = f"{name}=".encode()
-        for variable in (home / "environ").read_bytes().split(b"\0"):
+        for variable in environ(entry).split(b"\0"):
             if variable.startswith(key) and _is_ours(home):
                 return variable[len(key) :].decode("utf-8", "replace")
     return None
+
+
+def bears_mark(entry: Entry) -> bool:
+    """Whether a run or fleet of ours has started it, whichever; or something it has started."""
+    keys = tuple(f"{name}=".encode() for name in MARKS)
+    with contextlib.suppress(OSError):
+        return any(variable.startswith(keys) for variable in environ(entry).split(b"\0"))
+    return False
+
+
+def environ(entry: Entry) -> bytes:
+    """The environment it was started with; raises ``OSError`` where the system does not show it."""
+    home = Path("/proc") / str(entry.pid)
+    if not entry.leaderless:
+        return (home / "environ").read_bytes()
+    found = b""
+    for thread in (home / "task").iterdir():
+        with contextlib.suppress(OSError):
+            found = found or (thread / "environ").read_bytes()
+    return found
 
 
 def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> tuple[int, ...]:
@@ -96,6 +121,16 @@ def no_orphans() -> Iterator[None]:
         finally:
             _stop(is_adopted)
             collect()
+
+
+def kill_adopted() -> None:
+    """KILL to every orphan here, before this process ends without leaving `no_orphans`."""
+    deadline = time.monotonic() + KILL_S
+    while (left := _look_twice(is_adopted, {})) and time.monotonic() < deadline:
+        for entry in left:
+            send(entry.pid, signal.SIGKILL)
+        time.sleep(POLL_S)
+        collect()
 
 
 def stop_guarded(guard_id: str) -> tuple[int, ...]:
@@ -153,7 +188,7 @@ def kill(processes: list[Entry]) -> None:
 def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
     """Climb the ladder until no target is left, those once `seen` included; who was there."""
     known = {(entry.pid, entry.started): entry for entry in seen}
-    left = _targets(belongs, known)
+    left = _look_twice(belongs, known)
     for number, seconds in LADDER:
         deadline = time.monotonic() + seconds
         told: set[tuple[int, str]] = set()
@@ -166,9 +201,15 @@ def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
                     # Who is stopped takes no other signal than KILL before it goes on.
                     send(entry.pid, signal.SIGCONT)
             time.sleep(POLL_S)
-            # Twice, since a process shows no environment while it becomes another program.
-            left = _targets(belongs, known) or _targets(belongs, known)
+            left = _look_twice(belongs, known)
     return tuple(sorted(pid for pid, _ in known))
+
+
+def _look_twice(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:
+    """Living targets. A process shows no environment while it becomes another program, and one
+    that forks and ends while the table is read is in it neither before nor after.
+    """
+    return _targets(belongs, known) or _targets(belongs, known)
 
 
 def _targets(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:

@@ -12,8 +12,13 @@ import struct
 from dataclasses import dataclass
 
 from ralph_tui.adapters.processes.keeper import Entry
-from ralph_tui.adapters.processes.lineage import lineage, name_of, terminal_of
-from ralph_tui.adapters.processes.sweep import RUN_MARK, mark
+from ralph_tui.adapters.processes.lineage import (
+    belongs_to_run,
+    is_still,
+    lineage,
+    name_of,
+    terminal_of,
+)
 from ralph_tui.errors import RalphError
 
 SO_PEERPIDFD = 77
@@ -22,7 +27,9 @@ SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID = 0, 1, 2
 """Of macOS."""
 
 ANOTHER_USER = "only the user who started a run can command it"
-STARTED_BY_RUN = "what a run has started cannot command it"
+STARTED_BY_RUN = (
+    "a process that a run has started cannot command a run: use a terminal that no run has started"
+)
 GONE = "who opened this connection is gone or unknown: ask again, and wait for the answer"
 
 
@@ -59,29 +66,26 @@ class Peer:
             raise UnwelcomeError(GONE)
         return cls(pid, line[0].started)
 
-    def look(self, run_id: str, marked_by: str = RUN_MARK) -> Speaker:
-        """Who it is now; raises ``UnwelcomeError`` when it may not, or not any more, command.
-
-        `marked_by`: the variable that carries `run_id` in what the run has started.
-        """
+    def look(self) -> Speaker:
+        """Who it is now; raises ``UnwelcomeError`` when it may not, or not any more, command."""
         line = lineage(self._pid)
         if not line or line[0].started != self._started:
             raise UnwelcomeError(GONE)
-        if _started_by(line, run_id, marked_by):
+        if _inside(line):
             raise UnwelcomeError(STARTED_BY_RUN)
         terminal = terminal_of(self._pid)
         # Whoever leads the session has opened the terminal.
         leader = lineage(line[0].session) if line[0].session else line
-        outside = bool(leader) and not _started_by(leader, run_id, marked_by)
+        outside = bool(leader) and not _inside(leader) and is_still(leader)
+        if not is_still(line):
+            raise UnwelcomeError(GONE)
         return Speaker(name_of(self._pid), terminal is not None and terminal.in_front and outside)
 
 
-def _started_by(line: tuple[Entry, ...], run_id: str, marked_by: str) -> bool:
-    """Whether this process, which hosts the run, is above it, or the run's mark is."""
+def _inside(line: tuple[Entry, ...]) -> bool:
+    """Whether a run has started it: this process, which hosts one, or any other."""
     me = os.getpid()
-    return any(entry.pid == me for entry in line[1:]) or any(
-        mark(entry, marked_by) == run_id for entry in line if entry.pid != me
-    )
+    return any(entry.pid == me for entry in line[1:]) or belongs_to_run(line)
 
 
 def _credentials(connection: socket.socket) -> tuple[int, int]:

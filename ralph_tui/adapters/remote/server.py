@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ralph_tui.adapters.processes.sweep import RUN_MARK
 from ralph_tui.adapters.remote.address import bind, listen
 from ralph_tui.adapters.remote.peer import Peer, UnwelcomeError
 from ralph_tui.adapters.remote.protocol import LIMIT, accepted_line, refused_line
@@ -67,8 +66,6 @@ class Hearing:
     """As `CommandReceiver.request`."""
     warn: Callable[[str], None]
     """Records a sentence about the server itself; from any thread."""
-    mark: str = RUN_MARK
-    """The environment's variable by which what it has started is known."""
     whom: str = "run"
     only_people: str = ONLY_PEOPLE
 
@@ -93,10 +90,10 @@ def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
 
 
 def hearing_fleet(
-    hand_over: Callable[[Request, Reply], None], warn: Callable[[str], None], mark: str
+    hand_over: Callable[[Request, Reply], None], warn: Callable[[str], None]
 ) -> Hearing:
-    """The same for a fleet: requests name a loop; `mark` is what its loops are started with."""
-    return Hearing(read_fleet_request, hand_over, warn, mark, "fleet", ONLY_PEOPLE_OF_FLEET)
+    """The same for a fleet: requests name a loop."""
+    return Hearing(read_fleet_request, hand_over, warn, "fleet", ONLY_PEOPLE_OF_FLEET)
 
 
 @contextmanager
@@ -109,7 +106,7 @@ def serving(hearing: Hearing, run_id: str) -> Iterator[Path | None]:
         hearing.warn(f"no other terminal can command this {hearing.whom}: {why}")
         yield None
         return
-    server = CommandServer(hearing, run_id, listener, path)
+    server = CommandServer(hearing, listener, path)
     server.start()
     try:
         yield path
@@ -120,10 +117,9 @@ def serving(hearing: Hearing, run_id: str) -> Iterator[Path | None]:
 class CommandServer:
     """Serves a listening socket until it is stopped."""
 
-    def __init__(self, hearing: Hearing, run_id: str, listener: socket.socket, path: Path) -> None:
+    def __init__(self, hearing: Hearing, listener: socket.socket, path: Path) -> None:
         """Take over the socket that lies at `path`."""
         self._hearing = hearing
-        self._run_id = run_id
         self._listener = listener
         self._path = path
         self._loop = asyncio.new_event_loop()
@@ -245,7 +241,7 @@ class CommandServer:
 
     async def _answer(self, line: bytes, peer: Peer) -> bytes:
         """Raises ``UnwelcomeError`` when the client may not, or not any more, say anything."""
-        speaker = peer.look(self._run_id, self._hearing.mark)
+        speaker = peer.look()
         try:
             request = self._hearing.read(line, speaker.name)
         except ValueError as error:

@@ -3,6 +3,7 @@
 import argparse
 import importlib
 
+from ralph_tui.adapters.fleet.dispatch.address import KEY_HOLDERS
 from ralph_tui.cli.fleet.worker_arguments import add_arguments as _add_worker
 from ralph_tui.cli.options import add_settings
 
@@ -89,7 +90,9 @@ def _add_hosts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--listen", metavar="ADDRESS", help="let hosts join: tls://HOST:PORT, with --tls"
     )
-    parser.add_argument("--tls", metavar="FOLDER", help="of the fleet's key; made if not there")
+    parser.add_argument(
+        "--tls", metavar="FOLDER", help=f"of the fleet's key; made if not there; {KEY_HOLDERS}"
+    )
     parser.add_argument("--trees", metavar="FOLDER", help="where the loops' trees lie")
 
 

@@ -69,7 +69,7 @@ def _check(args: argparse.Namespace, *, least: int) -> None:
 
 
 def _check_reach(args: argparse.Namespace) -> None:
-    if args.listen and Address.parse(args.listen).encrypted and not args.tls:
+    if args.listen and Address.parse(args.listen) and not args.tls:
         raise UsageError(f"--listen {args.listen} needs --tls FOLDER, for the fleet's key")
     if args.tls and not args.listen:
         raise UsageError("--tls is for hosts that join: say where with --listen tls://HOST:PORT")

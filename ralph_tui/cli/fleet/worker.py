@@ -6,6 +6,7 @@ It dials the fleet, listens on no port, and tries again for as long as it lives.
 import argparse
 import asyncio
 import errno
+import os
 import re
 import signal
 import socket
@@ -17,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.fleet.dispatch import check_installed
-from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.dispatch.address import KEY_HOLDERS, Address
 from ralph_tui.adapters.fleet.trees.places import WORKER_LOCK
-from ralph_tui.adapters.processes.sweep import no_orphans
+from ralph_tui.adapters.processes.sweep import MARKS, no_orphans
 from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
@@ -44,16 +45,21 @@ _MOST_AGENTS = 1000
 
 def run(args: argparse.Namespace) -> int:
     """Serve the fleet until a signal, or until it lets this host go. Raises ``RalphError``."""
+    if any(mark in os.environ for mark in MARKS):
+        raise UsageError(
+            "a process that a run has started cannot join a fleet: use a terminal that no run has "
+            "started"
+        )
     address, name, lease = Address.parse(args.address), _name(args.name), _lease(args.lease)
     if not address.port:
         raise UsageError(f"{address} has no port: say which the fleet listens at")
     if not 1 <= args.agents <= _MOST_AGENTS:
         raise UsageError(f"--agents takes a number from 1 to {_MOST_AGENTS}")
-    if address.encrypted and not args.tls:
+    if not args.tls:
         raise UsageError(f"{address} needs --tls FOLDER, a copy of the folder of the fleet's key")
     check_installed()
     base = named_path(args.base).absolute() if args.base else _usual_base(name)
-    keys = named_path(args.tls).absolute() if args.tls and address.encrypted else None
+    keys = named_path(args.tls).absolute()
     with ExitStack() as held:
         _lock(base, held)
         held.enter_context(no_orphans())
@@ -61,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _serve(
-    address: Address, name: str, agents: int, base: Path, keys: Path | None, lease: float | None
+    address: Address, name: str, agents: int, base: Path, keys: Path, lease: float | None
 ) -> int:
     # Loads Dask: a worker alone does.
     from ralph_tui.adapters.fleet.dispatch import tls  # noqa: PLC0415
@@ -71,12 +77,13 @@ def _serve(
     from ralph_tui.cli.fleet.worker_lines import WorkerLines  # noqa: PLC0415
 
     collect_garbage_again()
-    security = tls.security(keys) if keys else None
+    security = tls.security(keys)
     with configured(base / LOG), scratch_folder(base) as scratch:
         link = HostLink(str(address), Berth(name, agents, scratch, lease), security, _say)
 
         host = WorkerHost(name, agents, base, link.observe, WorkerLines(_say).tell)
         _say(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
+        _say(KEY_HOLDERS)
         try:
             with signals.forwarded(_Stopping(host, link, base)):
                 dismissed = asyncio.run(link.run(host))

@@ -1,6 +1,8 @@
-"""What ``fleet worker`` takes. Loads nothing."""
+"""What ``fleet worker`` takes. Loads nothing of Dask."""
 
 import argparse
+
+from ralph_tui.adapters.fleet.dispatch.address import KEY_HOLDERS
 
 AGENTS = 2
 
@@ -8,8 +10,8 @@ AGENTS = 2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
-        "Runs loops of the fleet at ADDRESS on this machine, each in a clone of its own. Whoever "
-        "has the fleet's files can run programs as you."
+        "Runs loops of the fleet at ADDRESS on this machine, each in a clone of its own. "
+        f"{KEY_HOLDERS.capitalize()}."
     )
     parser.add_argument("address", metavar="ADDRESS", help="of the fleet: tls://HOST:PORT")
     parser.add_argument(

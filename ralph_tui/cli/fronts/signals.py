@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ralph_tui.adapters.processes.sweep import kill_adopted
 from ralph_tui.plain_files import open_plain
 
 FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
@@ -105,6 +106,7 @@ def exit_now(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
+    kill_adopted()
     os._exit(code)
 
 

@@ -55,9 +55,9 @@ def goes_on(state: FleetState, loop: LoopState) -> bool:
         return False
     if loop.stop_asked or state.budget_percent:
         return False
-    if loop.again:
-        return True
     if loop.never_began:
+        if loop.again and loop.outcome != "aborted":
+            return True
         again = loop.outcome == "interrupted" or bool(loop.run_id)
         again = again and _attempts(loop) < MOST_ATTEMPTS
         return (again or _another_host(state, loop)) and loop.outcome != "aborted"

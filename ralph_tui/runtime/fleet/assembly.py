@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__
-from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.dispatch.address import KEY_HOLDERS, Address
 from ralph_tui.adapters.fleet.host.worker_host import WorkerHost
 from ralph_tui.adapters.fleet.records.folders import (
     FleetFolder,
@@ -24,7 +24,7 @@ from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.fleet.trees.places import usual_base
 from ralph_tui.adapters.fleet.trees.receiving import BELOW
 from ralph_tui.adapters.fleet.trees.sources import source_of
-from ralph_tui.adapters.processes.sweep import FLEET_MARK, no_orphans
+from ralph_tui.adapters.processes.sweep import no_orphans
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.remote.server import hearing_fleet, serving
@@ -204,7 +204,9 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
     state = parts.state
     journal = Journal(records.journal, clock, seq=state.seq, last_at=state.at)
     engine = FleetEngine(journal, clock, outside, state)
-    hearing = hearing_fleet(engine.request, engine.warn, FLEET_MARK)
+    if connection.reach.listen:
+        engine.warn(KEY_HOLDERS)
+    hearing = hearing_fleet(engine.request, engine.warn)
     address = held.enter_context(serving(hearing, start.fleet_id))
     parts.lock.rename(records.name, str(address or ""))
     _keep_base(parts.repository, start)

@@ -89,6 +89,8 @@ class Observing:
         desk, loop = self._desk, self._desk.state.loops.get(held.loop)
         if loop is None or loop.attempt != held.attempt or loop.status == "skipped":
             self._unwanted(host, held)
+        elif loop.status == "queued" and loop.attempt == loop.unbegun and not held.alive:
+            desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
         elif loop.status != "ended":
             seq = self._mirrors(held.loop, held.attempt).seq
             if loop.status in ("lost", "queued") or loop.host != host:

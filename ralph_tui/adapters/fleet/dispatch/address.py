@@ -1,6 +1,5 @@
 """The address at which hosts join a fleet, as it is typed."""
 
-import ipaddress
 import re
 import socket
 from dataclasses import dataclass
@@ -8,15 +7,18 @@ from dataclasses import dataclass
 from ralph_tui.errors import UsageError, why
 from ralph_tui.text.sanitize import one_line
 
+KEY_HOLDERS = (
+    "anyone who can read the --tls folder, an agent of yours included, can run code in the fleet's "
+    "process and programs on its hosts"
+)
+"""Said in help, at the start of a fleet that others can join, and by their hosts."""
 _ADDRESS = re.compile(r"(tls|tcp)://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})")
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a fleet's scheduler listens."""
+    """Where a fleet's scheduler listens, with TLS both ways."""
 
-    encrypted: bool
-    """TLS both ways; else nothing is asked of who connects."""
     host: str
     """Without the brackets of an IPv6 address."""
     port: int
@@ -30,21 +32,13 @@ class Address:
             raise UsageError(
                 f"'{one_line(text)}' is no address of a fleet: give it as tls://HOST:PORT"
             )
-        address = cls(match[1] == "tls", match[2].strip("[]"), int(match[3]))
-        if not address.encrypted and not address.loopback:
+        address = cls(match[2].strip("[]"), int(match[3]))
+        if match[1] == "tcp":
             raise UsageError(
-                f"{address} would let everybody who reaches it run programs as you: "
-                f"use tls://{address.location} and --tls FOLDER"
+                f"tcp://{address.location} would let everybody who reaches it run programs as "
+                f"you: use {address} and --tls FOLDER"
             )
         return address
-
-    @property
-    def loopback(self) -> bool:
-        """Only this machine reaches it."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
 
     @property
     def location(self) -> str:
@@ -52,7 +46,7 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
-        return f"{'tls' if self.encrypted else 'tcp'}://{self.location}"
+        return f"tls://{self.location}"
 
 
 def check_free(listen: Address) -> None:

@@ -170,7 +170,6 @@ class DaskDispatcher:
         security = Security()
         if self._listen is not None:
             check_free(self._listen)
-        if self._listen is not None and self._listen.encrypted:
             if self._keys is None:
                 raise UsageError(f"{self._listen} needs --tls FOLDER, for the fleet's key")
             tls.make_files(self._keys)

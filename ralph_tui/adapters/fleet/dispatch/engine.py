@@ -6,18 +6,21 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import dask
-from distributed import Scheduler, Worker
+import msgpack  # type: ignore[import-untyped]
+from distributed import Scheduler, Worker, protocol
 from distributed.comm.core import Comm
 from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.protocol.utils import msgpack_opts
 from distributed.security import Security
 
 from ralph_tui.adapters.fleet.dispatch.address import Address
+from ralph_tui.adapters.fleet.dispatch.local_peers import is_of_run
 from ralph_tui.plain_files import appending, make_folder
 
 SILENT_S = 15.0
@@ -44,6 +47,12 @@ _SETTINGS: dict[str, object] = {
     "distributed.comm.retry.count": 0,
 }
 """Over whatever a user's own files for Dask say. By default it samples a hundred times a second."""
+_ASKED = ("register-worker", "heartbeat_worker")
+_TOLD = ("keep-alive", "log-event", "worker-status-change")
+_ORDERED = ("close", "remove-worker", "worker-status-change")
+"""Of all that Dask lets others ask of a scheduler, tell it, and order of a worker, what a fleet
+needs. The rest carries or runs other people's functions.
+"""
 _LOGGERS = ("distributed", "tornado", "asyncio")
 
 
@@ -54,18 +63,32 @@ def configured(log: Path, silent_s: float = SILENT_S) -> Iterator[None]:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.WARNING)
     to_terminal = _take_from_terminal()
-    for name in _LOGGERS:
-        logging.getLogger(name).addHandler(handler)
+    # What has lost its handler and hands nothing on would write to the terminal after all.
+    loggers = {*map(logging.getLogger, _LOGGERS), *(logger for logger, _ in to_terminal)}
+    for logger in loggers:
+        logger.addHandler(handler)
+    of_dask: Any = protocol
+    unpickle, of_dask.loads = of_dask.loads, _plain_values
     settings = _SETTINGS | {"distributed.scheduler.worker-ttl": f"{silent_s} s"}
     try:
         with dask.config.set(settings):
             yield
     finally:
-        for name in _LOGGERS:
-            logging.getLogger(name).removeHandler(handler)
+        of_dask.loads = unpickle
+        for logger in loggers:
+            logger.removeHandler(handler)
         for logger, theirs in to_terminal:
             logger.addHandler(theirs)
         handler.stream.close()
+
+
+def _plain_values(frames: Sequence[Any], **_: object) -> Any:
+    """What came over a connection. Dask's own unpickles it, and so runs what the other end says."""
+    return msgpack.unpackb(frames[0], use_list=False, **msgpack_opts)
+
+
+def _only(names: Iterable[str], handlers: dict[str, Any]) -> dict[str, Any]:
+    return {name: handlers[name] for name in names}
 
 
 @contextmanager
@@ -119,7 +142,7 @@ class FleetScheduler(Scheduler):
         """This process reaches it always, others where it listens."""
         theirs = [] if listen is None else [listen]
         several: dict[str, Any] = {
-            "protocol": ["inproc", *("tls" if at.encrypted else "tcp" for at in theirs)],
+            "protocol": ["inproc", *("tls" for _ in theirs)],
             "host": [None, *(at.host for at in theirs)],
             "port": [None, *(at.port for at in theirs)],
         }
@@ -127,7 +150,19 @@ class FleetScheduler(Scheduler):
             **several,
             security=security,
             plugins=plugins,
+            extensions={},
         )
+        self.handlers = _only(_ASKED, self.handlers)
+        self.stream_handlers = _only(_TOLD, self.stream_handlers)
+
+    def handle_comm(self, comm: Comm) -> Any:
+        """Serve a connection; none of an agent that runs on this machine and can read the key."""
+        if not comm.peer_address.startswith("inproc") and is_of_run(
+            comm.local_address, comm.peer_address
+        ):
+            comm.abort()
+            return asyncio.sleep(0)
+        return super().handle_comm(comm)
 
     def start_http_server(self, *_: Any, **__: Any) -> None:
         """It has no web server."""
@@ -152,7 +187,10 @@ class FleetWorker(Worker):
             nthreads=1,
             memory_limit=0,
             death_timeout=CONNECT_S,
+            extensions={},
         )
+        self.handlers = {}
+        self.stream_handlers = _only(_ORDERED, self.stream_handlers)
 
     def start_http_server(self, *_: Any, **__: Any) -> None:
         """It has no web server."""

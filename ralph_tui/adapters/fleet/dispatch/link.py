@@ -28,8 +28,6 @@ from ralph_tui.text.sanitize import one_line
 
 AGAIN_S = 0.5
 """Between two tries to reach the fleet."""
-SLOW_JOIN_S = 2.0
-"""Who has not joined by then may have said the wrong words."""
 GOODBYE_S = 8.0
 """How long a connection may take to close: together with a scheduler's it may never end."""
 
@@ -185,7 +183,7 @@ class HostLink:
             wire.DISMISSED: refuse,
         }
         try:
-            await self._join(worker)
+            await worker
             hello = {
                 "op": wire.HELLO,
                 "host": self._berth.name,
@@ -212,21 +210,6 @@ class HostLink:
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
         return "".join(dismissed[:1])
-
-    async def _join(self, worker: FleetWorker) -> None:
-        """Begin to take part; raises ``UsageError`` where plain words are said to a TLS port."""
-        joining = asyncio.ensure_future(worker)
-        await self._until_stopped(joining, SLOW_JOIN_S)
-        scheme, location = parse_address(self._address)
-        host, _, port = location.rpartition(":")
-        if not joining.done() and scheme == "tcp" and await tls.speaks_tls(host, int(port)):
-            joining.cancel()
-            await asyncio.wait({joining}, timeout=GOODBYE_S)
-            raise UsageError(
-                f"the fleet at {self._address} listens with TLS: say tls://{location}, and name "
-                "the folder of its key with --tls"
-            )
-        await joining
 
     def _within_lease(self, order: Order) -> Order:
         most = self._berth.lease_s
@@ -289,7 +272,7 @@ def _cause(error: BaseException) -> str:
         return "it does not speak TLS, or does not know these files"
     if isinstance(deepest, OSError) and deepest.strerror:
         return deepest.strerror
-    if isinstance(deepest, ValueError | StreamClosedError | TimeoutError):
+    if isinstance(deepest, ValueError | StreamClosedError | TimeoutError | asyncio.CancelledError):
         return "the connection was closed at once"
     return one_line(str(deepest)) or type(deepest).__name__
 

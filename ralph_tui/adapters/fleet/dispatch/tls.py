@@ -4,7 +4,6 @@ There is one key for all of them: whoever has the folder takes part, as a host o
 can run programs as any of their users.
 """
 
-import asyncio
 import os
 import ssl
 import stat
@@ -15,8 +14,6 @@ from distributed.security import Security
 from ralph_tui.errors import UsageError, why
 from ralph_tui.plain_files import make_folder, put_new
 
-PROBE_S = 3.0
-"""Within which an end that speaks TLS has said so."""
 _NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
 """What OpenSSL calls an answer that is none of TLS."""
 CERTIFICATE, KEY = "fleet-cert.pem", "fleet-key.pem"
@@ -80,21 +77,6 @@ def security(folder: Path) -> Security:
         tls_worker_cert=certificate,
         tls_worker_key=key_file,
     )
-
-
-async def speaks_tls(host: str, port: int) -> bool:
-    """Whether what listens there answers as one that speaks TLS does, whoever it may be."""
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    try:
-        async with asyncio.timeout(PROBE_S):
-            _, writer = await asyncio.open_connection(host, port, ssl=context)
-        writer.close()
-    except ssl.SSLError as error:
-        return not no_tls(error)
-    except (OSError, TimeoutError):
-        return False
-    return True
 
 
 def no_tls(error: BaseException | None) -> bool:

@@ -11,8 +11,8 @@ import pytest
 from ralph_tui.adapters.processes import adopted
 from ralph_tui.adapters.processes.adopted import collect, is_adopted, starting
 from ralph_tui.adapters.processes.keeper import read_entry
-from ralph_tui.adapters.processes.sweep import no_orphans, orphans
-from tests.processes import Child, state_of
+from ralph_tui.adapters.processes.sweep import kill_adopted, no_orphans, orphans
+from tests.processes import Child, leaderless, state_of
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere none are adopted")
@@ -102,3 +102,25 @@ def test_own_children_that_have_ended_are_forgotten(
             child.wait()
         assert len(adopted._own) < 10
     assert kept.poll() is None
+
+
+def test_one_whose_first_thread_has_ended_is_alive_and_is_ended() -> None:
+    with no_orphans():
+        stranger = leaderless()
+        collect()
+        entry = read_entry(str(stranger))
+        assert entry is not None
+        assert (entry.alive, entry.leaderless, is_adopted(entry)) == (True, True, True)
+        assert [each.pid for each in orphans("ANY", "mark")] == [stranger]
+    assert state_of(stranger) == ""
+
+
+def test_whoever_ends_without_waiting_leaves_no_orphan(held: ExitStack) -> None:
+    with no_orphans():
+        with starting() as own:
+            mine = leader(held, "sleep", "100")
+            own(mine.pid)
+        strangers = [orphan(), leaderless()]
+        kill_adopted()
+        until(lambda: not any(map(state_of, strangers)))
+    assert mine.poll() is None

@@ -16,7 +16,7 @@ from ralph_tui.adapters.processes import sweep as sweeping
 from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of, sweep
 from tests.paths import ROOT
-from tests.processes import Child, state_of
+from tests.processes import Child, leaderless, state_of
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -86,6 +86,14 @@ def test_the_marked_and_their_children_are_stopped(
     assert {process.pid, child} <= set(swept)
     assert process.wait(PATIENCE_S) != 0
     row = process_table().get(child)
+    assert row is None or not row.alive
+
+
+def test_the_mark_of_a_process_whose_first_thread_has_ended_is_found(tmp_path: Path) -> None:
+    run_id = uuid.uuid4().hex
+    stranger = leaderless(**{RUN_MARK: run_id, PLACE_MARK: place_of(tmp_path)})
+    assert sweep(lambda found: found == run_id, tmp_path) == (stranger,)
+    row = process_table().get(stranger)
     assert row is None or not row.alive
 
 

@@ -7,10 +7,12 @@ import sys
 
 import pytest
 
-from ralph_tui.adapters.processes.sweep import RUN_MARK
+from ralph_tui.adapters.processes.sweep import COMMAND_MARK, FLEET_MARK, GUARD_MARK, RUN_MARK
+from ralph_tui.adapters.remote import peer as peer_module
 from ralph_tui.adapters.remote.peer import GONE, STARTED_BY_RUN, Peer, UnwelcomeError
 from ralph_tui.adapters.remote.server import ONLY_PEOPLE
 from ralph_tui.events import PauseRequested, PermissionsChanged
+from tests.paths import ROOT
 from tests.unit.adapters.remote.living import Living
 
 PRELUDE = """
@@ -36,6 +38,19 @@ def go_on_in_child():
 OUTSIDE = "go_on_in_child()\nos.setsid()\n"
 """From here on it is nothing that the tests' process, which hosts the run, has above it."""
 PERMIT = "say(call(), 'permissions', mode='skip', allow=['Bash(rm -rf:*)'])"
+
+
+ON_TERMINAL = """import pty
+pid, terminal = pty.fork()
+if not pid:
+{code}
+    os._exit(0)
+try:
+    while text := os.read(terminal, 1000):
+        os.write(1, text)
+except OSError:
+    pass
+"""
 
 
 def answering(word: str) -> str:
@@ -126,14 +141,49 @@ def test_another_program_in_the_same_process_is_the_same_giver(living: Living) -
     assert living.events(PauseRequested)[0].by == f"a script (process {pid})"
 
 
-def test_the_mark_of_the_run_tells_what_has_got_away_from_its_keeper(living: Living) -> None:
-    marked = {RUN_MARK: living.run_id}
-    assert refused(living, OUTSIDE + "say(call())", **marked) == STARTED_BY_RUN
+@pytest.mark.parametrize("mark", [RUN_MARK, FLEET_MARK, COMMAND_MARK, GUARD_MARK])
+def test_the_mark_of_any_run_tells_what_has_got_away_from_its_keeper(
+    living: Living, mark: str
+) -> None:
+    assert refused(living, OUTSIDE + "say(call())", **{mark: "another"}) == STARTED_BY_RUN
+
+
+AGENT = """
+import subprocess
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from ralph_tui.adapters.processes.child import launch
+from ralph_tui.adapters.processes.sweep import no_orphans
+"""
+KEPT = """
+out = sys.stdout.buffer
+launch({command!r}, cwd=Path("/"), env=os.environ, run_id="another", stdout=out).wait()
+"""
+ADOPTED = """
+with no_orphans():
+    process = subprocess.Popen({command!r}, start_new_session=True, stdout=subprocess.PIPE)
+    print(process.stdout.read().decode(), end="")
+"""
+"""As what a run adopts when its keeper was killed."""
+
+
+@pytest.mark.parametrize("how", [KEPT, ADOPTED])
+@pytest.mark.parametrize("says", [PERMIT, ON_TERMINAL.format(code="    " + PERMIT)])
+def test_what_another_run_has_started_is_known_without_mark_and_parents(
+    living: Living, how: str, says: str
+) -> None:
+    """Also on a terminal of its own, which nobody is at."""
+    code = OUTSIDE + says
+    words = ["env", "-i", sys.executable, "-c", PRELUDE + code, str(living.path)]
+    agent = AGENT.format(root=str(ROOT)) + how.format(command=words)
+    (answer,) = talk(living, OUTSIDE + agent)
+    assert answer["refused"] == STARTED_BY_RUN
+    assert living.events(PermissionsChanged) == []
 
 
 def test_another_process_of_the_same_number_is_another_process() -> None:
     with pytest.raises(UnwelcomeError, match="gone"):
-        Peer(os.getpid(), "1").look("any")
+        Peer(os.getpid(), "1").look()
 
 
 def test_a_script_cannot_widen_what_the_agent_may_do(living: Living) -> None:
@@ -146,17 +196,19 @@ def test_a_script_can_refuse_what_the_agent_asks(living: Living) -> None:
     assert refused(living, OUTSIDE + answering("refuse")) == "that question is closed already"
 
 
+def test_what_ends_while_it_is_looked_at_is_nobody(
+    living: Living, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A keeper that is killed at the right moment shows that it is none."""
+    monkeypatch.setattr(peer_module, "is_still", lambda _: False)
+    assert refused(living, OUTSIDE + "say(call())") == GONE
+
+
 def at_terminal(living: Living, code: str) -> tuple[str, str]:
     """What a program outside the run says on a terminal of its own, and that terminal's name."""
     # Everything that leads to it ends first: the terminal is opened by a process outside.
-    opener = (
-        OUTSIDE + "import pty\npid, terminal = pty.fork()\n"
-        "if not pid:\n    print(os.ttyname(0))\n"
-        + "".join(f"    {line}\n" for line in code.splitlines())
-        + "    os._exit(0)\n"
-        "try:\n    while text := os.read(terminal, 1000):\n        os.write(1, text)\n"
-        "except OSError:\n    pass\n"
-    )
+    lines = ["print(os.ttyname(0))", *code.splitlines()]
+    opener = OUTSIDE + ON_TERMINAL.format(code="\n".join(f"    {line}" for line in lines))
     done = subprocess.run(
         [sys.executable, "-c", PRELUDE + opener, str(living.path)],
         stdin=subprocess.DEVNULL,

@@ -1,15 +1,17 @@
 """What was asked of a loop holds when its host is found again, with or without its processes."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.commands import Abort, Stop
 from ralph_tui.fleet import events as told
 from ralph_tui.ports import fleet as seen
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan
-from tests.unit.runtime.fleet.test_engine import begin, over, running, work_of
+from tests.unit.runtime.fleet.test_engine import Fleet, begin, over, running, work_of
 
 PLAN = a_plan(a_loop("1"), a_loop("2"))
 
@@ -64,3 +66,43 @@ def test_what_an_aborted_loop_has_made_is_collected_though_it_was_queued(tmp_pat
         fleet.wait_for(told.ResultCollected, loop="1")
         kinds = [order.kind for _, order in fleet.hosts.orders if getattr(order, "loop", "") == "1"]
         assert kinds.index("collect") < kinds.index("remove")
+
+
+BEFORE = "its run was ended before its first event"
+
+
+def dead_before(number: int, hosts: PlayedHosts, _: str, order: seen.Order) -> None:
+    """A host whose first attempts at a loop are killed before they record anything."""
+    match order:
+        case seen.Place() if order.attempt > number:
+            begin(hosts, order)
+            hosts.observe(over(order, "completed"))
+        case seen.Adopt():
+            hosts.observe(over(order, "interrupted", reason=BEFORE, never_began=True))
+        case seen.Collect():
+            hosts.observe(work_of(order))
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
+    tmp_path: Path, *, ended: bool
+) -> None:
+    """Its host finds the tree of the dead attempt, and that is no answer for the next one."""
+    playing = partial(dead_before, 3)
+    with running(tmp_path, a_plan(a_loop("1")), playing) as fleet:
+        fleet.hosts.join("h")
+        for attempt in (1, 2, 3):
+            place = fleet.hosts.wait_for(seen.Place, attempt)[-1]
+            assert place.attempt == attempt
+            if attempt < 3 or ended:
+                fleet.hosts.observe(over(place, "interrupted", reason=BEFORE, never_began=True))
+        if ended:
+            assert fleet.end().outcome == "failed"
+        # Else it is killed: nothing more is recorded.
+        again = Fleet(tmp_path, PlayedHosts(playing), read_fleet(tmp_path / "events.jsonl").state())
+        again.engine.begin(told.FleetResumed(by="me"))
+        if ended:
+            again.wait_for(told.LoopRequeued, loop="1")
+        again.hosts.join("h", seen.Held(loop="1", attempt=3, alive=False))
+        assert again.hosts.wait_for(seen.Place)[0].attempt == 4
+        assert again.end().outcome == "completed"

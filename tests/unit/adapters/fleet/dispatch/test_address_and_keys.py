@@ -1,11 +1,10 @@
 """Where a fleet listens, and the files by which it knows its hosts."""
 
 import ssl
+from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ralph_tui.adapters.fleet import dispatch
 from ralph_tui.adapters.fleet.dispatch import tls
@@ -16,7 +15,7 @@ from tests.dispatched import Heard, listening
 from tests.fleet_programs import free_port
 
 
-@pytest.mark.parametrize("typed", ["tls://far.example:8786", "tls://[::1]:1", "tcp://127.0.0.2:1"])
+@pytest.mark.parametrize("typed", ["tls://far.example:8786", "tls://[::1]:1"])
 def test_an_address_is_written_as_it_was_typed(typed: str) -> None:
     assert str(Address.parse(typed)) == typed
 
@@ -30,19 +29,10 @@ def test_what_is_no_address_gets_a_sentence(typed: str) -> None:
         Address.parse(typed)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.2", "far.example", "[::]", "127.example"])
-def test_off_this_machine_nothing_goes_without_tls(host: str) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "far.example"])
+def test_nothing_goes_without_tls(host: str) -> None:
     with pytest.raises(UsageError, match=r"use tls://.* and --tls FOLDER"):
         Address.parse(f"tcp://{host}:8786")
-
-
-@given(st.text())
-def test_no_text_is_taken_for_an_open_door(text: str) -> None:
-    try:
-        address = Address.parse(text)
-    except UsageError:
-        return
-    assert address.encrypted or address.loopback
 
 
 def test_the_key_is_for_its_owner_alone_and_stays(tmp_path: Path) -> None:
@@ -79,15 +69,16 @@ def test_keys_that_cannot_be_made_get_a_sentence(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_gets_a_sentence(tmp_path: Path) -> None:
-    address = Address.parse(f"tcp://127.0.0.1:{free_port()}")
-    first = DaskDispatcher(tmp_path / "log.txt", "f", "fleet-001 of parser", listen=address)
+    address = Address.parse(f"tls://127.0.0.1:{free_port()}")
+    make = partial(
+        DaskDispatcher, tmp_path / "log.txt", "f", "fleet", listen=address, keys=tmp_path / "keys"
+    )
+    first = make()
     first.start(Heard().append)
     try:
         assert len(listening()) == 1
         with pytest.raises(UsageError, match=f"cannot listen at {address}: .*; name another port"):
-            DaskDispatcher(tmp_path / "log.txt", "f", "fleet-001 of parser", listen=address).start(
-                Heard().append
-            )
+            make().start(Heard().append)
     finally:
         first.stop()
     assert listening() == []

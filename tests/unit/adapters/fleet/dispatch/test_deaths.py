@@ -123,9 +123,10 @@ def test_a_frozen_host_is_let_go_and_comes_back_when_it_thaws(tmp_path: Path) ->
 
 
 def test_a_fleet_that_is_killed_finds_its_loops_again_and_every_line(tmp_path: Path) -> None:
-    address = f"tcp://127.0.0.1:{free_port()}"
+    address, keys = f"tls://127.0.0.1:{free_port()}", tmp_path / "keys"
+    make_files(keys)
     fleet = ["-m", "tests.doubles.fleet_process", address, str(tmp_path)]
-    with program(*host(address, "far", tmp_path / "far")) as far:
+    with program(*host(address, "far", tmp_path / "far", keys)) as far:
         with program(*fleet) as first:
             first.wait_for('"joined"')
             first.tell(f"far {wire.encode(place('1', per_second=100))}")
@@ -146,13 +147,14 @@ def test_a_fleet_that_is_killed_finds_its_loops_again_and_every_line(tmp_path: P
 
 
 def test_everything_asked_to_end_at_once_ends(tmp_path: Path) -> None:
-    address = f"tcp://127.0.0.1:{free_port()}"
+    address, keys = f"tls://127.0.0.1:{free_port()}", tmp_path / "keys"
+    make_files(keys)
     with ExitStack() as held:
         fleet = held.enter_context(
             program("-m", "tests.doubles.fleet_process", address, str(tmp_path))
         )
         hosts = [
-            held.enter_context(program(*host(address, name, tmp_path / name)))
+            held.enter_context(program(*host(address, name, tmp_path / name, keys)))
             for name in ("one", "two", "three")
         ]
         for name in ("one", "two", "three"):
@@ -169,14 +171,11 @@ def test_a_stranger_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
     other = Fleet(_made(tmp_path / "other"))
     other.close()
     address = fleet.dispatcher.address
-    plain = address.replace("tls", "tcp")
     with (
         program(*host(address, "liar", tmp_path / "liar", other.keys)) as liar,
-        program(*host(plain, "naked", tmp_path / "naked")) as naked,
         program(*fleet.host()),
     ):
         liar.wait_for("was set up with other files")
-        naked.wait_for("listens with TLS: say tls://")
         fleet.heard.wait("joined")
     assert {what.host for what in fleet.heard if isinstance(what, Joined)} == {"far"}
 
