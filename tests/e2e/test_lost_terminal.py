@@ -10,7 +10,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -62,6 +62,10 @@ class Window:
                 if self._awaited in self.written:
                     self.came.set()
 
+    def type(self, data: bytes) -> None:
+        """Send these bytes as if they were typed."""
+        os.write(self._master, data)
+
     def close(self) -> None:
         """Close it, once."""
         if not self._closed.is_set():
@@ -71,11 +75,13 @@ class Window:
 
 
 @contextmanager
-def shown(root: Path, agent: str, *how: str) -> Iterator[tuple[Child[bytes], Window]]:
+def shown(
+    root: Path, agent: str, *how: str, cli: Sequence[str] = CLI
+) -> Iterator[tuple[Child[bytes], Window]]:
     """A run on a screen, in a session of its own."""
     window = Window()
     process = Child[bytes](
-        [sys.executable, "-c", PREPARE, *how, *CLI, *ORDER, agent],
+        [sys.executable, "-c", PREPARE, *how, *cli, *ORDER, agent],
         cwd=root,
         env={**os.environ, "TERM": "xterm-256color"},
         stdin=window.terminal,
