@@ -20,6 +20,8 @@ from tests.waiting import until
 
 __all__ = ["root"]
 
+pytestmark = pytest.mark.timeout(300)
+
 PAIRS = 200
 STORM_S = 1.0
 ENDS_S = 120
