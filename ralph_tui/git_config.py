@@ -9,7 +9,7 @@ when a repository is opened; what is written into its configuration afterwards d
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import get_ident
@@ -54,7 +54,7 @@ _ONLY_VIEW = frozenset({"extensions.refstorage", "core.filemode", "core.autocrlf
 """How the user's git compares files and where the refs are: nothing to the private index."""
 
 ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_CARRIED)})$")
-"""What git is asked when a repository is opened; it runs nothing to answer that."""
+"""What git is asked for these values; it runs nothing to answer that."""
 
 _CORE = """\
 [core]
@@ -93,15 +93,27 @@ _PRIVATE = """\
 """
 
 
-def carried(listing: bytes) -> dict[str, str]:
-    """The values to keep of what git answers to `ASK`; the last of several counts."""
-    found = {}
-    for entry in os.fsdecode(listing).split("\0")[:-1]:
-        key, equals, value = entry.partition("\n")
-        value = value if equals else "true"
-        if key in _CARRIED and re.fullmatch(_CARRIED[key], value, re.DOTALL):
-            found[key] = value
-    return found
+def sealed_with(*settings: tuple[str, str]) -> Mapping[str, str]:
+    """`SEALED`, and these settings."""
+    first = len(_NO_PROGRAMS)
+    names = {f"GIT_CONFIG_KEY_{n}": key for n, (key, _) in enumerate(settings, first)}
+    values = {f"GIT_CONFIG_VALUE_{n}": value for n, (_, value) in enumerate(settings, first)}
+    return SEALED | names | values | {"GIT_CONFIG_COUNT": str(first + len(settings))}
+
+
+def carried(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The values to keep; the last of several counts."""
+    return {
+        key: value
+        for key, value in entries
+        if key in _CARRIED and re.fullmatch(_CARRIED[key], value, re.DOTALL)
+    }
+
+
+def entries_of(listing: bytes) -> list[tuple[str, str]]:
+    """Names and values as ``git config -z`` lists them."""
+    entries = [entry.partition("\n") for entry in os.fsdecode(listing).split("\0")[:-1]]
+    return [(name, value if equals else "true") for name, equals, value in entries]
 
 
 def config_of_view(values: Mapping[str, str], *, ignore_case: bool) -> bytes:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.console import RenderableType
 from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.keys import key_to_character
 
@@ -23,6 +22,7 @@ from ralph_tui.text.sanitize import one_line
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.collection import Collection
 from ralph_tui.tui.desktop import NEEDED, NEEDED_NO_MORE, desktop_call
+from ralph_tui.tui.driver import TerminalApp
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
@@ -71,7 +71,7 @@ COCKPIT, SEARCH, RECORDED = "cockpit", "search", "recorded"
 """Modes beside the first: what takes its place, and what stands beside that."""
 
 
-class RalphApp(App[str], inherit_bindings=False):
+class RalphApp(TerminalApp, inherit_bindings=False):
     """Shows the screens it is given; the caller decides the exit code.
 
     It returns ``screen`` when its owner wanted to leave only that.

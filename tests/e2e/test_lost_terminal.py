@@ -9,8 +9,9 @@ import struct
 import sys
 import termios
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,10 @@ class Window:
                 if self._awaited in self.written:
                     self.came.set()
 
+    def type(self, data: bytes) -> None:
+        """Send these bytes as if they were typed."""
+        os.write(self._master, data)
+
     def close(self) -> None:
         """Close it, once."""
         if not self._closed.is_set():
@@ -70,11 +75,13 @@ class Window:
 
 
 @contextmanager
-def shown(root: Path, agent: str, *how: str) -> Iterator[tuple[Child[bytes], Window]]:
-    """A run on a screen, in a session of its own."""
+def shown(
+    root: Path, agent: str, *how: str, cli: Sequence[str] = CLI, order: Sequence[str] = ()
+) -> Iterator[tuple[Child[bytes], Window]]:
+    """A run on a screen, in a session of its own; `order`: another command instead."""
     window = Window()
     process = Child[bytes](
-        [sys.executable, "-c", PREPARE, *how, *CLI, *ORDER, agent],
+        [sys.executable, "-c", PREPARE, *how, *cli, *(order or (*ORDER, agent))],
         cwd=root,
         env={**os.environ, "TERM": "xterm-256color"},
         stdin=window.terminal,
@@ -124,3 +131,17 @@ def test_a_run_goes_on_without_its_terminal_and_without_being_told(git_repo: Pat
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 130
     assert holder(root / ".aiwg/ralph/lock") is None
+
+
+@pytest.mark.parametrize("hangup", ["heard", "ignored"])
+def test_a_demo_ends_with_its_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangup: str
+) -> None:
+    """Its folder is a temporary one: nobody could come back to it."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with shown(tmp_path, "", hangup, "controlling", order=("demo",)) as (process, window):
+        project_of = partial(tmp_path.glob, "ralph-tui-demo-*/calculator")
+        until(lambda: any(events(root, "session_started") for root in project_of()))
+        window.close()
+        assert process.wait(PATIENCE_S) == 130
+    assert not [*tmp_path.rglob("events.jsonl")]

@@ -90,3 +90,33 @@ def test_no_git_stays_when_a_run_is_killed(git_repo: Path, stuck: Started) -> No
     assert processes_of(marked)
     stuck.kill()
     until(lambda: processes_of(marked) == [])
+
+
+def test_pipes_in_the_users_configuration_hold_no_command(
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent has set them; all that follows goes on, and says what is there."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    pipe = home / "pipe"
+    keys = ("trace2.eventTarget", "include.path", "core.excludesFile", "core.fsmonitor")
+    # Its own git would be the first to wait for them, so the agent writes the file.
+    lines = [f"[{section}]\n{key} = {pipe}\n" for section, key in (k.split(".") for k in keys)]
+    (tmp_path / "config").write_text("".join(lines))
+    script = f"cat >/dev/null; mkfifo {pipe}; cp {tmp_path}/config {home}/.gitconfig; echo x >>a"
+    words = ("run", "x", "-c", "false", *agent(script), "--max-iterations", "1")
+
+    done = run(*words, "--headless", cwd=git_repo, HOME=str(home))
+
+    assert done.returncode == 3, done.stdout + done.stderr
+    resumed = run("resume", "--headless", "--max-iterations", "2", *agent("true"), cwd=git_repo)
+    assert resumed.returncode == 3, resumed.stdout + resumed.stderr
+    assert here("status", cwd=git_repo).returncode == 0
+    assert "your git configuration names ~/pipe, which is no file" in flat(
+        here("doctor", cwd=git_repo).stdout
+    )
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())

@@ -123,11 +123,14 @@ GUARDS = {
     PACKAGE / "runtime" / "fleet" / "engine.py",
     PACKAGE / "loop" / "guard.py",
     PACKAGE / "hook" / "__main__.py",
+    PACKAGE / "cli" / "fronts" / "stage.py",
+    PACKAGE / "tui" / "driver.py",
 }
-"""A bug ends in the engines, a failing layer in the guard, and no session for its hook."""
+"""A bug ends in the engines, a failing layer in the guard, no session for its hook, and no run for
+its screen."""
 
 
-def test_only_engine_guard_of_layers_and_hook_catch_what_nobody_expected() -> None:
+def test_only_engine_guard_of_layers_hook_and_screen_catch_what_nobody_expected() -> None:
     caught = [
         f"{path}:{node.lineno}"
         for path in FILES

@@ -1,8 +1,8 @@
 """The one place that starts git.
 
-Every command is spelled out in this package as the arguments git gets. It runs without locks,
-prompts, pager and locale, and without the variables a hook would hand down: a run that is started
-from a git hook must not write into that hook's index.
+Every command is spelled out in this package as the arguments git gets. It runs sealed (see
+`git_config`), without locks, prompts, pager and locale, and without the variables a hook would hand
+down: a run that is started from a git hook must not write into that hook's index.
 """
 
 import errno
@@ -26,24 +26,24 @@ from ralph_tui.errors import (
     why,
     workspace_error,
 )
+from ralph_tui.git_config import SEALED
 from ralph_tui.text.sanitize import one_line
 
-# GitPython looks for git when it is imported and raises; a missing git is told by `begin_git`. The
-# variable is taken back, as agents inherit this process's environment.
-_REFRESH = "GIT_PYTHON_REFRESH"
-_users_refresh = os.environ.get(_REFRESH)
-os.environ[_REFRESH] = "quiet"
+# GitPython runs git when it is imported, with the user's configuration: a FIFO there would hold it
+# for ever. So it finds none then; a missing git is reported by `begin_git`. The variables are taken
+# back, as agents inherit this process's environment.
+_AT_IMPORT = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": os.devnull}
+_users = {name: os.environ.get(name) for name in _AT_IMPORT}
+os.environ.update(_AT_IMPORT)
 
-try:
-    from git.cmd import Git
-except ImportError:  # the git that it asked for its version was killed: another one answers
-    from git.cmd import Git
+from git.cmd import Git  # noqa: E402
 from git.exc import GitCommandNotFound  # noqa: E402
 
-if _users_refresh is None:
-    del os.environ[_REFRESH]
-else:
-    os.environ[_REFRESH] = _users_refresh
+for _name, _value in _users.items():
+    if _value is None:
+        del os.environ[_name]
+    else:
+        os.environ[_name] = _value
 
 OLDEST_GIT = "2.32"
 """The first one that can be told to read no configuration of the user's."""
@@ -226,7 +226,7 @@ def begin_git(
     calls = calls or GitCalls(folder)
     scrubbed = sorted(MISLEADING.intersection(os.environ))
     # GitPython always passes this process's environment on, so a variable is taken out by env(1).
-    given = {**_ENVIRONMENT, **calls.marks, **(environment or {})}
+    given = {**_ENVIRONMENT, **SEALED, **calls.marks, **(environment or {})}
     command = ["git", "-C", str(folder), *arguments]
     if scrubbed:
         without = [part for name in scrubbed for part in ("-u", name)]

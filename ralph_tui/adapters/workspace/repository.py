@@ -23,6 +23,7 @@ from ralph_tui.adapters.workspace.git import (
     run_git,
 )
 from ralph_tui.adapters.workspace.git_calls import GitCalls
+from ralph_tui.adapters.workspace.user_config import UserConfig, at_home, default_excludes
 from ralph_tui.errors import (
     NO_ROOM,
     NoRoomError,
@@ -33,7 +34,6 @@ from ralph_tui.errors import (
     workspace_error,
 )
 from ralph_tui.git_config import (
-    ASK,
     SEALED,
     carried,
     config_of_view,
@@ -41,6 +41,7 @@ from ralph_tui.git_config import (
     keep,
     keep_link,
     own_folder,
+    sealed_with,
 )
 from ralph_tui.plain_files import is_plain
 from ralph_tui.text.sanitize import one_line
@@ -71,9 +72,8 @@ class Repository:
     calls: GitCalls = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        ignored = self.settings.get("core.excludesfile")
-        read = [Path(ignored)] if ignored else []
-        calls = GitCalls(self.root, {self.git_dir, self.common_dir}, read)
+        ignored = self.settings.get("core.excludesfile") or default_excludes()
+        calls = GitCalls(self.root, {self.git_dir, self.common_dir}, [Path(ignored)])
         object.__setattr__(self, "calls", calls)
 
     @property
@@ -219,7 +219,9 @@ def open_repository(path: Path) -> Repository:
     folder = path.resolve()
     # The worktree is the folder that has .git, whatever core.worktree and core.bare say: an agent
     # can set them. Where one is named in the environment, git does not go by them.
-    named = {"GIT_WORK_TREE": str(folder)}
+    config = UserConfig()
+    trusted = [(name, value) for name, value in config.protected() if name == "safe.directory"]
+    named = {**sealed_with(*trusted), "GIT_WORK_TREE": str(folder)}
     calls = GitCalls(folder, (above / ".git" for above in folder.parents))
     answer = ("rev-parse", "--absolute-git-dir")
     result = run_git(folder, *answer, environment=named, accept=None, calls=calls)
@@ -227,11 +229,13 @@ def open_repository(path: Path) -> Repository:
         raise _not_opened(folder, result, answer)
     git_dir = Path(result.line).resolve()
     root = _worktree(folder, git_dir)
-    named["GIT_DIR"] = str(git_dir)
-    listing = run_git(root, *ASK, environment=named, accept=(0, 1), calls=calls)
     shared = content_of(git_dir / "commondir", follow=True) or b"."
-    common_dir = git_dir / os.fsdecode(shared.rstrip(b"\n"))
-    return Repository(root, git_dir, common_dir.resolve(), carried(listing.out))
+    common_dir = (git_dir / os.fsdecode(shared.rstrip(b"\n"))).resolve()
+    config.git_dir = git_dir
+    settings = carried(config.of_repository(common_dir))
+    if ignored := settings.get("core.excludesfile"):
+        settings["core.excludesfile"] = at_home(ignored)
+    return Repository(root, git_dir, common_dir, settings)
 
 
 def _not_opened(folder: Path, result: GitResult, asked: Iterable[str]) -> RalphError:

@@ -7,7 +7,8 @@ says. Where the system has no watches left, the thread looks every five seconds 
 import errno
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import Event as Flag
@@ -63,6 +64,7 @@ class FileWatcher:
         self._emit = emit
         self._pace = pace or Pace()
         self._watch = watch
+        self._watched = str(workspace.root)
         self._stopping = Flag()
         self._lock = Lock()
         self._thread: Thread | None = None
@@ -90,13 +92,14 @@ class FileWatcher:
 
     def _run(self) -> None:
         try:
-            try:
-                self._follow_events()
-            except PermissionError:
-                # Not from the start: told to pass over folders it may not read, the library also
-                # passes over those it has no watches for.
-                self._follow_events(ignore_permission_denied=True)
-        except (OSError, WatchfilesRustInternalError) as error:
+            with _utf8_name(self._workspace.root) as self._watched:
+                try:
+                    self._follow_events()
+                except PermissionError:
+                    # Not from the start: told to pass over folders it may not read, the library
+                    # also passes over those it has no watches for.
+                    self._follow_events(ignore_permission_denied=True)
+        except (OSError, WatchfilesRustInternalError, UnicodeError) as error:
             pause = self._pace.polling
             self._notice(
                 "The files cannot be watched; changes are looked for every "
@@ -109,7 +112,7 @@ class FileWatcher:
     def _follow_events(self, *, ignore_permission_denied: bool = False) -> None:
         pace = self._pace
         for batch in self._watch(
-            self._workspace.root,
+            self._watched,
             watch_filter=lambda _, path: self._wakes(path),
             debounce=int(pace.storm * 1000),
             step=int(pace.quiet * 1000),
@@ -152,7 +155,8 @@ class FileWatcher:
             self._emit(Noticed(level="warn", source="watch", text=text, detail=detail))
 
     def _relative(self, path: str) -> str:
-        return os.path.relpath(path, self._workspace.root)
+        # The library's names are UTF-8, whatever those of this process are.
+        return os.fsdecode(os.path.relpath(path, self._watched).encode("utf-8", "surrogateescape"))
 
     def _wakes(self, path: str) -> bool:
         """Called for every event: cheap, and no for what can never be a change."""
@@ -177,6 +181,21 @@ class FileWatcher:
             return paths
         self._ignored_folders |= folders & ignored
         return [path for path in paths if path not in ignored]
+
+
+@contextmanager
+def _utf8_name(folder: Path) -> Iterator[str]:
+    """A path of the folder that the library can take: it knows no other names."""
+    try:
+        str(folder).encode("utf-8")
+    except UnicodeEncodeError:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield f"/proc/self/fd/{descriptor}"
+        finally:
+            os.close(descriptor)
+    else:
+        yield str(folder)
 
 
 def _newest(root: Path, paths: list[str]) -> str | None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from ralph_tui.adapters.processes.child import STDOUT, Child, launch
 from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.adapters.workspace.user_config import UserConfig
 from ralph_tui.errors import ProcessError, WorkspaceError
 from ralph_tui.ports import Committed
 from ralph_tui.text.sanitize import one_line, shorten
@@ -92,6 +93,13 @@ class WorkCommits:
                 raise WorkspaceError(
                     f"{what} is under way in {self._place}: finish it, or take it back"
                 )
+        config = UserConfig(self._git_dir)
+        config.of_repository(self._workspace.repository.common_dir)
+        for blocked in config.blocked:
+            raise WorkspaceError(
+                f"your git configuration names {one_line(str(blocked))}, which is no file: git "
+                "would wait for it; see git config --list --show-origin"
+            )
         if self._git("symbolic-ref", "--quiet", "HEAD")[0] != 0:
             raise WorkspaceError(
                 f"no branch is checked out in {self._place}: check one out for the commits"

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 from ralph_tui.adapters.workspace.git import run_git
 from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.user_config import UserConfig
 from ralph_tui.cli.checkup.finding import Finding, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.errors import RalphError
+from ralph_tui.git_config import sealed_with
 
 WHAT = "git"
+_IDENTITY = ("user.", "committer.")
 
 
 def check_git(around: Surroundings) -> Iterator[Finding]:
@@ -31,8 +34,21 @@ def check_git(around: Surroundings) -> Iterator[Finding]:
             "there is no commit yet, so all that an agent does counts as new",
             "git add -A && git commit -m start",
         )
+    config = UserConfig(repository.git_dir)
+    entries = config.of_repository(repository.common_dir)
+    if config.blocked:
+        yield Finding(
+            "warning",
+            WHAT,
+            f"your git configuration names {around.shown(config.blocked[0])}, which is no file: "
+            "your own git waits for it, ralph-tui's does not",
+            "git config --list --show-origin",
+        )
     if around.settings.context.commit_wip:
-        who = run_git(repository.root, "var", "GIT_COMMITTER_IDENT", accept=None)
+        identity = [entry for entry in entries if entry[0].startswith(_IDENTITY)]
+        var = ("var", "GIT_COMMITTER_IDENT")
+        known = sealed_with(*identity)
+        who = run_git(repository.root, *var, environment={**known, **named}, accept=None)
         if who.status != 0:
             yield Finding(
                 "warning",

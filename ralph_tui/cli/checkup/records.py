@@ -1,5 +1,6 @@
 """The records of this worktree: who works on them, and what of them is damaged."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -52,7 +53,7 @@ def _indexes(around: Surroundings) -> Iterator[Finding]:
     for path in sorted(index_folder(around.root).glob("*.db")):
         try:
             # Read only: looking changes nothing, and waits for nobody.
-            address = f"file:{quote(str(path))}?mode=ro"
+            address = f"file:{quote(os.fsencode(path))}?mode=ro"
             with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
                 well = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
         except sqlite3.OperationalError:

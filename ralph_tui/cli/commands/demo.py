@@ -70,7 +70,8 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         settings.ui.theme,
         settings.keys.as_keys(),
         lasting=kept is not None,
-        on_hangup=settings.ui.on_hangup,
+        # A demo in a temporary folder could never be found again.
+        on_hangup=settings.ui.on_hangup if kept is not None else "stop",
     )
     request = RunRequest(
         demo.OBJECTIVE,

@@ -15,7 +15,6 @@ from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fleet.lines import fleet_line
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
-from ralph_tui.cli.fronts.lines import STOPPING_SIGNALS
 from ralph_tui.commands import Stop
 from ralph_tui.fleet.events import FleetEvent
 
@@ -83,17 +82,13 @@ def _go_away(fleet: "AssembledFleet", first: FleetEvent | None) -> None:
 
 @contextlib.contextmanager
 def _signals_stop(fleet: "AssembledFleet", *, hangup: bool) -> Iterator[None]:
-    def stop(number: int, _frame: object) -> None:
-        _stop(fleet, signal.Signals(number).name)
+    def stop(number: signal.Signals) -> None:
+        _stop(fleet, number.name)
 
-    before = {number: signal.signal(number, stop) for number in STOPPING_SIGNALS}
-    if not hangup:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
+    with signals.forwarded(stop, watch_terminal=False):
+        if not hangup:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _stop(fleet: "AssembledFleet", by: str) -> None:

@@ -161,8 +161,8 @@ class CockpitRun:
         """After the screen: go on as lines, or stop the run and wait for its end."""
         try:
             app = self.stage.app
-            # A screen that broke down does not end the run.
-            if self._alone is None and (app.return_value == "screen" or app.return_code):
+            # A screen that broke does not end the run.
+            if self._alone is None and (app.return_value == "screen" or app.broken):
                 self._go_on_as_lines()
             if self._alone is not None:
                 self._alone.join()
@@ -189,8 +189,10 @@ class CockpitRun:
         """Say how to come back, and print what happens until the run is over."""
         self._receive = self._keep_for_lines
         self.inbox.clear()
+        if self._thread.ident is None:  # the screen broke before it stood
+            self.begin()
         self._settled.wait()
-        if self._run is None:
+        if self._run is None or over(self._run.engine.state):
             return
         try:
             print(words_of_leaving(self._run.engine.state, self._run.attempt), flush=True)

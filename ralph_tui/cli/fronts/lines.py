@@ -1,12 +1,12 @@
 """A run without a screen: the main thread prints and takes signals, the engine's thread works."""
 
-import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import Printer
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.presentation import END_SECONDS
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 Lines = SimpleQueue[Event | None]
 """Recorded events on their way to a line each; None is the end."""
-
-STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
@@ -51,16 +49,10 @@ def print_until_over(run: "AssembledRun", events: Lines, printer: Printer) -> No
         printer.print(event)
 
 
-@contextlib.contextmanager
-def signals_stop(run: "AssembledRun") -> Iterator[None]:
+def signals_stop(run: "AssembledRun") -> AbstractContextManager[None]:
     """While the block runs, each of the stopping signals stops the run in order."""
 
-    def stop(number: int, _frame: object) -> None:
-        run.engine.send(Stop(by=signal.Signals(number).name))
+    def stop(number: signal.Signals) -> None:
+        run.engine.send(Stop(by=number.name))
 
-    before = {number: signal.signal(number, stop) for number in STOPPING_SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return signals.forwarded(stop, watch_terminal=False)

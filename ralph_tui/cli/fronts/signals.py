@@ -1,7 +1,8 @@
-"""Signals while a screen stands, and a terminal that goes away under it.
+"""Signals of a run, a fleet, a host and a screen, and a terminal that goes away under a screen.
 
-Rule: a signal is handled in a thread of its own. Behind a closed terminal the screen's writer has
-died, and the main thread may wait for it for ever.
+Rule: a signal handler writes one byte, and a thread of its own does the rest. A handler that took a
+lock could interrupt the main thread, or another handler, while that one holds it. Behind a closed
+terminal the main thread may also wait for the screen's writer for ever.
 """
 
 import contextlib
@@ -24,16 +25,19 @@ LOG = "terminal.log"
 
 
 @contextlib.contextmanager
-def forwarded(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
+def forwarded(
+    handle: Callable[[signal.Signals], None], *, watch_terminal: bool = True
+) -> Iterator[None]:
     """Call `handle` for each of the signals, one after the other, in a thread of its own.
 
-    The end of the terminal counts as HUP, also where none is sent: to another session's process.
+    With `watch_terminal` the end of the terminal counts as HUP, also where none is sent: to another
+    session's process.
     """
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     poll = select.poll()
     poll.register(readable, select.POLLIN)
-    for terminal in filter(os.isatty, (0, 1)):
+    for terminal in filter(os.isatty, (0, 1) if watch_terminal else ()):
         poll.register(terminal, 0)  # its end is told unasked
 
     def take(number: signal.Signals) -> None:

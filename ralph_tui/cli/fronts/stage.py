@@ -20,6 +20,7 @@ prepare_textual(os.environ)
 
 from ralph_tui.cli.exit_codes import ExitCode, GoOn  # noqa: E402
 from ralph_tui.cli.fronts import signals  # noqa: E402
+from ralph_tui.cli.fronts.broken_screen import report_of  # noqa: E402
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS  # noqa: E402
 from ralph_tui.keys import Keys  # noqa: E402
 from ralph_tui.text.sanitize import one_line  # noqa: E402
@@ -90,11 +91,15 @@ class Stage:
                 asyncio.run(self._show())
             finally:
                 self.gone.set()
+                if self.app.broken is not None:
+                    self.warnings.append(report_of(self.app.broken))
                 self._tell_warnings()
             signals.reset_after_screen()
             code = self._left
             if self._front is not None:
                 code = self._front.end()
+            elif self.app.broken is not None:
+                code = ExitCode.FAILED
             elif self._came is signal.SIGINT:
                 raise KeyboardInterrupt
         if self.app.onward is not None:
@@ -117,7 +122,10 @@ class Stage:
     async def _show(self) -> None:
         self._loop = asyncio.get_running_loop()
         if self._came is None:
-            await self.app.run_async()
+            try:
+                await self.app.run_async()
+            except Exception as error:  # noqa: BLE001  a screen that breaks ends no run
+                self.app.broken = self.app.broken or error
         if self._loading is not None and self._loading.done():
             self._loading.result()
 
@@ -170,4 +178,4 @@ class Looking:
         """See `Front`; raises ``KeyboardInterrupt`` where ctrl+c came as a signal."""
         if self._interrupted:
             raise KeyboardInterrupt
-        return ExitCode.COMPLETED
+        return ExitCode.COMPLETED if self._stage.app.broken is None else ExitCode.FAILED

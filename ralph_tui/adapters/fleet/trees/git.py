@@ -4,13 +4,13 @@ Once an agent has worked in a tree its configuration is foreign: from then on gi
 `Repository` alone.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import GitResult, run_git
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.git_config import SEALED
+from ralph_tui.adapters.workspace.user_config import UserConfig
+from ralph_tui.git_config import SEALED, sealed_with
 from ralph_tui.text.sanitize import one_line
 
 WORKERS = ("-c", "checkout.workers=2")
@@ -32,25 +32,12 @@ def configured(repository: Repository, *keys: str) -> dict[str, str]:
 
     Empty where there is none. The names of `keys` are as git lists them, in small letters.
     """
-    wanted = f"^({'|'.join(re.escape(key) for key in keys)})$"
-    told = run_git(
-        repository.root, "config", "-z", "--get-regexp", wanted,
-        accept=None, calls=repository.calls,
-    )  # fmt: skip
-    entries = told.out.decode("utf-8", "surrogateescape").split("\0")[:-1]
-    given = {name: one_line(value) for name, _, value in (one.partition("\n") for one in entries)}
-    return {key: given.get(key, "") for key in keys}
+    given = dict(UserConfig(repository.git_dir).of_repository(repository.common_dir))
+    return {key: one_line(given.get(key, "")) for key in keys}
 
 
 def _sealed(source: Path | None) -> Mapping[str, str]:
     if source is None:
         return SEALED
     # Whose it is was asked when the fleet opened it, by the user's own configuration.
-    count = int(SEALED["GIT_CONFIG_COUNT"])
-    return {
-        **SEALED,
-        "GIT_ALLOW_PROTOCOL": "file",
-        f"GIT_CONFIG_KEY_{count}": "safe.directory",
-        f"GIT_CONFIG_VALUE_{count}": "*",
-        "GIT_CONFIG_COUNT": str(count + 1),
-    }
+    return {**sealed_with(("safe.directory", "*")), "GIT_ALLOW_PROTOCOL": "file"}

@@ -408,21 +408,3 @@ def test_what_is_late_has_a_guard_too(changed: GitWorkspace) -> None:
         ended.join()
     repository.calls.dismiss_guard()
     assert guards_of(os.getpid()) == before
-
-
-def test_a_git_that_is_killed_while_it_is_looked_for_is_asked_again(tmp_path: Path) -> None:
-    wrapper, real = tmp_path / "git", shutil.which("git")
-    asked = tmp_path / "asked"
-    wrapper.write_text(
-        f'#!/bin/sh\n[ -e {asked} ] || {{ touch {asked}; kill -9 $$; }}\nexec {real} "$@"\n'
-    )
-    wrapper.chmod(0o755)
-    done = subprocess.run(
-        [sys.executable, "-c", "import ralph_tui.adapters.workspace.git"],
-        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert asked.exists()

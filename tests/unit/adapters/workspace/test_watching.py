@@ -236,3 +236,19 @@ def test_a_failing_git_is_told_once_and_then_forgotten(
     until(lambda: seen.paths() == ["app.py"])
     assert len(seen.noticed()) == 2
     assert seen.changed()[-1].iteration == 3
+
+
+def test_a_folder_whose_path_is_not_utf8_is_watched(git_repo: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(git_repo, tmp_path / os.fsdecode(b"bad\xff")))
+    seen = Seen(root)
+    watcher = FileWatcher(seen.workspace, seen.emit, pace=Pace(0.05, 0.2, 0.1, 1000, 1000))
+    watcher.follow(1, seen.tree)
+    try:
+        until(lambda: bool(seen.changed()) or (root / "new.txt").write_text("x") is None)
+        until(lambda: seen.paths() == ["new.txt"])
+        (root / "sub").mkdir()
+        (root / "sub" / "später.txt").write_text("y")
+        until(lambda: "sub/später.txt" in seen.paths())
+    finally:
+        watcher.stop()
+    assert seen.noticed() == []

@@ -1,0 +1,145 @@
+"""The user's git configuration, read without waiting for anything.
+
+A git that reads it opens whatever it includes and whatever `trace2.*` names, before anything else:
+a FIFO there holds git for ever. So ralph-tui opens the files itself, plain ones only, and a sealed
+git parses their text.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.git_config import entries_of
+from ralph_tui.plain_files import NotPlainError, read_bytes
+
+LARGEST = 1 << 20
+"""Bytes of one file."""
+DEEPEST = 10
+"""Files that include one another; git's own limit."""
+_LIST = ("config", "--file", "-", "--no-includes", "-z", "--list")
+_NO_REPOSITORY = {"GIT_DIR": os.devnull}
+_TRUE = ("true", "yes", "on", "1")
+
+
+@dataclass
+class UserConfig:
+    """Entries of all files in git's order: a name in small letters, and its value."""
+
+    git_dir: Path | None = None
+    """Decides which `includeIf` holds; None: none does."""
+    blocked: list[Path] = field(default_factory=list)
+    """Named by the configuration, and no plain files: a git of the user's waits for them."""
+    _parsed: dict[Path, list[tuple[str, str]]] = field(default_factory=dict)
+
+    def protected(self) -> list[tuple[str, str]]:
+        """Entries of the system, the user and the environment, and none of a repository."""
+        return [*self._of_files(_user_files()), *_from_environment()]
+
+    def of_repository(self, common_dir: Path) -> list[tuple[str, str]]:
+        """Entries that hold in the repository of `git_dir`."""
+        own = list(self._of_files([common_dir / "config"]))
+        if self.git_dir is not None and dict(own).get("extensions.worktreeconfig") in _TRUE:
+            own += self._of_files([self.git_dir / "config.worktree"])
+        return [*self._of_files(_user_files()), *own, *_from_environment()]
+
+    def _of_files(self, paths: list[Path]) -> Iterator[tuple[str, str]]:
+        for path in paths:
+            yield from self._entries(path, 0)
+
+    def _entries(self, path: Path, depth: int) -> Iterator[tuple[str, str]]:
+        """Entries of a file, each `include` replaced by the entries of its file."""
+        if depth > DEEPEST:
+            return
+        if path not in self._parsed:
+            self._parsed[path] = self._parse(path)
+        for name, value in self._parsed[path]:
+            yield name, value
+            if name.startswith("trace2.") and Path(value).is_absolute():
+                self._check(Path(value))
+            condition = name.removeprefix("includeif.").removesuffix(".path")
+            if name == "include.path" or (
+                name == f"includeif.{condition}.path" and self._holds(condition, path)
+            ):
+                yield from self._entries(path.parent / at_home(value), depth + 1)
+
+    def _parse(self, path: Path) -> list[tuple[str, str]]:
+        try:
+            text = read_bytes(path, most=LARGEST, follow=True)
+        except NotPlainError:
+            self._check(path)
+            return []
+        except OSError:
+            return []
+        listing = run_git(Path("/"), *_LIST, stdin=text, environment=_NO_REPOSITORY, accept=None)
+        return entries_of(listing.out)
+
+    def _check(self, path: Path) -> None:
+        if path not in self.blocked and (path.is_fifo() or path.is_socket()):
+            self.blocked.append(path)
+
+    def _holds(self, condition: str, path: Path) -> bool:
+        """True if the git dir is one of `gitdir:`; other kinds of conditions count as false."""
+        kind, _, pattern = condition.partition(":")
+        if self.git_dir is None or kind not in ("gitdir", "gitdir/i"):
+            return False
+        if pattern.startswith("./"):
+            pattern = f"{path.parent}{pattern[1:]}"
+        pattern = at_home(pattern)
+        pattern = pattern if pattern.startswith("/") else f"**/{pattern}"
+        pattern = f"{pattern}**" if pattern.endswith("/") else pattern
+        flags = re.IGNORECASE if kind == "gitdir/i" else 0
+        return re.fullmatch(_expression(pattern), str(self.git_dir), flags) is not None
+
+
+_WILD = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
+
+
+def _expression(pattern: str) -> str:
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    return "".join(_WILD.get(part, re.escape(part)) for part in parts)
+
+
+def at_home(path: str) -> str:
+    """The path without ``~``, or as it is where there is no home."""
+    return os.path.expanduser(path)  # noqa: PTH111 - a Path raises where there is no home
+
+
+def default_excludes() -> Path:
+    """The file of ignored paths that git reads where no other one is configured."""
+    return _xdg_folder() / "ignore"
+
+
+def _xdg_folder() -> Path:
+    base = os.environ.get("XDG_CONFIG_HOME") or at_home("~/.config")
+    return Path(base) / "git"
+
+
+def _user_files() -> list[Path]:
+    """Files of the system and the user, in git's order."""
+    system, user = os.environ.get("GIT_CONFIG_SYSTEM"), os.environ.get("GIT_CONFIG_GLOBAL")
+    found = [Path("/etc/gitconfig")]
+    if program := shutil.which("git"):
+        found.append(Path(program).resolve().parent.parent / "etc" / "gitconfig")
+    if system is not None:
+        found = [Path(system)]
+    if os.environ.get("GIT_CONFIG_NOSYSTEM", "").lower() in _TRUE:
+        found = []
+    if user is not None:
+        return [*found, Path(user)]
+    return [*found, _xdg_folder() / "config", Path(at_home("~/.gitconfig"))]
+
+
+def _from_environment() -> Iterator[tuple[str, str]]:
+    count = os.environ.get("GIT_CONFIG_COUNT", "")
+    for number in range(int(count) if count.isascii() and count.isdecimal() else 0):
+        name = os.environ.get(f"GIT_CONFIG_KEY_{number}")
+        if name is None:
+            return
+        section, _, key = name.rpartition(".")
+        head, dot, subsection = section.partition(".")
+        value = os.environ.get(f"GIT_CONFIG_VALUE_{number}", "")
+        yield f"{head.lower()}{dot}{subsection}.{key.lower()}", value

@@ -1,0 +1,28 @@
+"""A screen that a bug has ended: its traceback goes into a file, and one sentence says where."""
+
+import os
+import traceback
+from datetime import UTC, datetime
+
+from ralph_tui.errors import why
+from ralph_tui.text.sanitize import clip, one_line
+
+
+def report_of(error: Exception) -> str:
+    """Save the traceback in the user's state folder; the sentence for the terminal."""
+    # Loaded only when a screen has broken.
+    from platformdirs import user_state_path  # noqa: PLC0415
+
+    from ralph_tui.plain_files import make_folder, write_whole  # noqa: PLC0415
+    from ralph_tui.text.secrets import redact  # noqa: PLC0415
+
+    trace = redact("".join(traceback.format_exception(error)))
+    folder = user_state_path("ralph-tui", appauthor=False) / "screen-errors"
+    path = folder / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}.txt"
+    what = f"the screen broke ({type(error).__name__}: {clip(one_line(str(error)), 200)})"
+    try:
+        make_folder(folder)
+        write_whole(path, trace.encode("utf-8", "replace"), mode=0o600)
+    except OSError as refused:
+        return f"{what}; its traceback cannot be saved: {why(refused, 'free the place')}"
+    return f"{what}; its traceback is in {path}"

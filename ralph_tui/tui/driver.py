@@ -1,0 +1,109 @@
+"""Textual on a terminal whose input may hold any bytes, and a screen that may break."""
+
+import os
+import re
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+READ_BYTES = 1 << 12
+LOOK_S = 0.1
+"""How often the parser is asked whether an escape sequence has ended."""
+LARGEST = 2_000
+"""Cells; a size beyond it is noise, and a screen of that size would need all memory."""
+_LEGACY_MOUSE = re.compile(rb"\x1b\[M[\x20-\xff]{3}")
+"""Its three bytes are no text: beyond column 95 they are no UTF-8 either."""
+_LEGACY_MOUSE_BEGUN = re.compile(rb"\x1b\[M[\x20-\xff]{0,2}\Z")
+
+
+class TerminalInput:
+    """Parses what a terminal sends; what cannot be decoded is replaced, or dropped."""
+
+    def __init__(self, *, debug: bool = False) -> None:
+        self._debug = debug
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._parser = XTermParser(debug)
+        self._held = b""
+        """The beginning of a mouse report."""
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """Messages that end with these bytes."""
+        data = _LEGACY_MOUSE.sub(b"", self._held + data)
+        begun = _LEGACY_MOUSE_BEGUN.search(data)
+        end = begun.start() if begun else len(data)
+        data, self._held = data[:end], data[end:]
+        for character in self._decoder.decode(data):
+            yield from self._parsed(self._parser.feed(character))
+
+    def tick(self) -> Iterator[Message]:
+        """Messages that end because nothing has followed for a while."""
+        return self._parsed(self._parser.tick())
+
+    def _parsed(self, messages: Iterable[Message]) -> Iterator[Message]:
+        try:
+            yield from filter(_makes_sense, messages)
+        except (ArithmeticError, LookupError, ValueError):
+            # A number that is none, or too large. A parser that has raised takes nothing more.
+            broken, self._parser = self._parser, XTermParser(self._debug)
+            self._parser.mouse_pixels = broken.mouse_pixels
+            self._parser.terminal_size = broken.terminal_size
+            self._parser.terminal_pixel_size = broken.terminal_pixel_size
+
+
+def _makes_sense(message: Message) -> bool:
+    if isinstance(message, events.Resize):
+        return all(0 < cells <= LARGEST for cells in message.size)
+    if isinstance(message, events.Key):
+        return all(not "\ud800" <= letter <= "\udfff" for letter in message.character or "")
+    return True
+
+
+class TerminalDriver(LinuxDriver):
+    """Reads input of any kind, and leaves only the screen where it cannot be read."""
+
+    def run_input_thread(self) -> None:
+        """Wait for input and dispatch events."""
+        reader = TerminalInput(debug=self._debug)
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                if selector.select(LOOK_S):
+                    for message in reader.feed(os.read(self.fileno, READ_BYTES)):
+                        self.process_message(message)
+                for message in reader.tick():
+                    self.process_message(message)
+
+    def _run_input_thread(self) -> None:
+        try:
+            self.run_input_thread()
+        except OSError:  # the terminal is gone
+            self._app.call_later(self._app.exit, "screen")
+        except Exception as error:  # noqa: BLE001  a screen that breaks says so and ends no run
+            self._app.call_later(cast("TerminalApp", self._app).end_broken, error)
+
+
+class TerminalApp(App[str], inherit_bindings=False):
+    """An app that ends without a traceback when a bug breaks it: its caller reports that."""
+
+    def __init__(self, *, ansi_color: bool | None = None) -> None:
+        super().__init__(TerminalDriver, ansi_color=ansi_color)
+        self.broken: Exception | None = None
+        """The bug."""
+
+    def end_broken(self, error: Exception) -> None:
+        """End the screen because of a bug."""
+        self.broken = self.broken or error
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()
+
+    _handle_exception = end_broken  # Textual's name for it

@@ -1,0 +1,58 @@
+"""A signal's handler writes a byte; what follows from it happens in a thread of its own."""
+
+import os
+import signal
+import threading
+from contextlib import AbstractContextManager
+from typing import Any, cast
+
+import pytest
+
+from ralph_tui.cli.fleet.foreground import _signals_stop
+from ralph_tui.cli.fronts.lines import signals_stop
+from tests.waiting import until
+
+
+class Engine:
+    """Takes locks that its own handlers would wait for, as the real ones do."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.orders: list[tuple[str, threading.Thread]] = []
+
+    def send(self, command: Any) -> None:
+        assert self.lock.acquire(timeout=5), "the handler waits for the thread it interrupts"
+        self.orders.append((command.by, threading.current_thread()))
+        self.lock.release()
+
+    def request(self, request: Any, _reply: Any) -> None:
+        self.send(request.command)
+
+
+class Front:
+    def __init__(self) -> None:
+        self.engine = Engine()
+
+
+def lines(front: Front) -> AbstractContextManager[None]:
+    return signals_stop(cast("Any", front))
+
+
+def fleet(front: Front) -> AbstractContextManager[None]:
+    return _signals_stop(cast("Any", front), hangup=True)
+
+
+@pytest.mark.parametrize("heard", [lines, fleet])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_from_another_thread(number: signal.Signals, heard: Any) -> None:
+    front = Front()
+    before = signal.getsignal(number)
+    with heard(front):
+        with front.engine.lock:  # as the main thread may hold it at any moment
+            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), number)
+        orders = front.engine.orders
+        until(lambda: orders)
+    assert {by for by, _ in orders} == {number.name}
+    assert threading.main_thread() not in {thread for _, thread in orders}
+    assert signal.getsignal(number) is before
