@@ -1,8 +1,10 @@
 """What ``ralph-tui hooks`` says of a project, and what a loop's PROMPT.md begins with."""
 
+import difflib
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ralph_tui.adapters.hooks.loop_file import LoopFile
@@ -12,6 +14,10 @@ from ralph_tui.hook import prompt_file, windows, words
 from ralph_tui.hook.watch import thresholds_of
 from ralph_tui.layers.context.state_file import State
 from ralph_tui.text.sanitize import one_line, plain
+from ralph_tui.text.secrets import redact
+
+CONTEXT = 3
+"""Lines around a change."""
 
 
 def begin_prompt(prompt: Path, state: State) -> None:
@@ -64,3 +70,28 @@ def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
 def shown(path: Path, root: Path) -> str:
     """As its user would name it."""
     return one_line(str(path.relative_to(root) if path.is_relative_to(root) else path))
+
+
+def settings_diff(before: bytes | None, after: bytes | None) -> Iterator[str]:
+    """Settings can hold keys: what stands beside our lines is shown without them."""
+    was, will = ((each or b"").decode("utf-8", "replace").splitlines() for each in (before, after))
+    # difflib would index every line of a large file; only what lies between is compared.
+    skipped = max(0, _same(was, will) - CONTEXT)
+    was, will = was[skipped:], will[skipped:]
+    if (rest := _same(was[::-1], will[::-1]) - CONTEXT) > 0:
+        was, will = was[:-rest], will[:-rest]
+    for line in difflib.unified_diff(was, will, NAME, NAME, lineterm="", n=CONTEXT):
+        yield plain(redact(_moved(line, skipped)))
+
+
+def _same(some: Sequence[str], others: Sequence[str]) -> int:
+    """Lines that are equal from the first on."""
+    pairs = enumerate(zip(some, others, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(some), len(others)))
+
+
+def _moved(line: str, skipped: int) -> str:
+    """The head of a hunk, by the lines of the whole file; any other line as it is."""
+    if not line.startswith("@@"):
+        return line
+    return re.sub(r"([-+])(\d+)", lambda at: f"{at[1]}{int(at[2]) + skipped}", line)

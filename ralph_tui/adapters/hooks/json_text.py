@@ -6,7 +6,7 @@ written anew would be another one. Pure; the text is JSON already, as `parse_jso
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ralph_tui.text.foreign_json import parse_json_at
@@ -74,16 +74,33 @@ def with_element(text: str, inside: Container, value: Any) -> str:
 
 def without(text: str, inside: Container, parts: Sequence[Part]) -> str:
     """Without these parts, and the commas and spaces that belong to them."""
-    kept = [part for part in inside.parts if part not in parts]
+    return cut(text, cuts_of(inside, parts))
+
+
+def cuts_of(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]]:
+    """What to cut out for these parts to go, and the commas and spaces that belong to them."""
+    gone = {part.start for part in parts}
+    kept = [part for part in inside.parts if part.start not in gone]
     if not kept:
-        return text[: inside.start + 1] + text[inside.close :]
-    for part in reversed(parts):
-        place = inside.parts.index(part)
-        if part.start > kept[-1].start:  # what follows is gone already: the comma before it goes
-            text = text[: inside.parts[place - 1].end] + text[part.end :]
+        return [(inside.start + 1, inside.close)]
+    cuts = []
+    for place, part in enumerate(inside.parts):
+        if part.start not in gone:
+            continue
+        if part.start > kept[-1].start:  # what follows goes, too: the comma before it goes
+            cuts.append((inside.parts[place - 1].end, part.end))
         else:
-            text = text[: part.start] + text[inside.parts[place + 1].start :]
-    return text
+            cuts.append((part.start, inside.parts[place + 1].start))
+    return cuts
+
+
+def cut(text: str, cuts: Iterable[tuple[int, int]]) -> str:
+    """The text without these places, of which none meets another."""
+    pieces, at = [], 0
+    for start, end in sorted(cuts):
+        pieces.append(text[at:start])
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def _appended(text: str, inside: Container, label: str, value: Any) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ralph_tui.adapters.hooks import json_text
-from ralph_tui.adapters.hooks.json_text import Container
-from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.adapters.hooks.json_text import Part
+from ralph_tui.text.foreign_json import parse_json, parse_json_at
 
 FOLDER = ".claude/hooks/ralph-tui"
 """Of the program, below the project."""
@@ -40,9 +40,45 @@ def installed(text: str) -> str:
 
 def removed(text: str) -> str:
     """The settings without our hooks, and without what is empty then; ``ValueError``."""
-    for event in hooks_in(text):
-        text = _without(text, event)
-    return text
+    present = hooks_in(text)
+    if not present:
+        return text
+    root = json_text.root_of(text)
+    of_root = root.find("hooks")
+    assert of_root is not None  # it was read there
+    hooks = json_text.container_at(text, of_root.value)
+    events = {part.name: part for part in hooks.parts}
+    cuts, emptied = [], []
+    for event in present:
+        groups = json_text.container_at(text, events[event].value)
+        ours: list[Part] = []
+        for group in groups.parts:
+            within = _cuts_in_group(text, group)
+            if within is None:
+                ours.append(group)
+            else:
+                cuts += within
+        if len(ours) == len(groups.parts):
+            emptied.append(events[event])
+        else:
+            cuts += json_text.cuts_of(groups, ours)
+    if len(emptied) == len(hooks.parts):
+        return json_text.without(text, root, [of_root])
+    return json_text.cut(text, cuts + json_text.cuts_of(hooks, emptied))
+
+
+def _cuts_in_group(text: str, group: Part) -> list[tuple[int, int]] | None:
+    """What to cut out of a group for our hooks to go; None where that is all of them."""
+    every = _hooks(parse_json_at(text, group.value)[0])
+    ours = [place for place, hook in enumerate(every) if _is_ours(hook)]
+    if not ours:
+        return []
+    if len(ours) == len(every):
+        return None
+    found = json_text.container_at(text, group.value).find("hooks")
+    assert found is not None  # it was read there
+    hooks = json_text.container_at(text, found.value)
+    return json_text.cuts_of(hooks, [hooks.parts[place] for place in ours])
 
 
 def hooks_in(text: str) -> dict[str, str]:
@@ -122,47 +158,3 @@ def _with(text: str, event: str) -> str:
     if groups is None:
         return json_text.with_member(text, inside, event, [_group(event)])
     return json_text.with_element(text, json_text.container_at(text, groups.value), _group(event))
-
-
-def _without(text: str, event: str) -> str:
-    """Take out the hooks, then the groups, the event and the object that they leave empty."""
-    for number in reversed(range(len(_event(text, event).parts))):
-        text = _without_in_group(text, event, number)
-    if not _event(text, event).parts:
-        hooks = json_text.container_at(text, _found(json_text.root_of(text), "hooks"))
-        text = _drop(text, hooks, event)
-    root = json_text.root_of(text)
-    if not json_text.container_at(text, _found(root, "hooks")).parts:
-        text = _drop(text, root, "hooks")
-    return text
-
-
-def _without_in_group(text: str, event: str, number: int) -> str:
-    groups = _event(text, event)
-    group = groups.parts[number]
-    value = parse_json(text[group.value : group.end])
-    ours = [place for place, hook in enumerate(_hooks(value)) if _is_ours(hook)]
-    if not ours:
-        return text
-    if len(ours) == len(_hooks(value)):
-        return json_text.without(text, groups, [group])
-    inside = json_text.container_at(text, group.value)
-    hooks = json_text.container_at(text, _found(inside, "hooks"))
-    return json_text.without(text, hooks, [hooks.parts[place] for place in ours])
-
-
-def _event(text: str, event: str) -> Container:
-    hooks = json_text.container_at(text, _found(json_text.root_of(text), "hooks"))
-    return json_text.container_at(text, _found(hooks, event))
-
-
-def _found(inside: Container, name: str) -> int:
-    part = inside.find(name)
-    assert part is not None  # it was read there
-    return part.value
-
-
-def _drop(text: str, inside: Container, name: str) -> str:
-    part = inside.find(name)
-    assert part is not None  # it was read there
-    return json_text.without(text, inside, [part])

@@ -1,7 +1,6 @@
 """``ralph-tui hooks``: the hooks of Claude Code sessions that ralph-tui does not start."""
 
 import argparse
-import difflib
 import os
 import sys
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from ralph_tui.adapters.hooks.settings_file import NAME, SettingsFile
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.runs import find_hooked
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.hook_notes import begin_prompt, notes, shown
+from ralph_tui.cli.hook_notes import begin_prompt, notes, settings_diff, shown
 from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.hook import prompt_file, store, windows
@@ -32,7 +31,6 @@ from ralph_tui.layers.context.state_fields import LARGEST, MAX_ITERATIONS, PROMI
 from ralph_tui.layers.context.state_file import State
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
-from ralph_tui.text.secrets import redact
 
 ACTIONS = {
     "install": "put them into a project, or bring them up to date",
@@ -176,7 +174,7 @@ def _wanted(args: argparse.Namespace, now: datetime) -> State | None:
 def _told(plan: _Plan, program: Program) -> Iterator[str]:
     """What would change, the settings line by line."""
     if plan.settings.content != plan.merged:
-        yield from _diff(plan.settings.content, plan.merged)
+        yield from settings_diff(plan.settings.content, plan.merged)
     new = len(plan.standing.missing)
     if not plan.standing.there:
         yield f"{FOLDER}: the hook program, {count(len(program.files), 'file')}"
@@ -192,13 +190,6 @@ def _told(plan: _Plan, program: Program) -> Iterator[str]:
             yield f"{plan.prompt.name}: the section of the loop before is written anew"
     if plan.window is not None:
         yield f"{plan.loop.name}: the context window holds {plan.window:,} tokens"
-
-
-def _diff(before: bytes | None, after: bytes | None) -> Iterator[str]:
-    """Settings can hold keys: what stands beside our lines is shown without them."""
-    was, will = ((each or b"").decode("utf-8", "replace").splitlines() for each in (before, after))
-    for line in difflib.unified_diff(was, will, NAME, NAME, lineterm=""):
-        yield plain(redact(line))
 
 
 def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
@@ -236,7 +227,7 @@ def _remove(root: Path, program: Program, args: argparse.Namespace) -> int:
         print(f"no hooks of ralph-tui are installed in {one_line(str(root))}")
         return ExitCode.COMPLETED
     if settings.content != without:
-        print("\n".join(_diff(settings.content, without)))
+        print("\n".join(settings_diff(settings.content, without)))
         if without is None:
             print(f"{NAME}: there was none before, and there is none then")
     if standing.there:

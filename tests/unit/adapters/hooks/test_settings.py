@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.hooks import json_text, settings
 from ralph_tui.adapters.hooks.settings import (
     EVENTS,
     FOLDER,
@@ -17,6 +18,7 @@ from ralph_tui.adapters.hooks.settings import (
     removed,
     switched_off,
 )
+from ralph_tui.text.foreign_json import parse_json_at
 
 FOUR = """\
 {
@@ -162,3 +164,36 @@ def test_whatever_stands_there_nothing_else_changes(
     nothing_empty = found is None or (found and all(found.get(event, [1]) for event in EVENTS))
     if data and nothing_empty and not hooks_in(text):
         assert removed(merged) == text
+
+
+@pytest.mark.parametrize("shape", ["one group", "many groups", "mixed", "many events"])
+def test_the_work_grows_with_the_file_and_not_faster(
+    monkeypatch: pytest.MonkeyPatch, shape: str
+) -> None:
+    """Counted in characters that are parsed: 20,000 hooks took minutes."""
+    parsed = 0
+
+    def counted(text: str, start: int) -> tuple[Any, int]:
+        nonlocal parsed
+        value, end = parse_json_at(text, start)
+        parsed += end - start
+        return value, end
+
+    monkeypatch.setattr(json_text, "parse_json_at", counted)
+    monkeypatch.setattr(settings, "parse_json_at", counted)
+    own = {"type": "command", "command": command_of("stop")}
+    other = {"type": "command", "command": "true"}
+    number = 2_000
+    shapes: dict[str, dict[str, Any]] = {
+        "one group": {"Stop": [{"hooks": [own] * number}]},
+        "many groups": {"Stop": [{"hooks": [own]}] * number},
+        "mixed": {"Stop": [{"hooks": [own, other]}] * number},
+        "many events": {f"E{place}": [{"hooks": [own]}] for place in range(number)},
+    }
+    text = json.dumps({"a": 1, "hooks": shapes[shape]}, indent=2)
+    left = removed(text)
+    assert hooks_in(left) == {}
+    assert parsed < 10 * len(text)
+    parsed = 0
+    assert removed(installed(left)) == left
+    assert parsed < 20 * len(text)
