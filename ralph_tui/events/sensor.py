@@ -114,6 +114,12 @@ class ReadingTaken(Event):
         return self.note if said else ""  # other notes tell of the source
 
     @property
+    def uncounted(self) -> bool:
+        """Nobody has counted, claimed or estimated anything: a command alone passes or fails."""
+        unread = self.held and self.source == "estimate" and not self.completion
+        return unread or (self.source == "tests" and self.passed is None and not self.held)
+
+    @property
     def by_command(self) -> bool:
         """It is 100 because the completion command passed, which counts nothing."""
         whole = self.source == "tests" and self.completion >= 100 and not self.held

@@ -163,6 +163,10 @@ def _reading_taken(e: ReadingTaken) -> str:
     where = "at the start" if e.iteration == 0 else f"after iteration {e.iteration}"
     kept = ", as before: nothing new could be read" if e.held else ""
     passed = "the completion command passed" if e.by_command else ""
+    if e.held and e.measured:
+        kept = passed = f"not measured: {e.note}"
+    elif e.uncounted and not passed:
+        passed = "nothing is counted"
     source = e.accepted or passed or f"from {e.source}{kept}"
     return f"progress {percent(e.completion)} {where} ({source})"
 
