@@ -176,7 +176,9 @@ def test_a_failing_control_law_leaves_oversight(part: Part) -> None:
     world = run_with(Fault(part))
     assert [e.iteration for e in world.all(HealthChecked)] == list(range(1, 9))
     asked = bool(world.all(RedirectDecided))
-    assert asked is (part.name not in ("conditions", "watch")), "without conditions nothing can be up"
+    assert asked is (part.name not in ("conditions", "watch")), (
+        "without conditions nothing can be up"
+    )
     assert not [e for e in world.all(EscalationRaised) if e.about == "oversight"]
 
 
