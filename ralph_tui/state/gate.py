@@ -66,6 +66,8 @@ class GateFold(Fold):
             return last.accepted
         if self.unmeasured:
             return f"not measured since {place(self.measured_last)}"
+        if self.broken_since is not None:
+            return f"build broken since {place(self.broken_since)}"
         if last.uncounted:
             if last.source == "tests" or (self.last is not None and self.last.ok):
                 return "command passes"

@@ -91,6 +91,7 @@ class RunFold(Elapsed, Spending, Fold):
         self.held = False
         self.passed: int | None = None
         self.total: int | None = None
+        """Tests or items that are expected; in older journals those counted last."""
         self.best, self.best_iteration = 0.0, 0
         # alive
         self.iteration_started_at: datetime | None = None
@@ -220,6 +221,8 @@ class RunFold(Elapsed, Spending, Fold):
     def _reading_taken(self, event: ReadingTaken) -> None:
         self.completion, self.source, self.held = event.completion, event.source, event.held
         self.passed, self.total = event.passed, event.total
+        if event.total is not None and event.expected is not None:
+            self.total = event.expected
         if event.iteration == 0:
             self.baseline = event.completion
         else:
