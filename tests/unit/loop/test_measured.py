@@ -18,6 +18,7 @@ from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.loop.run import Layers, Rules
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import ahead_of
+from ralph_tui.tui.panes.header_fields import measures
 from tests.world import owner
 from tests.world.world import World
 
@@ -56,6 +57,11 @@ def says(state: RunState) -> str:
     return verdict(state, state.at, keys=None).text
 
 
+def header(state: RunState) -> str:
+    left, _ = measures(state, state.at, 100, 96)
+    return "".join(text for text, _ in left)
+
+
 def test_a_broken_build_is_regressing_after_two_readings_and_comes_first_in_the_prompt() -> None:
     ten = named(12, *"abcdefgh")
     world = played([named(10, *"abcdefghij"), ten, ten, *[BROKEN] * 3, ten], max_iterations=8)
@@ -66,6 +72,7 @@ def test_a_broken_build_is_regressing_after_two_readings_and_comes_first_in_the_
         "build broken: error: expected `;`"
     ]
     assert says(at(world, 3)) == "build broken since iteration 3: error: expected `;`"
+    assert "0/20 tests" in header(at(world, 3))
     prompt = world.agent.prompts[4]
     assert "the build is broken; 20 tests are expected" in prompt
     assert "1. the build is broken since iteration 3: error: expected `;`" in prompt
@@ -94,6 +101,7 @@ def test_three_verifications_without_counts_are_a_pause_of_their_own() -> None:
     assert warned.startswith("Not measured since iteration 1: ")
     assert says(at(world, 3)).startswith("not measured since iteration 1: ")
     assert at(world, 3).gate.origin == "not measured since iteration 1"
+    assert "unmeasured" in header(at(world, 3))
     assert "not measured since iteration 1" in world.agent.prompts[3]
     assert [one.completion for one in world.all(ReadingTaken)] == [60.0] * 7
     assert [one.iteration for one in world.all(ReadingTaken) if one.regained] == [5]
@@ -107,6 +115,8 @@ def test_a_command_that_counts_nothing_names_no_source() -> None:
     passing = GateResult(ok=True, exit_code=0)
     world = played([passing, passing], max_iterations=1)
     assert at(world, 1).gate.origin == "command passes"
+    assert "passes" in header(at(world, 1))
+    assert "tests" not in header(at(world, 1))
 
 
 def test_growth_beside_the_same_failures_is_no_gain() -> None:
