@@ -37,7 +37,7 @@ def ask_about_removal(
             iteration=k,
             question_id="",
             topic="removal",
-            text=f"The command passes, but {words}. May {count(missing, 'test')} be gone?",
+            text=f"May {count(missing, 'test')} be gone? The command passes: {words}.",
             evidence=[f"changed test files: {', '.join(tests[:SHOWN])}"] if tests else [],
             options=[YES, NO, GUIDE, ABORT],
             default="no",

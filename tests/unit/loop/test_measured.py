@@ -149,7 +149,7 @@ def test_tests_that_are_gone_keep_a_passing_command_from_completing_the_run() ->
     assert "12 pass; 20 are expected (5 are gone: d, e, f, g, h)" in world.agent.prompts[1]
     asked = world.all(QuestionAsked)[0]
     assert asked.topic == "removal"
-    assert asked.text.endswith("May 5 tests be gone?")
+    assert asked.text.startswith("May 5 tests be gone? The command passes: 15 pass; 20 are ")
     assert world.end.outcome != "completed"
     assert max(one.completion for one in world.all(ReadingTaken)) == 75.0
 
