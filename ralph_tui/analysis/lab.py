@@ -18,7 +18,8 @@ from ralph_tui.events.control import AlarmName, Band, Profile
 from ralph_tui.events.oversight import DetectionName, Level
 from ralph_tui.layers.control import Budget, ControlSettings, Sample
 from ralph_tui.layers.governor import Evaluated, Governor
-from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.layers.oversight import Evidence, OversightSettings
+from ralph_tui.layers.sensor import Counts, GateResult, Sensor
 from ralph_tui.state import RunState
 
 
@@ -70,6 +71,59 @@ def simulate(
     """
     samples = (Sample(k, completion) for k, completion in enumerate(progress, start=1))
     return follow(samples, Budget(max_iterations, tests), baseline, control, oversight)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What one run of a completion command counted."""
+
+    passed: int
+    total: int
+    failing: tuple[str, ...] = ()
+    """Names of failing tests; fewer than have failed where not every name is known."""
+
+    def gate(self) -> GateResult:
+        """The same as a measurement; it passes when every test does."""
+        ok = self.total > 0 and self.passed == self.total
+        counts = Counts("lab", self.passed, self.total - self.passed, failing=self.failing)
+        return GateResult(ok=ok, exit_code=0 if ok else 1, counts=counts)
+
+
+SILENT = GateResult(ok=False, exit_code=1)
+"""A completion command that gives no counts."""
+
+
+def measure(
+    verified: Sequence[Verified | None],
+    baseline: Verified,
+    max_iterations: int = 10,
+    control: ControlSettings | None = None,
+    oversight: OversightSettings | None = None,
+) -> list[LabRow]:
+    """As `simulate`, of counts that the sensor reads; None: the command gave none."""
+    sensor = Sensor("tests")
+    begun = sensor.baseline(baseline.gate(), None)
+    governor = Governor(begun.completion, control, oversight)
+    rows: list[LabRow] = []
+    silent = 0
+    for k, counted in enumerate(verified, start=1):
+        reading = sensor.read(k, counted.gate() if counted else SILENT)
+        silent = silent + 1 if reading.held else 0
+        sample = Sample(
+            k,
+            reading.completion,
+            grew=reading.grew,
+            novel=reading.novel > 0,
+            regained=reading.regained,
+            broken=bool(reading.broken),
+            hollow=reading.added > 0,
+        )
+        evidence = Evidence(unmeasured=silent, silence=reading.note)
+        evaluated = governor.take(sample, Budget(max_iterations, reading.expected), evidence)
+        if evaluated.finding and evaluated.finding.opened:
+            governor.answered(approved=True)
+        rows.append(_row_of(evaluated))
+    return rows
 
 
 def follow(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.task_table import TaskRow
@@ -12,9 +13,11 @@ from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import in_words, outcome_word
 
 if TYPE_CHECKING:
-    from ralph_tui.adapters.records.aiwg.records import Attempt, Reflection, UsedLearning
+    from ralph_tui.adapters.records.aiwg.records import Attempt, Quality, Reflection, UsedLearning
     from ralph_tui.adapters.records.history import TaskHistory
 
+ROUNDED = 1.0
+"""Points: gains are written as whole numbers."""
 TASKS = ("task", "status", "attempts", "best", "iterations", "cost", "when", "description")
 ATTEMPTS = ("attempt", "status", "agent", "best", "iterations", "cost", "time", "when", "why")
 
@@ -94,10 +97,11 @@ def attempt_page(attempt: "Attempt", status: str) -> Page:
                 rows=[
                     [
                         str(step.iteration) if step.iteration else "start",
-                        percent(step.quality),
+                        percent(step.quality) + _restored(before, step),
                         signed(step.delta) if step.iteration else "",
                     ]
-                    for step in attempt.execution.quality_history
+                    for before, step in pairwise([None, *attempt.execution.quality_history])
+                    if step is not None
                 ],
             ),
             *_outcome(attempt),
@@ -105,6 +109,14 @@ def attempt_page(attempt: "Attempt", status: str) -> Page:
             *_reflections(attempt),
         ],
     )
+
+
+def _restored(before: "Quality | None", step: "Quality") -> str:
+    """What the gain counts from, where the files were restored in between."""
+    found = step.quality - step.delta
+    if before is None or abs(found - before.quality) < ROUNDED:
+        return ""
+    return f" (from {percent(found)}, restored)"
 
 
 def reflections_page(task: "TaskHistory", attempts: "Sequence[Attempt]") -> Page:

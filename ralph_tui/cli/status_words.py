@@ -261,7 +261,7 @@ def _completion(status: dict[str, Any]) -> str:
     if status["completion"] is None:
         return "not measured yet" if _goes_on(status) else "never measured"
     tests = "" if status["total"] is None else f", {status['passed']}/{status['total']}"
-    source = status.get("accepted") or f"from {status['source']}{tests}"
+    source = f"{status.get('origin') or 'from ' + str(status['source'])}{tests}"
     now, best = status["completion"], status["best"]
     at = status["best_iteration"]
     where = f"after iteration {at}" if at else "at the start"

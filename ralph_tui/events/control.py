@@ -39,6 +39,8 @@ class SignalComputed(Event):
     """Whether the forecast fits what is left of the iterations."""
     trend: Trend | None = None
     """None in journals from before it was recorded."""
+    best_at: int | None = None
+    """The iteration of the latest new best, 0: the start; None in older journals."""
     profile: Profile
     kp: float
     ki: float

@@ -39,6 +39,7 @@ Subject = Literal[
     "strategy",
     "circuit",
     "conflicts",
+    "unmeasured",
     "owner",
     "oversight",
 ]

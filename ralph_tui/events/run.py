@@ -132,6 +132,8 @@ class IterationFinished(Event):
     """Points, 0-100."""
     gate_ok: bool = False
     duration_s: float = 0.0
+    worked_s: float | None = None
+    """Seconds the run has worked so far, by a clock that nobody sets; None in older journals."""
     cost_usd: float | None = None
     """None where the agent does not tell."""
     tokens: int = 0

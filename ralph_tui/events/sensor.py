@@ -44,6 +44,8 @@ class GateFinished(Event):
     """Relative to the attempt's folder."""
     error: Plain = ""
     """Why it could not be run, one sentence; empty when it ran."""
+    broken: Line = ""
+    """Why its counts are those of a broken build: the first error; empty: they are not."""
 
     @property
     def total(self) -> int | None:
@@ -82,12 +84,40 @@ class ReadingTaken(Event):
     next_item: Line = ""
     """Of a plan: the first item that is not ticked."""
     note: Line = ""
+    expected: int | None = None
+    """T: the tests or items that completion is measured against; None where nothing counts them,
+    and in older journals."""
+    broken: Line = ""
+    """The first error, where the counts are those of a broken build; empty: they are not."""
+    gone: list[Name] = []
+    """Tests that are expected and counted no more, where their names are known."""
+    added: int = 0
+    """New tests that pass while every test that failed before fails still: growth, no gain."""
+    regained: bool = False
+    """Counts came again after three readings without: windows start anew at the old best."""
+
+    @property
+    def missing(self) -> int:
+        """Tests that are expected and were not counted, of a build that is not broken."""
+        counted = self.source == "tests" and not self.broken and self.total is not None
+        return max(0, (self.expected or 0) - (self.total or 0)) if counted else 0
+
+    @property
+    def measured(self) -> bool:
+        """Whether tests or a plan are its source, not somebody's claim."""
+        return self.source in ("tests", "plan")
 
     @property
     def accepted(self) -> str:
         """By whom it was made 100, a person or a model, where no command stands; else empty."""
         said = self.completion >= 100 and self.note.startswith("accepted by ")
         return self.note if said else ""  # other notes tell of the source
+
+    @property
+    def uncounted(self) -> bool:
+        """Nobody has counted, claimed or estimated anything: a command alone passes or fails."""
+        unread = self.held and self.source == "estimate" and not self.completion
+        return unread or (self.source == "tests" and self.passed is None and not self.held)
 
     @property
     def by_command(self) -> bool:

@@ -24,7 +24,15 @@ Takes = Literal["nothing", "words", "instructions", "more", "choices"]
 answers to the agent's own questions.
 """
 Topic = Literal[
-    "silence", "redirect", "pause", "criterion", "prompt", "handoff", "permission", "choice"
+    "silence",
+    "redirect",
+    "pause",
+    "criterion",
+    "removal",
+    "prompt",
+    "handoff",
+    "permission",
+    "choice",
 ]
 SILENCE = "the default"
 """`QuestionAnswered.by` of a question that its default decided because nobody answered."""

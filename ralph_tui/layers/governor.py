@@ -24,6 +24,7 @@ from ralph_tui.layers.control import (
     compute,
     default_signal,
     evaluation_of,
+    sound_signal,
     unwatched,
     watch,
 )
@@ -110,7 +111,7 @@ class Governor:
         )
         signal = attempt(
             "control",
-            lambda: self._compute(budget, watched, last, issues),
+            lambda: sound_signal(self._compute(budget, watched, last, issues), sample),
             lambda: default_signal(sample, self.control, last, issues),
             instead="default gains answer this reading",
         )
@@ -138,7 +139,10 @@ class Governor:
         if history.count != self.history.count + len(self._untaken):
             raise LookupError("a reading is missing")
         self.history, self._untaken = history, []
-        return watch(history, budget, self.control, self.evaluation)
+        watched = watch(history, budget, self.control, self.evaluation)
+        if not isinstance(watched, Watched):
+            raise TypeError(f"alarms are no {type(watched).__name__}")
+        return watched
 
     def _compute(
         self, budget: Budget, watched: Watched, last: SignalComputed | None, issues: int

@@ -21,6 +21,9 @@ def sample_of(reading: ReadingTaken, state: RunState) -> Sample:
         undone=_undone(state),
         novel=reading.novel > 0,
         restarted=reading.restarted,
+        regained=reading.regained,
+        broken=bool(reading.broken),
+        hollow=reading.added > 0,
         estimated=reading.source == "estimate",
     )
 
@@ -39,7 +42,14 @@ def budget_of(state: RunState) -> Budget:
     run = state.run
     cost = run.cost_usd / run.budget_usd if run.budget_usd else 0.0
     tokens = run.tokens / run.budget_tokens if run.budget_tokens else 0.0
-    return Budget(max(1, run.max_iterations), run.total, max(cost, tokens))
+    readings = state.gate.readings
+    expected = readings[-1].expected if readings else None
+    return Budget(
+        max(1, run.max_iterations),
+        run.total if expected is None else expected,
+        max(cost, tokens),
+        slow_last=expected is not None or not readings,
+    )
 
 
 def evidence_of(state: RunState) -> Evidence:
@@ -57,6 +67,8 @@ def evidence_of(state: RunState) -> Evidence:
         actions=run.iteration_tool_calls + state.actions.iteration_derived,
         error=ended.reason if ended and failed else "",
         conflicts=state.oversight.conflicts,
+        unmeasured=state.gate.unmeasured,
+        silence=state.gate.readings[-1].note if state.gate.unmeasured else "",
         unchanged=files.iteration == run.iteration
         and not (files.live or files.unknown or files.totals),
         output=_output(gate) if gate and gate.iteration == run.iteration else "",
@@ -76,6 +88,7 @@ def grounds_of(state: RunState) -> Grounds:
     now = made is not None and reading is not None and made.iteration == reading.iteration
     blockers = made.blockers if made is not None and now else []
     return Grounds(
+        broken=state.gate.broken_words,
         standing=tuple((one.source, one.text) for one in blockers if one.standing),
         said=tuple(one.text for one in blockers if not one.standing),
         failing=_failing(state),
@@ -87,7 +100,7 @@ def grounds_of(state: RunState) -> Grounds:
 def _failing(state: RunState) -> tuple[str, ...]:
     """Failing tests, those first that did not fail when the run stood best: they were broken."""
     now, best = state.gate.last, None
-    if now is None:
+    if now is None or now.broken:
         return ()
     for span in state.timeline.spans:
         if span.gate is not None and span.gate.passed is not None and not span.gate.unnamed:

@@ -68,7 +68,7 @@ class Iteration:
         self.assessment = Assessment(run)
         self.second_opinion = SecondOpinion(run, self.checkpoints, self.models)
         judging = Judging(run, self.desk, self.checkpoints, self.models)
-        self.measurement = Measurement(run, judging, self.assessment)
+        self.measurement = Measurement(run, judging, self.assessment, self.desk)
         self.governor = run.layers.governor
         self.memory = MemoryLayer(run, self.models)
         self.strategist = Strategist(run)

@@ -33,12 +33,14 @@ class Loop:
     def run(self) -> Iterator[Event]:
         """The whole run."""
         yield self.start
+        self.scheduler.stopwatch.start()
         yield from self.run_to_end(self.iteration.prepare())
 
     def resume(self, resumed: RunResumed) -> Iterator[Event]:
         """The rest of a run that had ended, whose past `state` and layers have taken up."""
         recovery = Recovery(self.iteration)
         yield resumed
+        self.scheduler.stopwatch.start()
         yield from self.run_to_end(recovery.run())
 
     def run_to_end(self, begin: Steps[int]) -> Steps[None]:
@@ -81,4 +83,5 @@ class Loop:
                 text=f"the run ended before the agent could be told: {' / '.join(waiting)}",
             )
         yield from self.iteration.state_file.conclude(outcome)
-        yield ended(run, outcome, reason, self.scheduler.host.clock.now())
+        now = self.scheduler.host.clock.now()
+        yield ended(run, outcome, reason, now, self.scheduler.stopwatch.worked_s)

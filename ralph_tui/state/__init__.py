@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
 
-from ralph_tui.events import Event
+from ralph_tui.events import Event, RunResumed
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state.actions import ActionsFold, DerivedAction
 from ralph_tui.state.agent import AgentFold, AgentRow
@@ -75,6 +75,8 @@ class RunState:
         """Take one event in; events come in the order of their `seq`."""
         self.seq = event.seq
         self.at = event.at
+        if not isinstance(event, RunResumed):
+            self.run.see(event.at)
         for fold, handler in self._handlers.get(type(event), ()):
             if handler(event) is not False:
                 fold.revision += 1

@@ -7,8 +7,10 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.state.run import RunFold
 
 
-def ended(run: RunFold, outcome: Outcome, reason: str, at: datetime) -> RunFinished:
-    """It ended so at this time."""
+def ended(
+    run: RunFold, outcome: Outcome, reason: str, at: datetime, worked_s: float | None = None
+) -> RunFinished:
+    """It ended so at this time; `worked_s`: after so many seconds, where that was measured."""
     return RunFinished(
         outcome=outcome,
         reason=reason,
@@ -16,7 +18,7 @@ def ended(run: RunFold, outcome: Outcome, reason: str, at: datetime) -> RunFinis
         completion=run.completion or 0.0,
         best=run.best,
         best_iteration=run.best_iteration,
-        duration_s=run.worked_s(at),
+        duration_s=run.worked_s(at) if worked_s is None else worked_s,
         cost_usd=run.cost_usd if run.cost_known else None,
         tokens=run.tokens,
     )

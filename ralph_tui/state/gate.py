@@ -1,6 +1,8 @@
 """The last verification and the readings it led to."""
 
+from collections.abc import Iterator
 from datetime import datetime
+from itertools import takewhile
 
 from ralph_tui.events import (
     GateFinished,
@@ -12,6 +14,7 @@ from ralph_tui.events import (
     RunResumed,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.text.format import place
 
 
 class GateFold(Fold):
@@ -24,6 +27,56 @@ class GateFold(Fold):
         self.readings: list[ReadingTaken] = []
         """The baseline first, then one per iteration."""
         self.prompt: PromptPrepared | None = None
+
+    @property
+    def unmeasured(self) -> int:
+        """Readings in a row, up to the last, whose measured source said nothing.
+
+        Those of older journals, in which a claim took its place, do not count.
+        """
+        last = takewhile(lambda one: one.held and one.expected is not None, self._backwards)
+        return sum(one.measured for one in last)
+
+    @property
+    def measured_last(self) -> int:
+        """The iteration that was measured last, where the last reading was not."""
+        return self.readings[-1].iteration - self.unmeasured if self.readings else 0
+
+    @property
+    def broken_since(self) -> int | None:
+        """The iteration that broke the build; None while it is not broken."""
+        broken = [one.iteration for one in takewhile(lambda one: one.broken, self._backwards)]
+        return broken[-1] if broken else None
+
+    @property
+    def broken_words(self) -> str:
+        """``the build is broken since iteration 3: <first error>``; empty while it is not."""
+        since = self.broken_since
+        if since is None:
+            return ""
+        return f"the build is broken since {place(since)}: {self.readings[-1].broken}"
+
+    @property
+    def origin(self) -> str:
+        """Where the last reading comes from: ``from tests``, ``command passes``; "" without one."""
+        if not self.readings:
+            return ""
+        last = self.readings[-1]
+        if last.accepted:
+            return last.accepted
+        if self.unmeasured:
+            return f"not measured since {place(self.measured_last)}"
+        if self.broken_since is not None:
+            return f"build broken since {place(self.broken_since)}"
+        if last.uncounted:
+            if last.source == "tests" or (self.last is not None and self.last.ok):
+                return "command passes"
+            return "command fails" if self.last else "nothing measures it yet"
+        return f"from {last.source}{', as before: nothing new could be read' * last.held}"
+
+    @property
+    def _backwards(self) -> Iterator[ReadingTaken]:
+        return reversed(self.readings)
 
     @property
     def accepted(self) -> str:

@@ -42,6 +42,7 @@ from ralph_tui.events import (
 from ralph_tui.events.base import Event
 from ralph_tui.events.run import StopMode
 from ralph_tui.events.sensor import ReadingSource
+from ralph_tui.state.elapsed import Elapsed
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.spending import Spending
 
@@ -58,7 +59,7 @@ Phase = Literal[
 ]
 
 
-class RunFold(Spending, Fold):
+class RunFold(Elapsed, Spending, Fold):
     """What the header and `status` say."""
 
     def __init__(self) -> None:
@@ -90,12 +91,9 @@ class RunFold(Spending, Fold):
         self.held = False
         self.passed: int | None = None
         self.total: int | None = None
+        """Tests or items that are expected; in older journals those counted last."""
         self.best, self.best_iteration = 0.0, 0
         # alive
-        self.started_at: datetime | None = None
-        self.away_s = 0.0
-        """Seconds between an end and a resume, all together."""
-        self.ended_at: datetime | None = None
         self.iteration_started_at: datetime | None = None
         self.session_began_at: datetime | None = None
         self.last_output_at: datetime | None = None
@@ -112,13 +110,6 @@ class RunFold(Spending, Fold):
         self.background: BackgroundAwaited | None = None
         """What holds the session, though its turn is over."""
         self.denied = 0
-
-    def worked_s(self, now: datetime) -> float:
-        """Seconds the run has taken so far, without those between an end and a resume."""
-        if self.started_at is None:
-            return 0.0
-        whole = ((self.ended_at or now) - self.started_at).total_seconds()
-        return max(0.0, whole - self.away_s)
 
     @property
     def live(self) -> bool:
@@ -180,9 +171,9 @@ class RunFold(Spending, Fold):
         if self.started is not None:
             fresh = {"pid": event.pid, "host": event.host, "mode": event.mode}
             self.started = self.started.model_copy(update=fresh)
-        self.away_s += event.away_s
+        away_s = self.come_back(event.at, event.away_s)
         if self.iteration_started_at is not None:
-            self.iteration_started_at += timedelta(seconds=event.away_s)
+            self.iteration_started_at += timedelta(seconds=away_s)
         self.phase = "starting"
 
     def _iteration_started(self, event: IterationStarted) -> None:
@@ -204,6 +195,8 @@ class RunFold(Spending, Fold):
 
     def _iteration_finished(self, event: IterationFinished) -> None:
         self.phase = "thinking"
+        if event.worked_s is not None:
+            self.anchor(event.at, event.worked_s)
         if self.started is not None and self.started.imported:
             self.bound(event)
 
@@ -228,6 +221,8 @@ class RunFold(Spending, Fold):
     def _reading_taken(self, event: ReadingTaken) -> None:
         self.completion, self.source, self.held = event.completion, event.source, event.held
         self.passed, self.total = event.passed, event.total
+        if event.total is not None and event.expected is not None:
+            self.total = event.expected
         if event.iteration == 0:
             self.baseline = event.completion
         else:
@@ -306,6 +301,8 @@ class RunFold(Spending, Fold):
 
     def _run_finished(self, event: RunFinished) -> None:
         self.finished, self.phase, self.ended_at = event, "finished", event.at
+        if event.duration_s and not (self.started and self.started.imported):
+            self.anchor(event.at, event.duration_s)
         self._cut_off()
 
     def _run_crashed(self, event: RunCrashed) -> None:

@@ -252,6 +252,7 @@ SUBJECTS: Mapping[str, str] = {
     "oversight": "the overseer failed",
     "objective_deviation": "away from the objective",
     "resource_burn": "effort without effect",
+    "unmeasured": "no counts",
 }
 """What an intervention is about, where the name in the events is no plain word."""
 

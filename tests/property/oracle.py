@@ -164,6 +164,9 @@ class Series:
         known = [3, self.stride(), 3 * self.waits(k)[2]]
         if len(self.rises(k)) < 5:
             known.append(ceil(Fraction(3 * self.max, self.T)))
+        b = self.best(k)
+        if b >= 80 - EPS and self.T * (100 - b) / 100 <= max(3, 0.05 * self.T) + EPS:
+            known.append(ceil(Fraction(12 * self.max, 100)))
         n = min(cap, max(known))
         longer = min(cap, max(n, ceil(Fraction(self.max, 10))))
         factor = Fraction(str(self.settings.patience))

@@ -45,6 +45,8 @@ CONTROL = [
     Part("control", _EVALUATION, "conditions"),
     Part("control", _EVALUATION, "trend_of"),
     Part("control", f"{_LAYERS}.control.history:History", "add"),
+    Part("control", f"{_LAYERS}.governor", "watch"),
+    Part("control", f"{_LAYERS}.governor", "compute"),
 ]
 OVERSIGHT = [
     Part("oversight", f"{_LAYERS}.governor", "assess"),
@@ -104,6 +106,8 @@ SENSOR = [
     Part("sensor", f"{_LAYERS}.sensor.sensor", "tests_say"),
     Part("sensor", f"{_LAYERS}.sensor.sensor", "counts_of"),
     Part("sensor", f"{_LAYERS}.sensor.sensor", "tampering"),
+    Part("sensor", f"{_LAYERS}.sensor.sensor", "broken_by"),
+    Part("sensor", f"{_STEPS}.measurement", "broken_by"),
     Part("sensor", "tests.world.worktree:FakeGate", "run"),
 ]
 _RECORDS = "tests.world.records:FakeRecords"

@@ -114,7 +114,7 @@ class World:
             read_traces=self._read_traces,
         )
         rules = rules or Rules()
-        layers = Layers.of(rules, start.command)
+        self.layers = layers = Layers.of(rules, start.command)
         self.state = layers.recall(past)
         scheduler = Scheduler(self.host, self.state, self.workspace.hurry, ports.knowledge)
         self.loop = Loop(Run(start, rules, ports, layers, scheduler))

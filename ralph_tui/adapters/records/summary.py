@@ -51,6 +51,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "completions": run.completions,
         "source": run.source,
         "accepted": state.gate.accepted,
+        "origin": state.gate.origin,
         "held": run.held,
         "stale": state.oversight.stale,
         "passed": run.passed,

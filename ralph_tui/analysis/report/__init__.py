@@ -196,10 +196,9 @@ def _completion(told: Material) -> str:
     if run.completion is None:
         return "never measured"
     tests = "" if run.total is None else f", {run.passed} of {run.total}"
-    held = ", as before: nothing new could be read" if run.held else ""
-    held += ", before the files were restored" if told.state.oversight.stale else ""
+    held = ", before the files were restored" if told.state.oversight.stale else ""
     accepted = told.state.gate.accepted
-    source = escaped(accepted) if accepted else f"from {run.source}{tests}{held}"
+    source = escaped(accepted) if accepted else f"{told.state.gate.origin}{tests}{held}"
     where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
     known = [told for told in (run.baseline, run.completion, run.best) if told is not None]
     start = "" if run.baseline is None else f"; {percent(run.baseline, *known)} at the start"

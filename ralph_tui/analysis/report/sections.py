@@ -60,6 +60,9 @@ def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]
     beside = [other.completion for other in told.state.timeline.spans if other.completion]
     gain = told.state.timeline.gain(span)
     reading = "—" if span.completion is None else percent(span.completion, *beside)
+    found = told.state.timeline.began_with(span)
+    if gain is not None and found is not None and found != span.previous:
+        reading += f" (from {percent(found, *beside)}, restored)"
     times = [_sessions(told, span), *([_waited(told, span)] if waits else [])]
     first = (str(span.number), done.status if done else "not finished", reading, _gain(gain))
     if done is None:

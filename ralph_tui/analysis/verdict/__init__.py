@@ -24,14 +24,16 @@ from ralph_tui.analysis.verdict.work import (
     end,
     episode,
     iterations_left,
+    leads,
     outlook,
     passing,
+    unread,
     verifying,
 )
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 
-__all__ = ["LOST", "UNHEARD", "Verdict", "disconnected", "iterations_left", "verdict"]
+__all__ = ["LOST", "UNHEARD", "Verdict", "disconnected", "iterations_left", "leads", "verdict"]
 
 
 def verdict(
@@ -59,6 +61,7 @@ def verdict(
         or held(state, keys=keys)
         or handing_over(state)
         or passing(state)
+        or unread(state)
         or episode(state)
         or quiet(state, now)
         or verifying(state)

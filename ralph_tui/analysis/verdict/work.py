@@ -26,6 +26,8 @@ ALARMS: dict[str, AlarmName] = {
     "regressing": "REGRESSING",
 }
 NEXT_TELLS = "next reading tells"
+RECENT = 2
+"""Readings within which a new best must be for a pace to be one."""
 
 
 def end(state: RunState) -> Verdict | None:
@@ -48,6 +50,20 @@ def passing(state: RunState) -> Verdict | None:
         return None
     word = "passes already"
     return Verdict(*mark("warn"), word, f"{word}: {PROMISE_NEEDED}")
+
+
+def unread(state: RunState) -> Verdict | None:
+    """Readings that do not say how the work is: none could be taken, or the build is broken."""
+    gate = state.gate
+    if gate.unmeasured:
+        since = f"not measured since {place(gate.measured_last)}"
+        why = row(gate.readings[-1].note)
+        return Verdict(*mark("warn"), "not measured", f"{since}: {why}")
+    if gate.broken_since is not None and not done(state):
+        error = row(gate.readings[-1].broken)
+        text = f"build broken since {place(gate.broken_since)}: {error}"
+        return Verdict(*mark("warn"), "build broken", text)
+    return None
 
 
 def episode(state: RunState) -> Verdict | None:
@@ -184,6 +200,14 @@ def _forecast(state: RunState) -> Verdict:
     if state.oversight.stale:
         text = f"restored: {_restored(state)}; {NEXT_TELLS}, {_remain(left)}"
         return Verdict(ROLLED_BACK.glyph, "dim", "restored", text)
+    if grown := growth_words(state):
+        return Verdict(begun.glyph, "dim", "no gain", f"no gain: {grown}")
+    if not gains(state):
+        since = f"no gain since {place(last_gain(state))}"
+        return Verdict(begun.glyph, "dim", "no gain", f"{since}: {_remain(left)}")
+    if run.source == "estimate":
+        text = f"estimated: by activity alone, nothing measures how far it is; {_remain(left)}"
+        return Verdict(begun.glyph, "dim", "estimated", text)
     if signal.forecast is None:
         flat = run.completion <= (run.baseline or 0.0)
         stands = "no progress yet" if flat else "no progress now"
@@ -194,6 +218,34 @@ def _forecast(state: RunState) -> Verdict:
         return Verdict(*mark("good"), "on track", f"on track: {more}")
     text = f"slow: needs {more}, {clip(str(left), 9)} left"
     return Verdict(*mark("warn"), "slow", text)
+
+
+def gains(state: RunState) -> bool:
+    """Whether one of the last two readings was a new best."""
+    return not state.gate.readings or state.gate.readings[-1].iteration - last_gain(state) < RECENT
+
+
+def last_gain(state: RunState) -> int:
+    """The iteration of the latest new best; 0: the start. Growth alone is none."""
+    signal = state.control.latest
+    return state.run.best_iteration if signal is None or signal.best_at is None else signal.best_at
+
+
+def leads(state: RunState) -> bool:
+    """Whether the pace leads anywhere: a forecast may be said and drawn."""
+    readings = state.gate.readings
+    read = bool(readings) and not (readings[-1].held or readings[-1].broken or readings[-1].added)
+    return read and gains(state) and state.run.source != "estimate"
+
+
+def growth_words(state: RunState) -> str:
+    """``41/66, 12 new, the same 25 fail``; empty where the last reading is no mere growth."""
+    last = state.gate.readings[-1] if state.gate.readings else None
+    if last is None or not last.added or last.passed is None or last.total is None:
+        return ""
+    failing = last.total - last.passed
+    fail = "still fails" if failing == 1 else "fail"
+    return f"{last.passed}/{last.total}, {last.added} new, the same {failing} {fail}"
 
 
 def iterations_left(state: RunState, measured: int) -> int:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.analysis.lab import Compared, LabRow, recompute, simulate
+from ralph_tui.analysis.lab import Compared, LabRow, Verified, measure, recompute, simulate
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
@@ -48,6 +48,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-iterations", metavar="N", help="the iteration budget (10)")
     parser.add_argument("--tests", metavar="N", help="tests or plan items; 0 when unknown (0)")
     parser.add_argument(
+        "--totals",
+        metavar="20,20,1,...",
+        help="tests counted after each iteration, - for none: completion is then measured as in a "
+        "run, --progress being the share of these that passes",
+    )
+    parser.add_argument(
+        "--names",
+        metavar="a+b,a,...",
+        help="with --totals: names of the tests that fail after each iteration, joined by +; "
+        "without --progress all others pass",
+    )
+    parser.add_argument(
         "--set",
         dest="settings",
         action="append",
@@ -67,20 +79,33 @@ def _of_progress(args: argparse.Namespace) -> int:
     flags = {"limits.max_iterations": args.max_iterations}
     settings = load(worktree_root(Path.cwd()), flags, os.environ, args.settings).settings
     most = settings.limits.max_iterations
-    rows = simulate(
-        _series(args.progress or ""),
-        baseline=_points("--baseline", args.baseline or "0"),
-        max_iterations=most,
-        tests=_tests(args.tests or "0"),
-        control=settings.control,
-        oversight=settings.oversight,
-    )
+    baseline, tests = _points("--baseline", args.baseline or "0"), _tests(args.tests or "0")
+    if args.totals is None and args.names is None:
+        rows = simulate(
+            _series(args.progress or ""),
+            baseline=baseline,
+            max_iterations=most,
+            tests=tests,
+            control=settings.control,
+            oversight=settings.oversight,
+        )
+    else:
+        verified = _verified(args.totals, args.names, args.progress)
+        counted = next((one.total for one in verified if one is not None), 0)
+        expected = tests or counted
+        rows = measure(
+            verified,
+            Verified(round(baseline * expected / 100), expected),
+            most,
+            settings.control,
+            settings.oversight,
+        )
     print(_as_json(rows) if args.json else _as_table(rows, most))
     return 0
 
 
 def _of_run(args: argparse.Namespace) -> int:
-    for option in ("progress", "baseline", "max_iterations", "tests"):
+    for option in ("progress", "baseline", "max_iterations", "tests", "totals", "names"):
         if getattr(args, option) is not None:
             name = option.replace("_", "-")
             raise UsageError(f"--{name} is in the record that --run reads: leave one of them out")
@@ -121,6 +146,38 @@ def _series(text: str) -> list[float]:
     return [_points("--progress", value) for value in values]
 
 
+def _verified(totals: str | None, names: str | None, progress: str | None) -> list[Verified | None]:
+    """What the completion command counted after each iteration; None where it counted nothing."""
+    if totals is None:
+        raise UsageError("--names needs --totals: the number of tests after each iteration.")
+    if names is None and progress is None:
+        raise UsageError("--totals needs --progress, or --names: how many of the tests pass.")
+    counted = [None if one.strip() == "-" else _tests(one, "--totals") for one in totals.split(",")]
+    if len(counted) > MOST_READINGS:
+        raise UsageError(f"--totals takes at most {MOST_READINGS} numbers, not {len(counted)}.")
+    shares = None if progress is None else _series(progress)
+    failing = None if names is None else [_names(one) for one in names.split(",")]
+    for option, given in (("--progress", shares), ("--names", failing)):
+        if given is not None and len(given) != len(counted):
+            raise UsageError(
+                f"{option} names {len(given)} iterations, --totals {len(counted)}: give both the "
+                "same number."
+            )
+    found: list[Verified | None] = []
+    for k, total in enumerate(counted):
+        fail = failing[k] if failing is not None else ()
+        if total is None:
+            found.append(None)
+            continue
+        passed = max(0, total - len(fail)) if shares is None else round(shares[k] * total / 100)
+        found.append(Verified(passed, total, fail[: total - passed]))
+    return found
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split("+") if name.strip()))
+
+
 def _points(option: str, text: str) -> float:
     try:
         value = float(text)
@@ -131,13 +188,14 @@ def _points(option: str, text: str) -> float:
     return abs(value)
 
 
-def _tests(text: str) -> int:
+def _tests(text: str, option: str = "--tests") -> int:
     try:
         value = int(text)
     except ValueError:
         value = -1
     if value < 0:
-        raise UsageError(f"--tests takes a whole number, 0 when it is unknown, not {_shown(text)}.")
+        unknown = "0 when it is unknown" if option == "--tests" else "- where nothing is counted"
+        raise UsageError(f"{option} takes a whole number, {unknown}, not {_shown(text)}.")
     return value
 
 

@@ -156,6 +156,8 @@ def _gate_finished(e: GateFinished) -> str:
     took = duration(e.duration_s)
     if e.passed is None:
         return f"command {ended.removeprefix(', ') or 'passed'}{so} ({took})"
+    if e.broken:
+        return f"tests   build broken{ended} ({took})"
     return f"tests   {e.passed} of {e.total} pass{ended}{so} ({took})"
 
 
@@ -163,6 +165,12 @@ def _reading_taken(e: ReadingTaken) -> str:
     where = "at the start" if e.iteration == 0 else f"after iteration {e.iteration}"
     kept = ", as before: nothing new could be read" if e.held else ""
     passed = "the completion command passed" if e.by_command else ""
+    if e.broken:
+        passed = "build broken"
+    if e.held and e.measured:
+        kept = passed = f"not measured: {e.note}"
+    elif e.uncounted and not passed:
+        passed = "command passes" if e.source == "tests" else "nothing is counted"
     source = e.accepted or passed or f"from {e.source}{kept}"
     return f"progress {percent(e.completion)} {where} ({source})"
 

@@ -1,5 +1,7 @@
 """The plain lines of one run in their order: time, iteration, and each fact once."""
 
+from collections import Counter
+
 from ralph_tui.cli.fronts.agent_lines import agent_reported
 from ralph_tui.cli.fronts.plain import (
     question_line,
@@ -21,6 +23,7 @@ from ralph_tui.events import (
     InterventionMade,
     IterationStarted,
     LimitsChanged,
+    Noticed,
     QuestionAnswered,
     QuestionAsked,
     ReadingTaken,
@@ -36,6 +39,7 @@ from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import ROWS, alarm_word, decision_words
 from ralph_tui.text.terms import subject_words
+from ralph_tui.text.words import without_particulars
 
 RECOMPUTED = (AlarmRaised, AlarmCleared, InterventionMade)
 """What our layers make of a run that another tool has led."""
@@ -58,6 +62,8 @@ class PlainLines:
         """Why the last session has ended; what is waited for then says it no second time."""
         self._noted: set[str] = set()
         """What was noted of the agent in this iteration, each kind once: a call is tried often."""
+        self._failures = Counter[tuple[str, str]]()
+        """Failures of layers, so far: the same one has a line at 1, 10, 100 times."""
         self._said = ""
         """The agent's last words: a report that repeats them has no second line."""
         self._asked: dict[str, QuestionAsked] = {}
@@ -72,7 +78,10 @@ class PlainLines:
         self._follow(event)
         width = 2 * len(str(self._of)) + 1
         where = f"{f'{self._iteration}/{self._of}':>{width}} " if self._of else ""
-        text = self._text(event)
+        if isinstance(event, Noticed) and event.level == "error" and event.detail:
+            text = self._failed(event)
+        else:
+            text = self._text(event)
         if text and self._imported and isinstance(event, RECOMPUTED):
             text = f"{text} (recomputed)"
         return stamped(event, text, where)
@@ -97,6 +106,15 @@ class PlainLines:
                 self._ended = event.reason
             case AgentSpoke() if event.parent is None:
                 self._said = event.text
+
+    def _failed(self, event: Noticed) -> str | None:
+        """A failure of a layer is reported once, then counted."""
+        kind = event.source, without_particulars(event.text)
+        self._failures[kind] += 1
+        times = self._failures[kind]
+        if times == 1:
+            return text_of(event)
+        return f"{text_of(event)} ({times} times so far)" if set(str(times)[1:]) == {"0"} else None
 
     def _text(self, event: Event) -> str | None:
         match event:

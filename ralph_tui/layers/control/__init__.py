@@ -13,7 +13,7 @@ from ralph_tui.layers.control.advice import (
 )
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, amount
 from ralph_tui.layers.control.budget import Budget, Patience
-from ralph_tui.layers.control.defaults import default_signal, unwatched
+from ralph_tui.layers.control.defaults import default_signal, sound_signal, unwatched
 from ralph_tui.layers.control.evaluation import (
     Evaluation,
     Watched,
@@ -51,6 +51,7 @@ __all__ = [
     "iterations_needed",
     "profile_words",
     "push_words",
+    "sound_signal",
     "unwatched",
     "urgency_of",
     "watch",

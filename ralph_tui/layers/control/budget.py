@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ralph_tui.layers.control.history import History
 from ralph_tui.layers.control.settings import ControlSettings
-from ralph_tui.layers.control.tolerance import TOLERANCE
+from ralph_tui.layers.control.tolerance import TOLERANCE, above, below
 from ralph_tui.text.format import count
 
 UNKNOWN_TESTS = 100
@@ -16,6 +16,11 @@ UNKNOWN_TESTS = 100
 KNOWN_RISES = 5
 """Rises after which the run itself tells how long one takes."""
 LONGEST_STRIDE = 10
+LAST_FROM = 80.0
+"""Points: from here on the few tests or items left may be the slow ones."""
+LAST_ITEMS = 3
+LAST_SHARE = 0.05
+"""Of all tests or items: as many as this are few, too."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class Budget:
     """Tests or plan items; None or 0 when unknown."""
     spent: float = 0.0
     """The larger of cost and tokens as a share of their own budgets; 0 without such budgets."""
+    slow_last: bool = True
+    """Wait longer for the last tests or items; False for readings of older journals."""
 
     @property
     def items(self) -> int:
@@ -37,6 +44,11 @@ class Budget:
     def grain(self) -> float:
         """Points that two tests are worth: smaller moves may be one flaky test."""
         return 200 / self.items
+
+    def few_left(self, best: float) -> bool:
+        """Whether at most 3 tests or items, or 5 % of them, are open at this best in points."""
+        few = max(float(LAST_ITEMS), LAST_SHARE * self.items)
+        return not below(best, LAST_FROM) and not above(self.items * (100 - best) / 100, few)
 
     @property
     def stride(self) -> int:
@@ -75,11 +87,14 @@ class Patience:
         """3 and 3 for a loop that rises every time, at budgets up to 30.
 
         More where the budget is large, where this run has waited longer before and rose after all,
-        and, until it has shown how it rises, where each test is a large step.
+        where only the last tests are open, and, until it has shown how it rises, where each test
+        is a large step.
         """
         short = max(3, budget.stride, 3 * history.longest_wait)
         if history.rises < KNOWN_RISES:
             short = max(short, -(-3 * budget.max_iterations // budget.items))
+        if budget.slow_last and budget.few_left(history.best):
+            short = max(short, -(-12 * budget.max_iterations // 100))
         cap = max(3, -(-budget.max_iterations // 4))
         short = min(cap, short)
         long = min(cap, max(short, -(-budget.max_iterations // 10)))

@@ -22,6 +22,15 @@ def unwatched(previous: Evaluation | None) -> Watched:
     return Watched((), previous.alarms if previous else (), (), ())
 
 
+def sound_signal(signal: SignalComputed, sample: Sample) -> SignalComputed:
+    """The same; raises ``TypeError`` or ``ValueError`` where it is no answer to this reading."""
+    if not isinstance(signal, SignalComputed):
+        raise TypeError(f"a signal is no {type(signal).__name__}")
+    if signal.iteration != sample.iteration or not 0 <= signal.output <= 1:
+        raise ValueError(f"a signal of {signal.output} at iteration {signal.iteration}")
+    return signal
+
+
 def default_signal(
     sample: Sample,
     settings: ControlSettings,

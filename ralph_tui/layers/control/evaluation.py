@@ -188,6 +188,7 @@ def _signal(
         forecast=metrics.forecast,
         fits=metrics.fits,
         trend=trend,
+        best_at=history.best_at,
         profile=profile,
         kp=gains.kp,
         ki=gains.ki,

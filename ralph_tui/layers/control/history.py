@@ -3,8 +3,9 @@
 Everything asked of a history takes the same time however long it is.
 
 What a grown total or a rollback takes off a reading it takes off all earlier ones too, so that the
-best, the marks and the pace go on speaking of the same work. Inside, readings are therefore kept
-with what was ever taken off added back (*made good*); outside, they are as they count today.
+best, the marks and the pace go on speaking of the same work; and what mere growth adds to the best
+it adds to all of them. Inside, readings are therefore kept with what was ever taken off added back
+(*made good*); outside, they are as they count today.
 """
 
 from collections.abc import Sequence
@@ -37,6 +38,12 @@ class Sample:
     """A test passes, or an item is ticked, that never was in this run: something new happened."""
     restarted: bool = False
     """The sensor's source changed: windows, best and baseline start anew with this reading."""
+    regained: bool = False
+    """Counts came again after a silence: windows start anew with this reading, at the old best."""
+    broken: bool = False
+    """A broken build: the wait that it prolongs teaches no patience."""
+    hollow: bool = False
+    """New tests pass, and every test that failed before fails still: the best gains nothing."""
     estimated: bool = False
     """An estimate of activity, not a measurement: no alarm above a warning."""
 
@@ -53,6 +60,8 @@ class History:
         self.count = 0
         """Readings after the baseline, over all sources."""
         self.estimated = False
+        self.best_at = 0
+        """The iteration of the latest new best; 0: the start."""
         self.ever_gained = False
         """Whether the best ever stood a whole gain above its baseline, whatever the source."""
         self._begin(baseline)
@@ -65,7 +74,7 @@ class History:
         self.change = 0.0
         """The latest step as measured; 0 when a rollback caused it."""
         self.taken = 0.0
-        """Points that the latest reading took off all earlier ones."""
+        """Points that the latest reading took off all earlier ones; negative: gave to them."""
         self.calm = 0
         """Trailing steps that were each under 5 points."""
         self.falls = 0
@@ -78,7 +87,8 @@ class History:
         self.since_new = 0
         """t: readings since the last rise or novelty."""
         self.longest_wait = 0
-        """L: the most readings that a rise ever took."""
+        """L: the most readings that a rise ever took, without those of a broken build."""
+        self._broken_wait = 0
         self.since_rollback: int | None = None
         """Readings since the one that a rollback caused; None without one."""
         self._taken = 0.0
@@ -101,15 +111,22 @@ class History:
         self.iteration = sample.iteration
         self.count += 1
         self.estimated = sample.estimated
-        if sample.restarted:
+        if sample.restarted or sample.regained:
+            best = self.best
             self._begin(sample.completion)
             self.restarted = True
+            if sample.restarted or above(sample.completion, best):
+                self.best_at = sample.iteration
+            if sample.regained:
+                self.baseline = self._risen = self._bests[0] = max(best, sample.completion)
             return
         self.restarted = False
         step = sample.completion - self.reading
-        self.excused = excused = sample.grew or sample.rolled_back
+        self.excused = excused = sample.grew or sample.hollow or sample.rolled_back
         self.change = 0.0 if sample.rolled_back else step
         self.taken = max(0.0, -step) if excused else 0.0
+        if sample.hollow and not sample.rolled_back:
+            self.taken = min(self.taken, self.best - sample.completion)
         self._taken += self.taken
         if sample.rolled_back:
             self._undo(sample.undone)
@@ -119,6 +136,9 @@ class History:
         self._made_good.append(sample.completion + self._taken)
         self._bests.append(max(self._bests[-1], self._made_good[-1]))
         counted = 0.0 if sample.rolled_back else step + self.taken
+        self._broken_wait += sample.broken
+        if above(self.rise, 0):
+            self.best_at = sample.iteration
         self._steps.append(counted)
         self._total += counted
         self._feel(0.0 if excused else step)
@@ -147,8 +167,9 @@ class History:
         rise = self._bests[-1] - self._risen
         enough = min(self.gain(self._risen - self._taken), self.pace / 4)
         if above(rise, 0) and not below(rise, enough):
-            self.longest_wait = max(self.longest_wait, self.since_rise)
+            self.longest_wait = max(self.longest_wait, self.since_rise - self._broken_wait)
             self.rises += 1
+            self._broken_wait = 0
             self.since_rise = self.since_new = 0
             self._risen = self._bests[-1]
         elif novel:

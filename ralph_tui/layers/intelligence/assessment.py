@@ -17,7 +17,7 @@ from ralph_tui.layers.intelligence.accomplishments import (
 )
 from ralph_tui.layers.intelligence.blockers import blockers
 from ralph_tui.layers.intelligence.evidence import Evidence
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, place
 
 PENDING_TESTS = 10
 PENDING_ITEMS = 5
@@ -129,8 +129,8 @@ def _green(gate: GateFinished | None) -> bool:
 def _failing(evidence: Evidence, passes: Passes) -> Sequence[str]:
     """Failing tests, those first that did not fail before."""
     gate = evidence.gate
-    if gate is None or not passes.failing_anew:
-        return gate.failing if gate else ()
+    if gate is None or gate.broken or not passes.failing_anew:
+        return gate.failing if gate and not gate.broken else ()
     anew = set(passes.failing_anew)
     return [*passes.failing_anew, *(name for name in gate.failing if name not in anew)]
 
@@ -142,7 +142,7 @@ def _pending(evidence: Evidence, passes: Passes) -> Iterator[str]:
     for number, name in enumerate(failing[:PENDING_TESTS]):
         new = " (it did not fail before)" if number < anew else ""
         yield f"{short(name, 170)} fails{new}"
-    if gate is not None:
+    if gate is not None and not gate.broken:
         more = gate.unnamed + max(0, len(failing) - PENDING_TESTS)
         if more:
             yield f"{count(more, 'more test')} {'fails' if more == 1 else 'fail'}"
@@ -165,6 +165,8 @@ def _open_items(evidence: Evidence) -> list[str]:
 
 def _next_step(evidence: Evidence, passes: Passes, found: Sequence[Blocker]) -> str:
     gate, items = evidence.gate, _open_items(evidence)
+    if gate is not None and gate.broken:
+        return f"Repair the build: {short(gate.broken, 180)}"
     if any(each.source == "gate" for each in found):
         return "Make the completion command give an answer again."
     if failing := _failing(evidence, passes):
@@ -220,6 +222,9 @@ def _counted(evidence: Evidence, passes: Passes, tests: TestStatus | None) -> It
         yield "the completion command cannot be run"
     elif gate.timed_out:
         yield "the completion command ran out of time"
+    elif gate.broken:
+        since = evidence.broken_since
+        yield f"the build is broken{'' if since is None else f' since {place(since)}'}"
     elif tests is not None:
         counted = tests.passed + tests.failed
         yield f"{tests.passed} of {count(counted, 'test')} {'pass' if counted != 1 else 'passes'}"

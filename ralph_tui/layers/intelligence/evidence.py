@@ -52,6 +52,8 @@ class Evidence:
     """None where no completion command stands."""
     before: GateFinished | None = None
     """What it said of the files the iteration started from; None where nobody knows."""
+    broken_since: int | None = None
+    """The iteration that broke the build; None while it is not broken."""
     files: FilesChanged | None = None
     report: AgentReported | None = None
     previous: AgentReported | None = None
@@ -89,7 +91,8 @@ def gather(
     return Evidence(
         iteration=iteration,
         gate=span.gate if span else None,
-        before=start.gate if start else None,
+        before=_counted_before(start, spans),
+        broken_since=_broken_since(span, state),
         files=files if files and not (files.live or files.unknown) else None,
         report=said if said is not None and said.iteration == iteration else None,
         previous=reports[-1] if reports else None,
@@ -103,6 +106,24 @@ def gather(
         ticked=tuple(done[name] for name in earlier.open_items if name in done) if earlier else (),
         traces=traces or Traces(),
     )
+
+
+def _counted_before(
+    start: IterationSpan | None, spans: Sequence[IterationSpan]
+) -> GateFinished | None:
+    """What the completion command said of the files before; of a broken build, before it broke."""
+    if start is None or start.gate is None or not start.gate.broken:
+        return start.gate if start else None
+    earlier = (each.gate for each in reversed(spans) if each.number < start.number)
+    return next((gate for gate in earlier if gate is not None and not gate.broken), None)
+
+
+def _broken_since(span: IterationSpan | None, state: RunState) -> int | None:
+    if span is None or span.gate is None or not span.gate.broken:
+        return None
+    readings = [one for one in state.gate.readings if one.iteration < span.number]
+    broken = [one.iteration for one in takewhile(lambda one: one.broken, reversed(readings))]
+    return broken[-1] if broken else span.number
 
 
 def _start(

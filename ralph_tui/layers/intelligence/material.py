@@ -31,6 +31,8 @@ class PromptInput:
     iteration: int
     max_iterations: int
     reading: ReadingTaken | None = None
+    measured_last: int | None = None
+    """The iteration that was measured last, where the last one was not."""
     gate: GateFinished | None = None
     signal: SignalComputed | None = None
     """None with the control layer switched off, and before the first reading."""

@@ -6,7 +6,7 @@ Sentences are ours, or the owner's; whatever else was written by somebody stands
 from collections.abc import Mapping, Sequence
 
 from ralph_tui.events.intelligence import Approach
-from ralph_tui.events.sensor import ReadingSource
+from ralph_tui.events.sensor import ReadingSource, ReadingTaken
 from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import closed, fenced, item
@@ -19,7 +19,8 @@ from ralph_tui.layers.intelligence.recollection import (
     reports,
     verdict,
 )
-from ralph_tui.text.format import count, percent
+from ralph_tui.layers.sensor.expected import gone_words
+from ralph_tui.text.format import count, percent, place
 
 NAMED = 20
 """Failing tests that a prompt names."""
@@ -123,14 +124,14 @@ def _state(given: PromptInput) -> Section:
         return spoken("Measured state")
     said = [_restored(given)] if given.restored else []
     if reading is not None:
-        silent = ", as before: nothing new could be read" if reading.held else ""
-        said.append(
-            f"Completion: {percent(reading.completion)} "
-            f"(read from {SOURCES[reading.source]}{silent})."
-        )
+        said.append(f"Completion: {percent(reading.completion)} ({_origin(given, reading)}).")
+        if reading.missing:
+            names = [item(name) for name in reading.gone]
+            counted = reading.passed or 0, reading.total or 0, reading.expected or 0
+            said.append(f"{gone_words(*counted, names)}. Tests that are gone count as failing.")
     if gate is None:
         return spoken("Measured state", *said)
-    if gate.passed is not None:
+    if gate.passed is not None and not gate.broken:
         errors = f", {count(gate.errors, 'error')}" if gate.errors else ""
         skipped = f", {gate.skipped} skipped" if gate.skipped else ""
         said.append(
@@ -138,13 +139,14 @@ def _state(given: PromptInput) -> Section:
         )
     if gate.timed_out:
         said.append("The command ran out of time.")
-    names = [f"- {item(name)}" for name in gate.failing[:NAMED]]
+    failed = [] if gate.broken else gate.failing  # modules, where the build is broken
+    names = [f"- {item(name)}" for name in failed[:NAMED]]
     failing = Block(
         lines_of(names),
         rank_of("failing"),
         "names of failing tests",
         label="Failing tests, as the command names them",
-        unsaid=gate.unnamed + max(0, len(gate.failing) - NAMED),
+        unsaid=0 if gate.broken else gate.unnamed + max(0, len(failed) - NAMED),
         counted=True,
     )
     error = foreign(
@@ -156,6 +158,19 @@ def _state(given: PromptInput) -> Section:
         () if gate.ok else useful_lines(gate.tail), keep_last=True,
     )  # fmt: skip
     return Section("Measured state", (*whole(*said), failing, error, output))
+
+
+def _origin(given: PromptInput, reading: ReadingTaken) -> str:
+    """How completion was read."""
+    if reading.held and given.measured_last is not None:
+        return f"not measured since {place(given.measured_last)}: {item(reading.note)}"
+    if reading.broken:
+        return f"the build is broken; {reading.expected} tests are expected"
+    if reading.uncounted:
+        gate = given.gate
+        return f"the command {'passes' if gate and gate.ok else 'fails'}, and counts nothing"
+    silent = ", as before: nothing new could be read" if reading.held else ""
+    return f"read from {SOURCES[reading.source]}{silent}"
 
 
 def _restored(given: PromptInput) -> str:

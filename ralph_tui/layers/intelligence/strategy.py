@@ -33,6 +33,8 @@ LEAST: Final = 7
 class Grounds:
     """What a strategy rests on, beside the readings. Nothing of it is believed."""
 
+    broken: str = ""
+    """Since when the build is broken, and its first error; empty: it is not."""
     standing: tuple[tuple[BlockerSource, str], ...] = ()
     """Blockers that two reports running have named, or that evidence shows."""
     said: tuple[str, ...] = ()
@@ -153,6 +155,9 @@ _FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
 
 def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds) -> _Row:
     progress = _progress(evaluation)
+    if grounds.broken:
+        reasoning = "The build is broken, so no test counts: repair it before anything else."
+        return _Row("pivot" if progress else "persist", "review", 0.9, reasoning)
     resolve = "resolve it before anything else."
     if grounds.standing:
         how = _BLOCKED[grounds.standing[0][0]]
@@ -200,5 +205,5 @@ def _priorities(row: _Row, grounds: Grounds) -> tuple[str, ...]:
     rest = [grounds.item]
     if row.approach == "persist":  # its next step belongs to the approach that is given up
         rest.append(grounds.next_step)
-    found = [*blockers, *grounds.failing[:TESTS], *rest, *grounds.failing[TESTS:]]
+    found = [grounds.broken, *blockers, *grounds.failing[:TESTS], *rest, *grounds.failing[TESTS:]]
     return tuple(dict.fromkeys(text for text in found if text.strip()))[:PRIORITIES]

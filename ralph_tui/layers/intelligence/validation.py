@@ -105,13 +105,17 @@ def _names(paths: Sequence[str]) -> str:
 
 
 def _fewer(readings: Sequence[ReadingTaken]) -> str:
-    before = next((one for one in reversed(readings[:-1]) if one.total is not None), None)
+    before = next(
+        (one for one in reversed(readings[:-1]) if one.total is not None and not one.broken), None
+    )
     now = readings[-1]
     if before is None or now.source != "tests" or before.source != "tests":
         return ""
-    if now.total is None or before.total is None or now.total >= before.total:
+    if now.total is None or before.total is None or now.total >= before.total or now.broken:
         return ""
-    return f"{now.total} tests were counted, {before.total} before."
+    if now.expected is None:
+        return f"{now.total} tests were counted, {before.total} before."
+    return f"{now.total} tests were counted, {now.expected} are expected." if now.missing else ""
 
 
 def _shrinking(readings: Sequence[ReadingTaken]) -> str:

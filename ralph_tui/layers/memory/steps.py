@@ -1,6 +1,7 @@
 """What each iteration brought, and which of them brought it by their own work."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from ralph_tui.events import ReadingTaken
@@ -29,7 +30,10 @@ class Step(NamedTuple):
 
 def steps_of(state: RunState) -> list[Step]:
     """All measured iterations, in their order."""
-    excused = {reading.iteration for reading in state.gate.readings if _is_excused(reading)}
+    readings = state.gate.readings
+    excused = {reading.iteration for reading in readings if _is_excused(reading)}
+    # To mend a build that the run itself has broken brings nothing.
+    excused |= {now.iteration for before, now in pairwise(readings) if before.broken}
     excused |= state.oversight.rolled_steps
     return [
         Step(span, span.completion - span.previous, span.number not in excused)
@@ -50,4 +54,4 @@ def largest_of(gains: Sequence[Step]) -> list[Step]:
 
 
 def _is_excused(reading: ReadingTaken) -> bool:
-    return reading.grew or reading.restarted
+    return reading.grew or reading.restarted or reading.regained

@@ -40,6 +40,10 @@ class Evidence:
     """Why the session failed, as told; empty when it did not, or when it changed files."""
     conflicts: tuple[str, ...] = ()
     """Paths with unresolved git conflicts."""
+    unmeasured: int = 0
+    """Readings in a row in which what had measured the work said nothing."""
+    silence: str = ""
+    """Why it said nothing."""
     unchanged: bool = False
     """It is known that no file was changed."""
     output: str = ""

@@ -113,6 +113,7 @@ def assess(
 
     found = rows.failure(trail, evidence.error)
     found += rows.no_progress(history, lasting=lasting)
+    found += rows.unmeasured(evidence, lasting=lasting)
     found += rows.conflicts(state.trail, evidence.conflicts, lasting=lasting)
     if history.estimated:
         found += [Situation("WARN", name_of(one.alarm), one.reason) for one in progress]

@@ -34,6 +34,11 @@ _INSTRUCTIONS: Mapping[Subject, str] = {
     ),
 }
 _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
+    "unmeasured": (
+        "Run the completion command yourself, and read its last lines.",
+        "Repair what keeps it from counting, then continue.",
+        "Restore the last iteration that was measured.",
+    ),
     "stuck": (
         "Read what the last sessions tried, and say what to try instead.",
         "Check that the objective can be reached and that its tests ask for the right thing.",

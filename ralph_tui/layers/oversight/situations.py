@@ -14,7 +14,7 @@ from ralph_tui.layers.control import (
     amount,
     below,
 )
-from ralph_tui.layers.oversight.behavior import name_of
+from ralph_tui.layers.oversight.behavior import Evidence, name_of
 from ralph_tui.layers.oversight.circuit import Circuit
 from ralph_tui.layers.oversight.trail import Trail
 from ralph_tui.text.format import percent
@@ -27,6 +27,8 @@ SAME_ERRORS = 3
 """Sessions in a row that may fail in the same way."""
 DEVIATIONS = 3
 """Iterations in a row that may leave the objective."""
+SILENT = 3
+"""Readings in a row that measure nothing."""
 LISTED = 5
 UNPROVEN = 99.9
 """Points: a gate that passed before iteration 1 reads this."""
@@ -116,6 +118,14 @@ def conflicts(before: Trail, paths: Sequence[str], *, lasting: bool) -> list[Sit
     more = f" and {len(paths) - LISTED} more" if len(paths) > LISTED else ""
     listed = ", ".join(clip(path, 60) for path in paths[:LISTED])
     return [Situation("PAUSE", "conflicts", f"Unresolved git conflicts in {listed}{more}.")]
+
+
+def unmeasured(evidence: Evidence, *, lasting: bool) -> list[Situation]:
+    """What measured the work gives no counts any more."""
+    if evidence.unmeasured != SILENT or not lasting:
+        return []
+    reason = f"Nothing was measured in the last {SILENT} iterations: {evidence.silence}."
+    return [Situation("PAUSE", "unmeasured", reason)]
 
 
 def failure(trail: Trail, error: str) -> list[Situation]:

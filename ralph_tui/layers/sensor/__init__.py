@@ -9,7 +9,8 @@ from ralph_tui.layers.sensor.agent_report import AgentReport, find_report, promi
 from ralph_tui.layers.sensor.categories import categorize, files_changed
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress, read_plan
-from ralph_tui.layers.sensor.sensor import SOURCES, UNPROVEN, Reading, Sensor
+from ralph_tui.layers.sensor.reading import Reading
+from ralph_tui.layers.sensor.sensor import SOURCES, UNPROVEN, Sensor
 from ralph_tui.layers.sensor.tampering import named_files
 from ralph_tui.layers.sensor.unread import sound, unread
 

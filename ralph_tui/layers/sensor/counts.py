@@ -8,9 +8,11 @@ have counted on the same output already, so it counts only when no other runner 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
+from ralph_tui.layers.sensor.first_error import FirstError
 from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.layers.sensor.runners import Runner, Tally
 from ralph_tui.layers.sensor.runners.cargo import Cargo
@@ -80,10 +82,11 @@ class _Readers:
 
 def count_tests(lines: Iterable[str]) -> Counts | None:
     """The tests that known runners counted in this output; None when none of them reported."""
-    own = _Readers()
+    own, first = _Readers(), FirstError()
     packages: dict[str, _Readers] = {}
     for raw in lines:
         line = _clean(raw)
+        first.feed(line)
         if packages:
             name, _, rest = line.partition(": ")
             package = packages.get(name)
@@ -98,9 +101,12 @@ def count_tests(lines: Iterable[str]) -> Counts | None:
         else:
             own.feed(line)
     everyone = [own, *packages.values()]
-    return _sum([readers.runners for readers in everyone]) or _sum(
+    counts = _sum([readers.runners for readers in everyone]) or _sum(
         [readers.reports[:1] for readers in everyone]
     )
+    if counts is None or not counts.errors:
+        return counts
+    return replace(counts, broken=first.of(counts.runner))
 
 
 def _sum(streams: list[list[Runner]]) -> Counts | None:

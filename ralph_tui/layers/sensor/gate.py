@@ -16,6 +16,8 @@ class Counts:
     skipped: int = 0
     failing: tuple[str, ...] = ()
     """Names of failing and erring tests, the first 2000."""
+    broken: str = ""
+    """The first error of collecting, importing or compiling tests; empty: none."""
 
     @property
     def total(self) -> int:

@@ -2,23 +2,25 @@
 
 ``tests`` speaks when a known runner counted tests, ``plan`` when the plan file has items, ``agent``
 when its last report names a number, ``estimate`` when one was made. The first that can speak is
-kept; while it is silent its last value is held, and from the third silent reading in a row on the
-first other one that can speak takes over (`restarted`: the windows begin anew).
+kept; while it is silent its last value is held. What was measured, by tests or plan, no claim
+replaces: the first counts that come again are taken at once. Where nothing was ever measured, tests
+or a plan take over as soon as they speak, and another claim at the third silent reading in a row
+(`restarted`: the windows begin anew).
 
 The state is small and follows from the journal: feed past ``GateFinished``, ``FilesChanged`` and
 ``ReadingTaken`` events to `Sensor.recall`, in order, and it goes on where it stood.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from ralph_tui.events import Event
 from ralph_tui.events.sensor import GateFinished, ReadingSource, ReadingTaken
 from ralph_tui.events.workspace import FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
+from ralph_tui.layers.sensor.expected import broken_by, gone_words, sound_total, why_silent
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.novelty import (
-    Novelty,
     all_named,
     next_item,
     open_items,
@@ -26,6 +28,7 @@ from ralph_tui.layers.sensor.novelty import (
 )
 from ralph_tui.layers.sensor.passing import PASSES_ALREADY
 from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.layers.sensor.reading import Reading, SensorState
 from ralph_tui.layers.sensor.spoken import (
     Spoken,
     counts_of,
@@ -36,80 +39,15 @@ from ralph_tui.layers.sensor.spoken import (
 )
 from ralph_tui.layers.sensor.tampering import named_files, tampering
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, percent, place
 
 SOURCES: tuple[ReadingSource, ...] = ("tests", "plan", "agent", "estimate")
 UNPROVEN = 99.9
 """The most that anything but a passed gate can read."""
+MEASURED: tuple[ReadingSource, ...] = ("tests", "plan")
+"""The sources that are no claim."""
 PATIENCE = 3
-"""Silent readings in a row after which another source takes over."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One reading of completion: the fields of ``ReadingTaken``, and what follows from it."""
-
-    iteration: int
-    completion: float
-    """Points, 0-100; 100 when the run has reached its goal, and only then."""
-    source: ReadingSource
-    held: bool = False
-    grew: bool = False
-    restarted: bool = False
-    passed: int | None = None
-    total: int | None = None
-    novel: int = 0
-    open_items: tuple[str, ...] = ()
-    next_item: str = ""
-    note: str = ""
-    warnings: tuple[str, ...] = ()
-    """Sentences for the log, level WARN."""
-
-    def event(self) -> ReadingTaken:
-        """The fact to record."""
-        return ReadingTaken(
-            iteration=self.iteration,
-            completion=self.completion,
-            source=self.source,
-            held=self.held,
-            grew=self.grew,
-            restarted=self.restarted,
-            passed=self.passed,
-            total=self.total,
-            novel=self.novel,
-            open_items=list(self.open_items),
-            next_item=self.next_item,
-            note=self.note,
-        )
-
-
-@dataclass(frozen=True)
-class SensorState:
-    """All that a sensor remembers."""
-
-    source: ReadingSource | None = None
-    """The one that speaks for this run; None until one could."""
-    silent: int = 0
-    value: float = 0.0
-    """The last reading, points."""
-    base: int | None = None
-    """Tests at the baseline, or when they were first counted."""
-    most: int = 0
-    """The most tests ever counted."""
-    passed: int | None = None
-    total: int | None = None
-    """The last counts of `source`."""
-    green: bool = False
-    """The gate passed at the baseline."""
-    changed: bool = False
-    """A file was changed since the baseline."""
-    tests: Novelty = field(default_factory=Novelty)
-    """Which tests were failing, and which of them have passed since."""
-    items: Novelty = field(default_factory=Novelty)
-    """The same of the plan's items."""
-    still_open: tuple[str, ...] = ()
-    next_item: str = ""
-    """The plan as it was last read: a file that disappears takes no item with it."""
+"""Silent readings in a row after which another claim takes over, or windows start anew."""
 
 
 class Sensor:
@@ -130,11 +68,13 @@ class Sensor:
         """The reading before iteration 1; a source that cannot speak yet reads 0."""
         green = gate is not None and gate.ok
         self.state = replace(self.state, green=green)
+        before = self.state
         reading = self._with_news(
             self._reading(0, gate, plan, report, None, earned=False), gate, plan
         )
         if green:
             reading = replace(reading, note=PASSES_ALREADY)
+        reading = replace(reading, warnings=_broke(before, reading))
         self._remember(reading)
         return reading
 
@@ -155,7 +95,7 @@ class Sensor:
         earned = not before.green or (promise and before.changed)
         reading = self._reading(iteration, gate, plan, report, estimate, earned=earned)
         reading = self._with_news(reading, gate, plan)
-        warnings = _shrinkage(before, reading)
+        warnings = _silence(before, reading) + _broke(before, reading) + _shrinkage(before, reading)
         if gate is not None:
             warnings += tampering(changed, self._named)
         reading = replace(reading, warnings=warnings)
@@ -165,11 +105,10 @@ class Sensor:
     def recall(self, event: Event, _state: RunState | None = None) -> None:
         """Take up one past event of this run."""
         match event:
-            case GateFinished(iteration=0):
-                self.state = replace(self.state, green=event.ok)
-                self._look_for_passes(recorded_counts(event))
             case GateFinished():
-                self._look_for_passes(recorded_counts(event))
+                if not event.iteration:
+                    self.state = replace(self.state, green=event.ok)
+                self._look_for_passes(recorded_counts(event), event.broken)
             case FilesChanged(live=False) if event.iteration > 0 and event.totals:
                 self.state = replace(self.state, changed=True)
             case ReadingTaken():
@@ -191,13 +130,15 @@ class Sensor:
     ) -> Reading:
         state = self.state
         spoken: dict[ReadingSource, Spoken | None] = {
-            "tests": tests_say(gate, state.base),
+            "tests": tests_say(gate, state.most),
             "plan": plan_says(plan),
             "agent": number(report.completion if report else None),
             "estimate": number(estimate),
         }
         reading = self._of_source(iteration, spoken)
-        passed = gate is not None and gate.ok and not self._vanished(gate)
+        if reading.source == "tests":
+            reading = self._credible(reading, gate)
+        passed = gate is not None and gate.ok and not reading.missing
         silent = reading.held and (state.source is None or reading.source == "tests")
         if passed and (silent or reading.source == "estimate"):
             # The gate says yes without a count; next to that, activity measures nothing.
@@ -214,7 +155,7 @@ class Sensor:
         if plan is not None:
             still_open, following = open_items(plan), next_item(plan)
         reading = replace(reading, open_items=still_open, next_item=following)
-        passes = self._look_for_passes(counts_of(gate))
+        passes = self._look_for_passes(counts_of(gate), broken_by(gate, self.state.most))
         if reading.held or reading.restarted:
             return reading
         if reading.source == "tests":
@@ -226,34 +167,50 @@ class Sensor:
         novel = len(before.open & ticked_items(plan).keys())
         return replace(reading, novel=novel)
 
-    def _look_for_passes(self, counts: Counts | None) -> int:
+    def _look_for_passes(self, counts: Counts | None, broken: str) -> int:
         """How many tests pass for the first time by these counts, which are remembered."""
-        if counts is None:
+        if counts is None or broken:
             return 0
-        before = self.state.tests
-        if not all_named(counts, self.state.most):
-            self.state = replace(self.state, tests=before.naming(counts.failing))
+        state = self.state
+        before, names = state.tests, state.names.after(counts, state.most, state.passed)
+        if not all_named(counts, state.most):
+            self.state = replace(state, tests=before.naming(counts.failing), names=names)
             return 0
-        self.state = replace(self.state, tests=before.after(counts.failing))
+        self.state = replace(state, tests=before.after(counts.failing), names=names)
         return len(before.open - set(counts.failing))
 
-    def _vanished(self, gate: GateResult) -> bool:
-        """Whether tests were counted once and none is left: such a pass proves nothing."""
-        counts = counts_of(gate)
-        return counts is not None and counts.total == 0 and self.state.most > 0
+    def _credible(self, reading: Reading, gate: GateResult | None) -> Reading:
+        """A reading of tests with what it is measured against, and what its counts are worth."""
+        state, counts = self.state, counts_of(gate)
+        if reading.held or counts is None:
+            note = f"the completion command gives no counts: {why_silent(gate)}"
+            return replace(reading, expected=state.most or None, broken=state.broken, note=note)
+        broken = broken_by(gate, state.most)
+        expected = max(state.most, sound_total(counts, broken))
+        if broken:
+            grew = reading.grew and expected > state.most
+            return replace(reading, expected=expected, broken=broken, grew=grew)
+        names = state.names.after(counts, state.most, state.passed)
+        added = state.names.added(counts, state.passed) if reading.grew else 0
+        return replace(reading, expected=expected, gone=names.gone, added=added)
 
     def _of_source(self, iteration: int, spoken: dict[ReadingSource, Spoken | None]) -> Reading:
         """What the source in charge says, or the next one, or the last value held."""
         state = self.state
-        source = state.source
-        if source is None or (spoken[source] is None and self._gives_way()):
-            speaking = (name for name in SOURCES if spoken[name] is not None)
-            source = next(speaking, state.source)
+        source = self._in_charge(spoken)
         said = spoken[source] if source is not None else None
         if source is None or said is None:
             first = iteration == 0 or source is None
             note = "nothing to read yet" if first else f"{source} silent, last value kept"
-            return Reading(iteration, state.value, source or "estimate", held=True, note=note)
+            expected = state.total if source == "plan" else None
+            return Reading(
+                iteration,
+                state.value,
+                source or "estimate",
+                held=True,
+                note=note,
+                expected=expected,
+            )
         switched = source != state.source and (state.source is not None or state.value > 0)
         was = state.source or "the completion command"
         return Reading(
@@ -264,11 +221,20 @@ class Sensor:
             restarted=switched,
             passed=said.passed,
             total=said.total,
+            expected=said.total,
+            regained=not switched and source in MEASURED and state.silent >= PATIENCE,
             note=f"source is now {source}, was {was}" if switched else "",
         )
 
-    def _gives_way(self) -> bool:
-        return self._fixed is None and self.state.silent + 1 >= PATIENCE
+    def _in_charge(self, spoken: dict[ReadingSource, Spoken | None]) -> ReadingSource | None:
+        """The source that this reading is taken from."""
+        source = self.state.source
+        if source in MEASURED or self._fixed is not None:
+            return source
+        speaking = [name for name in SOURCES if spoken[name] is not None]
+        measured = speaking[:1] if speaking[:1] and speaking[0] in MEASURED else []
+        silent = source is None or (spoken[source] is None and self.state.silent + 1 >= PATIENCE)
+        return next(iter(speaking if silent else measured), source)
 
     def _remember(self, reading: Reading | ReadingTaken) -> None:
         """The state after a reading; the same for one just taken and one out of a journal."""
@@ -278,40 +244,58 @@ class Sensor:
             self.state = replace(state, silent=state.silent + 1, value=reading.completion)
             return
         if reading.source == "tests" and reading.passed is None:  # the gate's word alone
-            self.state = replace(state, silent=0, value=reading.completion)
+            self.state = replace(state, silent=0, value=reading.completion, broken="")
             return
-        base, most = state.base, state.most
-        if reading.source == "tests" and reading.total is not None:
-            base = reading.total if base is None else base
-            most = max(most, reading.total)
-        self.state = replace(
+        state = replace(
             state,
             source=reading.source,
             silent=0,
             value=reading.completion,
-            base=base,
-            most=most,
-            passed=reading.passed,
-            total=reading.total,
+            broken=reading.broken,
+            names=replace(state.names, gone=tuple(reading.gone)),
         )
+        most = state.most
+        if reading.source == "tests" and reading.total is not None:
+            grown = max(most, reading.total)  # as older journals tell it
+            most = grown if reading.expected is None else reading.expected
+        if reading.broken and most <= state.most:  # it counts next to nothing
+            self.state = state
+        else:
+            self.state = replace(state, most=most, passed=reading.passed, total=reading.total)
 
 
 def _grew(state: SensorState, said: Spoken, source: ReadingSource) -> bool:
     """Whether what is measured against became more, and no less of it is done."""
     if None in (state.total, state.passed, said.total, said.passed):
         return False
-    floor = (state.base or 0) if source == "tests" else 0
-    more = max(floor, said.total or 0) > max(floor, state.total or 0)
-    return more and (said.passed or 0) >= (state.passed or 0)
+    before = state.most if source == "tests" else (state.total or 0)
+    return (said.total or 0) > before and (said.passed or 0) >= (state.passed or 0)
+
+
+def _silence(before: SensorState, reading: Reading) -> tuple[str, ...]:
+    """The first reading of a measured source that says nothing."""
+    if not reading.held or before.silent or before.source != "tests":
+        return ()
+    last = percent(reading.completion)
+    since = place(reading.iteration - 1)
+    return (f"Not measured since {since}: {reading.note}. The last value, {last}, is kept.",)
+
+
+def _broke(before: SensorState, reading: Reading) -> tuple[str, ...]:
+    if not reading.broken or before.broken or reading.held:
+        return ()
+    return (f"build broken: {reading.broken}",)
 
 
 def _shrinkage(before: SensorState, reading: Reading) -> tuple[str, ...]:
+    """A total that is smaller than before: of tests, of those that are expected."""
     total, was = reading.total, before.total
-    if reading.source != before.source or total is None or was is None or total >= was:
+    if reading.source != before.source or total is None or was is None or reading.broken:
         return ()
-    told = (
-        f"{count(total, 'test')} {'was' if total == 1 else 'were'} counted"
-        if reading.source == "tests"
-        else f"{count(total, 'item')} {'is' if total == 1 else 'are'} in the plan"
-    )
+    if total >= was:
+        return ()
+    if reading.source == "tests":
+        counted = gone_words(reading.passed or 0, total, reading.expected or was, reading.gone)
+        return (f"{counted}: see whether they were removed.",)
+    told = f"{count(total, 'item')} {'is' if total == 1 else 'are'} in the plan"
     return (f"{told}, {was} before: see whether any were removed.",)

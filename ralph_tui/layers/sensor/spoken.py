@@ -17,12 +17,12 @@ class Spoken:
     total: int | None = None
 
 
-def tests_say(gate: GateResult | None, base: int | None) -> Spoken | None:
-    """The share of tests that pass, of those counted now or at the baseline, whichever are more."""
+def tests_say(gate: GateResult | None, expected: int) -> Spoken | None:
+    """The share of tests that pass, of those counted now or `expected`, whichever are more."""
     counts = counts_of(gate)
     if counts is None:
         return None
-    share = counts.passed / max(base or 0, counts.total, 1)
+    share = counts.passed / max(expected, counts.total, 1)
     return Spoken(100 * share, counts.passed, counts.total)
 
 
@@ -36,7 +36,12 @@ def recorded_counts(event: GateFinished) -> Counts | None:
     if event.passed is None or event.timed_out:
         return None
     return Counts(
-        event.runner or "", event.passed, event.failed, event.errors, 0, tuple(event.failing)
+        event.runner or "",
+        event.passed,
+        event.failed,
+        event.errors,
+        failing=tuple(event.failing),
+        broken=event.broken,
     )
 
 

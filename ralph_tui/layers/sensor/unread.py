@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, SensorState
+from ralph_tui.layers.sensor.reading import Reading, SensorState
+from ralph_tui.layers.sensor.sensor import UNPROVEN
 
 
 def unread(
@@ -25,6 +26,8 @@ def unread(
         open_items=state.still_open,
         next_item=state.next_item,
         note="could not be read, last value kept",
+        expected=state.most or None,
+        broken=state.broken,
     )
     if gate is None or not gate.ok or not earned or not iteration:
         return held

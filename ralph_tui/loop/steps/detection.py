@@ -3,7 +3,7 @@ in `layers`; what they ask for is done in steps 13 and 14.
 """
 
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.events import ConflictsFound, Noticed
+from ralph_tui.events import AlarmCleared, ConflictsFound, Noticed
 from ralph_tui.layers.oversight import Finding
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
@@ -35,7 +35,9 @@ class Detector:
         known = self._state.control
         if known.latest is None or known.latest.iteration != k:
             yield evaluated.evaluation.signal
-        yield from (e for e in evaluated.evaluation.cleared if e.alarm in known.alarms)
+        up = {alarm.alarm for alarm in evaluated.evaluation.alarms}
+        over = sorted(name for name in known.alarms if name not in up)
+        yield from (AlarmCleared(iteration=k, alarm=name) for name in over)
         yield from (e for e in evaluated.evaluation.raised if e.alarm not in known.alarms)
         return evaluated.finding
 

@@ -5,10 +5,13 @@ from pathlib import Path
 
 from ralph_tui.events import AssessmentMade, FilesChanged, GateFinished, GateStarted, Noticed
 from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
+from ralph_tui.layers.sensor.expected import broken_by
 from ralph_tui.loop.guard import guarded, guarded_steps
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.assessment import Assessment, read_plan
 from ralph_tui.loop.steps.judging import Judging
+from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.removals import ask_about_removal
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.ports import Gate
 
@@ -22,8 +25,11 @@ UNMEASURED = GateResult(
 class Measurement:
     """Runs the completion command and turns what it said, the plan and the report to a reading."""
 
-    def __init__(self, run: Run, judging: Judging, assessment: Assessment) -> None:
+    def __init__(
+        self, run: Run, judging: Judging, assessment: Assessment, desk: QuestionDesk
+    ) -> None:
         self._run = run
+        self._desk = desk
         self._scheduler = run.scheduler
         self._state = run.state
         self._gate = run.ports.gate
@@ -70,7 +76,13 @@ class Measurement:
         )
         if gate is None and self._state.agent.promised:
             reading = yield from self._judging.judge(iteration, reading, files)
+        if gate is not None and gate.ok and reading.missing and self._may_complete(reading):
+            reading = yield from ask_about_removal(self._run, self._desk, iteration, reading, files)
         return (yield from self._take(reading, made))
+
+    def _may_complete(self, reading: Reading) -> bool:
+        """Whether nothing else keeps a passing command from completing the run."""
+        return not (self._sensor.state.green and not self._state.agent.promised)
 
     def _read(
         self, read: Callable[[], Reading], otherwise: Callable[[], Reading]
@@ -103,6 +115,12 @@ class Measurement:
                 instead="nothing is known of this run of the completion command",
             )
         yield from self._guard.take()
+        finished = yield from guarded(
+            "sensor",
+            lambda: self._with_build(finished, result),
+            lambda: finished,
+            instead="whether the build is broken is not known",
+        )
         yield finished
         yield from guarded_steps(
             "records",
@@ -113,6 +131,10 @@ class Measurement:
             instead="the record of the completion command is in the journal alone",
         )
         return result
+
+    def _with_build(self, finished: GateFinished, result: GateResult) -> GateFinished:
+        broken = broken_by(result, self._sensor.state.most)
+        return GateFinished.model_validate({**finished.model_dump(), "broken": broken})
 
     def _measured(
         self, gate: Gate, iteration: int, log: Path

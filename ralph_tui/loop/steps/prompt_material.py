@@ -70,6 +70,7 @@ def all_known(
     return replace(
         said_only(iteration, start, state),
         reading=reading,
+        measured_last=state.gate.measured_last if state.gate.unmeasured else None,
         gate=gate,
         signal=control.signal if control else None,
         advice=_advice(control, state, planned=strategy is not None) if control else "",

@@ -33,6 +33,7 @@ class IterationRecorder:
         state, run = self._state, self._state.run
         gate, span, ended = state.gate.last, state.timeline.current, state.agent.ended
         files = span.files if span else None
+        worked = self._scheduler.stopwatch.worked_s
         read = bool(state.gate.readings) and state.gate.readings[-1].iteration == k
         status = SESSION_STATUS.get(ended.outcome, "error") if ended and read else "interrupted"
         totals = files.totals if files and not files.live else []
@@ -41,7 +42,8 @@ class IterationRecorder:
             status="completed" if read and (run.completion or 0) >= 100 else status,
             completion=run.completion or 0.0,
             gate_ok=read and gate is not None and gate.ok,
-            duration_s=self._scheduler.seconds_since(run.iteration_started_at),
+            duration_s=max(0.0, worked - run.worked_s(run.iteration_started_at or state.at)),
+            worked_s=worked,
             cost_usd=run.iteration_cost_usd if run.iteration_cost_known else None,
             tokens=run.iteration_tokens,
             tool_calls=run.iteration_tool_calls,

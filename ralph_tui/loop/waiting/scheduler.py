@@ -48,6 +48,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.loop.waiting.controls import Controls, Ended, Late, Steps
 from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
 from ralph_tui.loop.waiting.handlers import handle
+from ralph_tui.loop.waiting.stopwatch import Stopwatch
 from ralph_tui.ports import (
     Accepted,
     CommandRequest,
@@ -88,6 +89,7 @@ class Scheduler:
         self._hurry = hurry
         self.knowledge = knowledge or NoKnowledge()
         self.state = state
+        self.stopwatch = Stopwatch(host, state)
         self.session: Session | None = None
         self.controls = Controls()
         """What the present wait offers."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from ralph_tui.analysis.verdict import iterations_left
+from ralph_tui.analysis.verdict import iterations_left, leads
 from ralph_tui.events import ReadingTaken, WorktreeRestored
 from ralph_tui.layers.control import PROGRESS_ALARMS, iterations_needed
 from ralph_tui.state import ChartMark, RunState, SignalPoint
@@ -94,7 +94,9 @@ def ahead_of(state: RunState) -> Ahead | None:
         name in state.control.alarms for name in PROGRESS_ALARMS
     ):
         return None
-    if signal is None or not run.live or state.oversight.stale or run.completion is None:
+    if signal is None or not leads(state):
+        return None
+    if not run.live or state.oversight.stale or run.completion is None:
         return None
     left = iterations_left(state, signal.iteration)
     return ahead((run.max_iterations - left, run.completion), signal.forecast, left)

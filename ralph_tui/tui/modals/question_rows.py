@@ -27,6 +27,7 @@ TITLES = {
     "redirect": "REDIRECT at iteration {}",
     "pause": "PAUSE after iteration {}",
     "criterion": "Is it done? The agent says so in iteration {}",
+    "removal": "Tests are gone after iteration {}",
     "handoff": "Handoff of iteration {}",
     "silence": "Iteration {} needs a decision",
     "prompt": "The prompt of iteration {}",
@@ -61,7 +62,7 @@ def title(asked: QuestionAsked) -> str:
 
 MOST_CHARACTERS = 100_000
 """Of what an answer brings along."""
-MEASURED = ("redirect", "pause", "criterion")
+MEASURED = ("redirect", "pause", "criterion", "removal")
 """Topics that the readings speak for."""
 
 

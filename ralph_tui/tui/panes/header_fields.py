@@ -190,6 +190,12 @@ def _counts(state: RunState, size: int) -> Line:
         return [("unmeasured", "dim")]
     if accepted := flat(state.gate.accepted):
         return [(accepted if len(accepted) <= size else "accepted", "dim")]
+    if state.gate.unmeasured:
+        return [("unmeasured", "warn")]
+    last = state.gate.readings[-1] if state.gate.readings else None
+    if last is not None and last.uncounted and run.completion < 100:
+        gate = state.gate.last
+        return [("uncounted" if gate is None else "passes" if gate.ok else "fails", "dim")]
     if run.held:
         return [("unchanged", "warn")]
     source = SOURCES.get(run.source or "", "estimate")

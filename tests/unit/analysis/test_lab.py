@@ -355,3 +355,39 @@ def test_run_refuses_what_is_no_journal(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello\n")
     with pytest.raises(JournalError):
         call("--run", str(tmp_path / "notes.txt"))
+
+
+def test_totals_show_a_broken_build(capsys: pytest.CaptureFixture[str]) -> None:
+    series = ["--totals", "20,20,20,1,1", "--progress", "40,50,60,0,0", "--max-iterations", "20"]
+    found = rows(capsys, *series)
+    assert [row["completion"] for row in found] == [0.4, 0.5, 0.6, 0.0, 0.0]
+    assert found[-1]["alarms"] == ["REGRESSING"]
+
+
+def test_names_show_growth_that_is_no_gain(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = ",".join(str(40 + 4 * k) for k in range(8))
+    same = rows(capsys, "--totals", totals, "--names", ",".join(["a+b"] * 8))
+    fewer = rows(capsys, "--totals", totals, "--names", "a+b+c+d," * 4 + "a+b," * 3 + "a")
+    assert "STUCK" in str(same[-1]["alarms"])
+    assert "STUCK" not in str(fewer[5]["alarms"])
+
+
+def test_a_dash_is_a_command_that_counts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    found = rows(capsys, "--totals", "20,-,-,-,20", "--progress", "50,0,0,0,50")
+    assert [row["completion"] for row in found] == [0.5] * 5
+    assert found[3]["intervention"] == "PAUSE"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--names", "a"], "--names needs --totals"),
+        (["--totals", "20"], "--totals needs --progress, or --names"),
+        (["--totals", "20,20", "--progress", "10"], "--progress names 1 iterations, --totals 2"),
+        (["--totals", "x", "--progress", "10"], "--totals takes a whole number, - where nothing"),
+        (["--run", "--totals", "20"], "--totals is in the record"),
+    ],
+)
+def test_bad_counts_are_named(arguments: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        call(*arguments)

@@ -600,7 +600,7 @@ def test_after_a_restore_the_gain_counts_from_the_files_that_were_found() -> Non
     text = page(*finished(1, 76), *kept(1, 1), *finished(2, 48), *restored(2, 1), *finished(3, 88))
     rows = section(text, "Iterations").splitlines()[2:]
     assert [row.split(" | ")[2:4] for row in rows] == [
-        ["76 %", "—"], ["48 %", "−28"], ["88 %", "+12"],
+        ["76 %", "—"], ["48 %", "−28"], ["88 % (from 76 %, restored)", "+12"],
     ]  # fmt: skip
 
 

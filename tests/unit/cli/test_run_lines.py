@@ -14,9 +14,11 @@ from ralph_tui.events import (
     AlarmCleared,
     AlarmRaised,
     Event,
+    GateFinished,
     HealthChecked,
     InterventionMade,
     IterationStarted,
+    Noticed,
     QuestionAnswered,
     QuestionAsked,
     ReadingTaken,
@@ -241,3 +243,52 @@ def test_what_is_waited_for_is_said_once_in_an_iteration() -> None:
         "The service is not there: try 1",
         "The service is not there: try 3",
     ]
+
+
+def test_the_same_failure_of_a_layer_is_reported_once_then_counted() -> None:
+    lines = PlainLines()
+    failures = [
+        Noticed(
+            level="error",
+            source="control",
+            text=f"control failed (ValueError: {k} is wrong); the alarms stay as they are",
+            detail="Traceback",
+        )
+        for k in range(12)
+    ]
+    said = [line for event in failures if (line := lines.line(event))]
+    other = lines.line(failures[0].model_copy(update={"source": "sensor"}))
+
+    assert len(said) == 2
+    assert said[0].endswith("(ValueError: 0 is wrong); the alarms stay as they are")
+    assert said[1].endswith("(10 times so far)")
+    assert other
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (
+            ReadingTaken(iteration=4, completion=0, source="tests", broken="SyntaxError", total=1),
+            "progress 0 % after iteration 4 (build broken)",
+        ),
+        (
+            ReadingTaken(iteration=4, completion=99.9, source="tests"),
+            "progress 99.9 % after iteration 4 (command passes)",
+        ),
+        (
+            ReadingTaken(iteration=4, completion=60, source="tests", held=True, note="no counts"),
+            "progress 60 % after iteration 4 (not measured: no counts)",
+        ),
+        (
+            ReadingTaken(iteration=4, completion=60, source="tests", passed=3, total=5),
+            "progress 60 % after iteration 4 (from tests)",
+        ),
+        (
+            GateFinished(iteration=4, ok=False, exit_code=2, passed=0, errors=1, broken="oops"),
+            "tests   build broken, exit 2 (0s)",
+        ),
+    ],
+)
+def test_a_source_is_named_only_where_something_was_counted(event: Event, said: str) -> None:
+    assert said in (PlainLines().line(event) or "")

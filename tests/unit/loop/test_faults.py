@@ -159,7 +159,7 @@ def test_later_signals_are_those_of_a_run_without_the_fault(part: Part) -> None:
 # -- what stands in for each layer ---------------------------------------------------------------
 
 
-@named([part for part in CONTROL if part.name not in ("conditions", "add")])
+@named([part for part in CONTROL if part.name not in ("conditions", "watch", "add")])
 def test_without_the_control_law_default_gains_answer(part: Part) -> None:
     world = run_with(Fault(part, at=[3]))
     signal = next(e for e in world.all(SignalComputed) if e.iteration == 3)
@@ -176,7 +176,9 @@ def test_a_failing_control_law_leaves_oversight(part: Part) -> None:
     world = run_with(Fault(part))
     assert [e.iteration for e in world.all(HealthChecked)] == list(range(1, 9))
     asked = bool(world.all(RedirectDecided))
-    assert asked is (part.name != "conditions"), "without conditions nothing can be up"
+    assert asked is (part.name not in ("conditions", "watch")), (
+        "without conditions nothing can be up"
+    )
     assert not [e for e in world.all(EscalationRaised) if e.about == "oversight"]
 
 

@@ -1,5 +1,7 @@
 """The sensor: which source speaks, what it reads, when a run is completed, what is worth a WARN."""
 
+from dataclasses import replace
+
 import pytest
 
 from ralph_tui.events.sensor import GateFinished
@@ -7,7 +9,8 @@ from ralph_tui.events.workspace import CategoryTotal, FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress
-from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, Sensor
+from ralph_tui.layers.sensor.reading import Reading
+from ralph_tui.layers.sensor.sensor import UNPROVEN, Sensor
 
 
 def red(passed: int | None = None, failed: int = 0, errors: int = 0) -> GateResult:
@@ -31,7 +34,7 @@ def started(
 def test_the_baseline_counts_tests() -> None:
     reading = Sensor().baseline(red(3, 9), Progress(1, 2))
 
-    assert reading == Reading(0, 25.0, "tests", passed=3, total=12)
+    assert reading == Reading(0, 25.0, "tests", passed=3, total=12, expected=12)
 
 
 def test_nothing_to_read_is_zero_and_says_so() -> None:
@@ -70,15 +73,117 @@ def test_it_stays_with_its_source() -> None:
     assert sensor.read(1, red(9, 1), Progress(2, 4)).source == "plan"
 
 
-def test_silence_is_held_and_the_third_in_a_row_is_a_switch() -> None:
+def test_a_measured_source_is_never_replaced_by_a_claim() -> None:
     sensor = started(red(5, 5))
+    killed = GateResult(ok=False, exit_code=137, tail="collecting\nKilled\n")
 
-    readings = [sensor.read(k, red(), None, AgentReport(80.0)) for k in range(1, 5)]
+    readings = [sensor.read(k, killed, None, AgentReport(80.0), 90.0) for k in range(1, 6)]
 
-    assert [reading.completion for reading in readings] == [50.0, 50.0, 80.0, 80.0]
-    assert [reading.held for reading in readings] == [True, True, False, False]
-    assert [reading.restarted for reading in readings] == [False, False, True, False]
-    assert [reading.source for reading in readings] == ["tests", "tests", "agent", "agent"]
+    assert {(one.completion, one.held, one.source) for one in readings} == {(50.0, True, "tests")}
+    assert [one.warnings for one in readings] == [
+        (
+            "Not measured since the start: the completion command gives no counts: exit code 137, "
+            "last line: Killed. The last value, 50 %, is kept.",
+        ),
+        *[()] * 4,
+    ]
+    assert all(one.expected == 10 for one in readings)
+
+
+@pytest.mark.parametrize(("silent", "regained"), [(1, False), (2, False), (3, True), (7, True)])
+def test_the_first_counts_that_come_again_are_taken_at_once(silent: int, *, regained: bool) -> None:
+    sensor = started(red(5, 5))
+    for k in range(1, silent + 1):
+        sensor.read(k, red(), Progress(1, 4), AgentReport(80.0))
+
+    again = sensor.read(silent + 1, red(4, 6))
+
+    assert (again.completion, again.source, again.held) == (40.0, "tests", False)
+    assert (again.regained, again.restarted) == (regained, False)
+
+
+@pytest.mark.parametrize("claim", ["agent", "estimate"])
+def test_what_is_measured_takes_over_from_a_claim_at_once(claim: str) -> None:
+    sensor = started(red())
+    said = AgentReport(90.0) if claim == "agent" else None
+    assert sensor.read(1, red(), None, said, 30.0).source == claim
+
+    measured = sensor.read(2, red(2, 8), None, AgentReport(95.0), 40.0)
+
+    assert (measured.source, measured.completion, measured.restarted) == ("tests", 20.0, True)
+    assert sensor.read(3, red(), None, AgentReport(95.0), 40.0).completion == 20.0
+
+
+BROKEN = GateResult(
+    ok=False, exit_code=2, counts=Counts("pytest", 0, 0, 1, 0, ("calc",), "SyntaxError: oops")
+)
+
+
+def named(passing: int, *failing: str, exit_code: int = 1) -> GateResult:
+    counts = Counts("pytest", passing, len(failing), failing=failing)
+    return GateResult(ok=exit_code == 0, exit_code=exit_code, counts=counts)
+
+
+def test_a_broken_build_is_measured_against_what_is_expected() -> None:
+    sensor = started(named(12, "a", "b", "c"))
+
+    broken = [sensor.read(k, BROKEN) for k in (1, 2)]
+    mended = sensor.read(3, named(12, "a", "b", "c"))
+
+    assert [one.completion for one in broken] == [0.0, 0.0]
+    assert {(one.expected, one.broken) for one in broken} == {(15, "SyntaxError: oops")}
+    assert [one.warnings for one in broken] == [("build broken: SyntaxError: oops",), ()]
+    assert (mended.completion, mended.broken, mended.novel, mended.grew) == (80.0, "", 0, False)
+    assert mended.warnings == ()
+
+
+def test_few_tests_and_a_failing_command_are_a_broken_build() -> None:
+    sensor = started(named(12, "a", "b", "c"))
+
+    assert sensor.read(1, named(7)).broken == "7 tests of 15 counted, exit code 1"
+    assert sensor.read(2, named(8)).broken == ""
+    assert sensor.read(3, named(7, exit_code=0)).broken == ""
+
+
+def test_what_a_broken_build_counts_beside_its_errors_is_expected_from_then_on() -> None:
+    """A workspace of which one package after the other compiles."""
+    sensor = started(red(0, 0, 3))
+    first = GateResult(False, 1, counts=Counts("go", 10, 10, 2, broken="undefined: f"))
+
+    reading = sensor.read(1, first)
+
+    assert (reading.expected, round(reading.completion, 1)) == (20, 45.5)
+    assert sensor.read(2, red(20, 20)).grew
+
+
+def test_tests_that_are_gone_count_until_that_is_accepted() -> None:
+    sensor = started(named(12, *"abcdefgh"))
+
+    gone = sensor.read(1, named(12, *"abc"))
+    passed = sensor.read(2, named(15, exit_code=0), promise=True)
+
+    assert (gone.completion, gone.missing, gone.gone) == (60.0, 5, tuple("defgh"))
+    assert gone.warnings == (
+        "12 pass; 20 are expected (5 are gone: d, e, f, g, h): see whether they were removed.",
+    )
+    assert (passed.completion, passed.missing, passed.gone) == (75.0, 5, tuple("defgh"))
+    sensor.recall(replace(passed, completion=100.0, expected=15, gone=()).event())
+    assert sensor.read(3, named(14, "a")).expected == 15
+
+
+def test_names_that_do_not_add_up_are_not_called_gone() -> None:
+    sensor = started(named(12, *"abcdefgh"))
+
+    assert sensor.read(1, named(13, *"abc")).gone == ()  # one of d to h may pass now
+
+
+def test_new_tests_that_pass_beside_the_same_failures_are_growth() -> None:
+    sensor = started(named(29, "a", "b"))
+
+    assert sensor.read(1, named(41, "a", "b")).added == 12
+    assert sensor.read(2, named(44, "a", "b", "c")).added == 3  # a new one that fails, too
+    assert sensor.read(3, named(50, "b", "c")).added == 0  # a passes: that is work
+    assert sensor.read(4, named(50, "b")).added == 0
 
 
 def test_a_word_in_between_ends_the_silence() -> None:
@@ -206,11 +311,11 @@ def test_a_total_that_shrank_is_a_warning_once() -> None:
     sensor = started(red(5, 15))
 
     assert sensor.read(1, red(5, 5)).warnings == (
-        "10 tests were counted, 20 before: see whether any were removed.",
+        "5 pass; 20 are expected (10 are gone): see whether they were removed.",
     )
     assert sensor.read(2, red(5, 5)).warnings == ()
     assert sensor.read(3, red(0, 1)).warnings == (
-        "1 test was counted, 10 before: see whether any were removed.",
+        "build broken: 1 test of 20 counted, exit code 1",
     )
 
 

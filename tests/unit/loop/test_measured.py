@@ -1,0 +1,189 @@
+"""What a run makes of broken builds, of silent commands, of tests that are gone, of mere growth."""
+
+from collections import deque
+from collections.abc import Sequence
+
+from ralph_tui.analysis.verdict import verdict
+from ralph_tui.events import (
+    AlarmRaised,
+    AssessmentMade,
+    InterventionMade,
+    Noticed,
+    QuestionAsked,
+    ReadingTaken,
+    StrategyPlanned,
+)
+from ralph_tui.layers.inputs import budget_of
+from ralph_tui.layers.sensor import Counts, GateResult
+from ralph_tui.loop.run import Layers, Rules
+from ralph_tui.state import RunState
+from ralph_tui.tui.draw.course import ahead_of
+from ralph_tui.tui.panes.header_fields import measures
+from tests.world import owner
+from tests.world.world import World
+
+
+def named(passed: int, *failing: str) -> GateResult:
+    counts = Counts("pytest", passed, len(failing), failing=failing)
+    return GateResult(ok=not failing, exit_code=int(bool(failing)), counts=counts)
+
+
+KILLED = GateResult(ok=False, exit_code=137, tail="Killed\n")
+BROKEN = GateResult(
+    ok=False,
+    exit_code=2,
+    counts=Counts("cargo", 0, 0, 1, failing=("calc",), broken="error: expected `;`"),
+)
+
+
+def played(gates: Sequence[GateResult], reply: owner.Reply = owner.first, **fields: int) -> World:
+    world = World([], max_iterations=fields.get("max_iterations", len(gates) - 1))
+    left = deque(gates)
+    world.gate.measure = lambda: left.popleft() if len(left) > 1 else left[0]
+    return world.play(reply)
+
+
+def at(world: World, iteration: int) -> RunState:
+    """The state when an iteration's reading had been evaluated."""
+    state = RunState()
+    for event in world.events:
+        state.apply(event)
+        if event.kind == "signal_computed" and getattr(event, "iteration", 0) == iteration:
+            break
+    return state
+
+
+def says(state: RunState) -> str:
+    return verdict(state, state.at, keys=None).text
+
+
+def header(state: RunState) -> str:
+    left, _ = measures(state, state.at, 100, 96)
+    return "".join(text for text, _ in left)
+
+
+def test_a_broken_build_is_regressing_after_two_readings_and_comes_first_in_the_prompt() -> None:
+    ten = named(12, *"abcdefgh")
+    world = played([named(10, *"abcdefghij"), ten, ten, *[BROKEN] * 3, ten], max_iterations=8)
+
+    raised = next(one for one in world.all(AlarmRaised) if one.alarm == "REGRESSING")
+    assert raised.iteration == 4
+    assert [one.text for one in world.all(Noticed) if one.source == "sensor"] == [
+        "build broken: error: expected `;`"
+    ]
+    assert says(at(world, 3)) == "build broken since iteration 3: error: expected `;`"
+    assert "0/20 tests" in header(at(world, 3))
+    prompt = world.agent.prompts[4]
+    assert "the build is broken; 20 tests are expected" in prompt
+    assert "1. the build is broken since iteration 3: error: expected `;`" in prompt
+    assert "- calc" not in prompt
+    assessed = {made.iteration: made for made in world.all(AssessmentMade)}
+    assert assessed[4].summary.startswith("The build is broken since iteration 3")
+    assert assessed[4].next_step == "Repair the build: error: expected `;`"
+    mended = assessed[6]
+    assert not any("passes now" in done.text for done in mended.accomplishments)
+    assert "did not before" not in mended.summary
+    assert [one.novel for one in world.all(ReadingTaken)] == [0, 2, *[0] * 7]
+    planned = next(one for one in world.all(StrategyPlanned) if one.iteration == 4)
+    assert "go on with it" not in planned.reasoning
+
+
+def test_three_verifications_without_counts_are_a_pause_of_their_own() -> None:
+    sixty = named(12, *"abcdefgh")
+    world = played([sixty, sixty, KILLED, KILLED, KILLED, sixty, sixty], max_iterations=6)
+
+    paused = next(one for one in world.all(InterventionMade) if one.level == "PAUSE")
+    assert (paused.iteration, paused.about) == (4, "unmeasured")
+    assert "the completion command gives no counts: exit code 137, last line: Killed" in (
+        paused.reason
+    )
+    (warned,) = [one.text for one in world.all(Noticed) if one.source == "sensor"]
+    assert warned.startswith("Not measured since iteration 1: ")
+    assert says(at(world, 3)).startswith("not measured since iteration 1: ")
+    assert at(world, 3).gate.origin == "not measured since iteration 1"
+    assert "unmeasured" in header(at(world, 3))
+    assert "not measured since iteration 1" in world.agent.prompts[3]
+    assert [one.completion for one in world.all(ReadingTaken)] == [60.0] * 7
+    assert [one.iteration for one in world.all(ReadingTaken) if one.regained] == [5]
+
+
+def test_a_command_that_counts_nothing_names_no_source() -> None:
+    failing = GateResult(ok=False, exit_code=1, tail="no\n")
+    world = played([failing, failing], max_iterations=1)
+    assert at(world, 1).gate.origin in ("command fails", "from estimate")
+
+    passing = GateResult(ok=True, exit_code=0)
+    world = played([passing, passing], max_iterations=1)
+    assert at(world, 1).gate.origin == "command passes"
+    assert "passes" in header(at(world, 1))
+    assert "tests" not in header(at(world, 1))
+
+
+def test_growth_beside_the_same_failures_is_no_gain() -> None:
+    same = ("a", "b", "c")
+    grown = [named(29 + 12 * k, *same) for k in range(7)]
+    world = played([*grown[:1], *grown], max_iterations=7)
+
+    assert [one.added for one in world.all(ReadingTaken)] == [0, 0, 12, 12, 12, 12, 12, 12]
+    assert says(at(world, 3)) == "no gain: 53/56, 12 new, the same 3 fail"
+    assert ahead_of(at(world, 3)) is None
+    assert next(one for one in world.all(InterventionMade)).about == "stuck"
+
+
+def test_on_track_needs_a_new_best_within_two_readings() -> None:
+    steps = [named(n, *[f"t{k}" for k in range(100 - n)]) for n in (0, 20, 40, 40, 40)]
+    world = played(steps, max_iterations=12)
+
+    assert says(at(world, 3)).startswith("on track")
+    assert says(at(world, 4)).startswith("no gain since iteration 2")
+    assert ahead_of(at(world, 3)) is not None
+    assert ahead_of(at(world, 4)) is None
+
+
+GONE = [named(12, *"abcdefgh"), named(12, *"abc"), named(15)]
+
+
+def test_tests_that_are_gone_keep_a_passing_command_from_completing_the_run() -> None:
+    world = played([*GONE, named(15)], owner.answer("no"))
+
+    assert "12 pass; 20 are expected (5 are gone: d, e, f, g, h)" in world.agent.prompts[1]
+    asked = world.all(QuestionAsked)[0]
+    assert asked.topic == "removal"
+    assert asked.text.startswith("May 5 tests be gone? The command passes: 15 pass; 20 are ")
+    assert world.end.outcome != "completed"
+    assert max(one.completion for one in world.all(ReadingTaken)) == 75.0
+
+
+def test_the_user_may_accept_that_tests_are_gone() -> None:
+    world = played(GONE, owner.answer("yes"))
+
+    assert world.end.outcome == "completed"
+    last = world.all(ReadingTaken)[-1]
+    assert (last.completion, last.expected, last.missing) == (100.0, 15, 0)
+    assert last.note.startswith("accepted by ")
+
+
+def test_a_resumed_run_takes_up_what_is_expected() -> None:
+    world = played([*GONE[:2], BROKEN, BROKEN])
+    layers = Layers.of(Rules(), "pytest -q")
+    layers.recall(world.events)
+
+    assert layers.sensor.state == world.layers.sensor.state
+
+
+def test_the_journal_of_an_older_version_is_judged_as_it_was() -> None:
+    """Nothing that it does not record changes what is made of its readings."""
+    sixty = named(12, *"abcdefgh")
+    world = played([sixty, named(18, "a"), named(19, "a"), KILLED, KILLED, KILLED, KILLED])
+    new = ("expected", "broken", "gone", "added", "regained")
+    older = [
+        one.model_copy(update={name: type(one).model_fields[name].get_default() for name in new})
+        if isinstance(one, ReadingTaken)
+        else one
+        for one in world.events
+    ]
+    recalled = Layers.of(Rules(), "pytest -q")
+    state = recalled.recall(older)
+
+    assert state.gate.unmeasured == 0
+    assert not budget_of(state).slow_last
