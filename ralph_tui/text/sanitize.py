@@ -75,14 +75,13 @@ def _shown(found: re.Match[str]) -> str:
     for character in found[0]:
         before, earlier = kept[-1] if kept else "", kept[-2] if len(kept) > 1 else ""
         if character in _JOINERS:
-            styled = before == "\ufe0f" and _EMOJI.match(earlier)
+            base = earlier if before == "\ufe0f" else before
             marks += 1
-            fits = styled or _EMOJI.match(before) or _JOINING.match(before)
-            fits = fits and marks <= MOST_MARKS
+            fits = marks <= MOST_MARKS and _joins(base)
         elif character in _EMOJI_STYLES:
-            fits = _EMOJI.match(before)
+            fits = _EMOJI.match(before) is not None
         elif "\u180b" <= character <= "\u180f":
-            fits = _MONGOLIAN.match(before)
+            fits = _MONGOLIAN.match(before) is not None
         elif _is_mark(character):
             marks += 1
             fits = marks <= MOST_MARKS
@@ -91,6 +90,10 @@ def _shown(found: re.Match[str]) -> str:
         if fits:
             kept.append(character)
     return "".join(kept)
+
+
+def _joins(base: str) -> bool:
+    return bool(_EMOJI.match(base) or _JOINING.match(base))
 
 
 def _is_mark(character: str) -> bool:

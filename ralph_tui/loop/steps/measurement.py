@@ -34,6 +34,7 @@ class Measurement:
         self._sensor = run.layers.sensor
         self._guard = run.layers.guard
         self._plan_is_gone = False
+        self._doubted = False
 
     def baseline(self) -> Steps[Reading]:
         """The reading before iteration 1."""
@@ -104,6 +105,9 @@ class Measurement:
             )
         yield from self._guard.take()
         yield finished
+        if result.doubt and not self._doubted:
+            self._doubted = True
+            yield Noticed(level="warn", source="sensor", text=result.doubt)
         yield from guarded_steps(
             "records",
             lambda: self._scheduler.run_job(

@@ -318,6 +318,27 @@ def test_80_megabytes_of_output_stay_out_of_memory(tmp_path: Path) -> None:
     )
     measured = json.loads(done.stdout)
     assert measured["ok"]
-    assert (tmp_path / "log").stat().st_size > 80_000_000
+    assert (tmp_path / "log").stat().st_size < 2 * capture.KEPT_LIMIT + 100
     assert measured["kb"] < 30_000
     (tmp_path / "log").unlink()
+
+
+def test_open_tags_leave_little_and_count_nothing(tmp_path: Path) -> None:
+    code = "print('<testsuite n=1>\\n' * 200_000); print('the end')"
+    log = tmp_path / "log"
+    result = gate(f"{sys.executable} -c {shlex.quote(code)}; exit 1", tmp_path).run(log)
+    assert (result.exit_code, result.counts) == (1, None)
+    kept = log.read_bytes()
+    assert len(kept) < 2 * capture.KEPT_LIMIT + 100
+    assert kept.startswith(b"<testsuite n")
+    assert b" bytes of output are left out here]" in kept
+    assert kept.endswith(b"the end\n")
+
+
+def test_what_no_runner_can_have_counted_is_doubted(tmp_path: Path) -> None:
+    claim = "===== 999999999999 passed in 0.12s ====="
+    result = gate(f"echo '{claim}'", tmp_path).run(tmp_path / "log")
+    assert (result.ok, result.counts) == (True, None)
+    assert "claims 999,999,999,999 tests" in result.doubt
+    believed = gate("echo '== 900000 passed in 9.12s =='", tmp_path).run(tmp_path / "log")
+    assert (believed.doubt, believed.counts and believed.counts.passed) == ("", 900_000)
