@@ -203,6 +203,8 @@ class AgentNoted(Event):
     iteration: int
     level: Literal["log", "warn", "error"] = "log"
     text: Plain
+    service: Literal["", "silent", "usage_limit", "overload", "outage"] = ""
+    """Why a call to its service failed that the agent tries again; empty: none did."""
     parent: Line | None = None
     """The tool call that owns the work it is about."""
     offset: int = 0
@@ -218,9 +220,7 @@ class BackgroundTask(Fact):
 
 
 class BackgroundAwaited(Event):
-    """A turn has ended and what it left in the background holds the session; without tasks:
-    nothing holds it any more.
-    """
+    """What a turn left in the background holds the session; without tasks: not any more."""
 
     kind: Literal["background_awaited"] = "background_awaited"
     iteration: int

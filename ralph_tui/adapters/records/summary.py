@@ -76,6 +76,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "context_percent": state.context.percent,
         "context": context_status(state),
         "waiting": _waiting(state),
+        "refused": _refused(state, now or state.at),
         "question": _question(state),
         "denied": state.run.denied,
         "left_open": state.needs.left_open.text if state.needs.left_open else "",
@@ -133,6 +134,12 @@ def _strategy(state: RunState) -> dict[str, Any] | None:
     if planned is None:
         return None
     return planned.model_dump(mode="json", exclude={"seq", "kind"})
+
+
+def _refused(state: RunState, now: datetime) -> str:
+    """What keeps the agent's service from answering, while the agent tries again; else empty."""
+    trouble = state.service.trouble
+    return trouble.words(now) if trouble else ""
 
 
 def _waiting(state: RunState) -> dict[str, Any] | None:
