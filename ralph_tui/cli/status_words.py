@@ -127,6 +127,8 @@ def _goes_on(status: dict[str, Any]) -> bool:
 
 
 def _guidance(status: dict[str, Any]) -> str:
+    if status.get("guidance_unsent"):
+        return str(status["guidance_unsent"])
     queued = status["guidance_queued"]
     return f"{queued} queued for the next prompt" if queued and _goes_on(status) else ""
 

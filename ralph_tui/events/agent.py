@@ -102,6 +102,8 @@ class AgentChanged(Event):
     """The words of the service or the program, one sentence."""
     until: datetime | None = None
     """When `before` is tried again, UTC; None: not in this run, unless it is paused or resumed."""
+    guessed: bool = False
+    """The service did not say when its limit ends: `until` is only the next try."""
 
 
 class SessionStarted(Event):
@@ -190,9 +192,7 @@ class ToolDenied(Event):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The ``permissions.allow`` lines that together permit it; the tool's name where none is
-        known, nothing where none does.
-        """
+        """The ``permissions.allow`` lines that permit it together; else the tool, where one may."""
         return () if self.final else (self.permit or self.tool, *self.also)
 
 

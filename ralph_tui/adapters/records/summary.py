@@ -8,6 +8,7 @@ from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.layers.control import push_words
 from ralph_tui.state import RunState
+from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
 from ralph_tui.state.roster_wording import stands_in
 
@@ -81,6 +82,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "denied": state.run.denied,
         "left_open": state.needs.left_open.text if state.needs.left_open else "",
         "guidance_queued": len(state.guidance.queued),
+        "guidance_unsent": unsent_words(item.text for item in state.guidance.queued) if end else "",
         "standing_instruction": state.intelligence.standing_instruction,
         "started": _iso(run.started_at),
         "away_s": run.away_s,
