@@ -100,6 +100,8 @@ def forms(seed: int = 11) -> list[Form]:
         + some(URLSAFE, 43),
         "bcrypt": "$2" + "b$12$" + some(ALNUM + "./", 53),
         "shadow": "$6" + f"${some(ALNUM, 8)}${some(ALNUM + './', 86)}",
+        "shadow, rounds": "$6" + f"$rounds=5000${some(ALNUM, 8)}${some(ALNUM + './', 86)}",
+        "yescrypt": "$y" + f"$j9T${some(ALNUM, 22)}${some(ALNUM + './', 43)}",
     }
     made = [
         Form(name, f"it says {token}, twice", token.split()[-1].strip('"'))
@@ -175,6 +177,21 @@ def forms(seed: int = 11) -> list[Form]:
         "JSON in a log": (f'{{"level":"info","client_secret":"{strong}"}}', strong),
         "Java properties": (f"spring.datasource.password={word}", word),
         "PowerShell": (f'$env:API_KEY = "{strong}"', strong),
+        "telling word, assigned": (f"password=top{'Secret'}{short[2:]}3", f"Secret{short[2:]}3"),
+        "telling word, YAML": (f"password: pass{short[2:]}34word", f"pass{short[2:]}34word"),
+        "telling word, prose": ("login with password=Pass" + "w0rd!", "w0rd!"),
+        "telling word, last": ("password=S3cret" + f"Passw{short[2:]}", f"Passw{short[2:]}"),
+        "telling word, one digit": ("password=Pass" + "word1", "word1"),
+        "ampersand": ("password=Tr0ub4" + "dor&3xyz", "&3xyz"),
+        "ampersand, query": (f"GET /x?password=Tr0ub&{short}z&next=/", f"&{short}z"),
+        "attribute": (f'<add key="Password" value="{word}"/>', word),
+        "attribute, name": (f"<property name='db.password' value='{key}'/>", key),
+        "URL-encoded": (f"next=%2Flogin%3Fpassword%3D{key}%26user%3Dme", key),
+        "URL-encoded twice": (f"u=password%253D{key}", key),
+        "URL-encoded JSON": (f"q=%7B%22password%22%3A%22{key}%22%7D", key),
+        "continued option": (f"mysqldump --password \\\n  {key} \\\n  shop", key),
+        "continued assignment": (f"export API_TOKEN=\\\n{strong}", strong),
+        "Digest": (f'Authorization: Digest username="me", response="{forty[:32]}"', forty[:32]),
         "call": (f'client.setPassword("{key}")', key),
     }  # fmt: skip
     made += [
@@ -189,6 +206,13 @@ def forms(seed: int = 11) -> list[Form]:
         for kind in ("RSA ", "OPENSSH ", "EC ", "")
     }  # fmt: skip
     made += [Form(f"{kind}private key", f"see:\n{key}\n.", body[3]) for kind, key in blocks.items()]
+    putty = "\n".join(["Public-Lines: 1", body[0], "Private-Lines: 2", *body[1:3], "Private"])
+    putty += f"-MAC: {forty}"
+    made += [
+        Form("PuTTY", putty, body[2]),
+        Form("PuTTY in JSON", json.dumps({"text": putty, "n": 1}), body[1]),
+        Form("PuTTY, its end", putty, forty),
+    ]
     token = tokens["GitHub personal"]
     coloured = f"{token[:14]}\x1b[1m{token[14:]}"
     cut = f"it is {token[:16]}\n{token[16:]}\n"

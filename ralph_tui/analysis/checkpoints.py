@@ -19,7 +19,7 @@ class CheckpointSummary:
     """How many of each kind."""
     sessions: int
     seconds: float
-    """Of all sessions, each as far as its last checkpoint."""
+    """Of all sessions, each to its end, or as far as its last checkpoint."""
     files: int
     """That sessions have modified, each once."""
     more: bool
@@ -34,16 +34,21 @@ def summarize(timeline: TimelineFold) -> CheckpointSummary | None:
     points = [point for span in timeline.spans for point in span.checkpoints]
     if not points:
         return None
-    lasted: dict[str, float] = {}
-    for point in points:
-        if point.session_id:
+    sessions: set[str] = set()
+    seconds = 0.0
+    for span in timeline.spans:
+        lasted: dict[str, float] = {}
+        for point in filter(lambda point: point.session_id, span.checkpoints):
             lasted[point.session_id] = max(point.duration_s, lasted.get(point.session_id, 0.0))
+        sessions |= lasted.keys()
+        # Sessions that ended without a checkpoint at their end have told how long they took.
+        seconds += max(sum(lasted.values()), sum(end.duration_s for end in span.ends))
     told = [span.files for span in timeline.spans if span.files is not None]
     largest = max(points, key=lambda point: point.memory_bytes)
     return CheckpointSummary(
         triggers=Counter(point.trigger for point in points),
-        sessions=len(lasted),
-        seconds=sum(lasted.values()),
+        sessions=len(sessions),
+        seconds=seconds,
         files=len({change.path for files in told for change in files.changes}),
         more=any(len(f.changes) < sum(total.files for total in f.totals) for f in told),
         last=points[-1],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ralph_tui.layers.context.advice import (
+    FILLED_ONCE,
     FILLED_UP,
     FILLS,
     HAD_ROOM,
@@ -180,6 +181,9 @@ def _recommended(context: Fields, *, alive: bool, watched: bool) -> str:
         known = any(use.get("peak_percent") is not None for use in context.get("history") or [])
         if fills:
             return FILLED_UP
+        full = context.get("checkpoint_percent") or 100.0
+        if any((use.get("peak_percent") or 0.0) >= full for use in context.get("history") or []):
+            return FILLED_ONCE
         return HAD_ROOM if known else NOT_KNOWN
     if level is None:
         how = (

@@ -109,6 +109,8 @@ def _now(status: dict[str, Any]) -> str:
     asked = status["question"]
     if asked and (asked.get("request") or status["phase"] not in ("agent", "waiting")):
         return f"{NEEDS_YOU.glyph} waits for your answer"
+    if status.get("refused"):
+        return f"{PHASES['limited'].glyph} {status['refused']}"
     said = "paus" in str(status.get("verdict"))
     pausing = ", pausing before the next iteration" if status["pause_requested"] else ""
     return f"{_term(status).label}{'' if said else pausing}"
@@ -125,6 +127,8 @@ def _goes_on(status: dict[str, Any]) -> bool:
 
 
 def _guidance(status: dict[str, Any]) -> str:
+    if status.get("guidance_unsent"):
+        return str(status["guidance_unsent"])
     queued = status["guidance_queued"]
     return f"{queued} queued for the next prompt" if queued and _goes_on(status) else ""
 

@@ -102,6 +102,8 @@ class AgentChanged(Event):
     """The words of the service or the program, one sentence."""
     until: datetime | None = None
     """When `before` is tried again, UTC; None: not in this run, unless it is paused or resumed."""
+    guessed: bool = False
+    """The service did not say when its limit ends: `until` is only the next try."""
 
 
 class SessionStarted(Event):
@@ -190,9 +192,7 @@ class ToolDenied(Event):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The ``permissions.allow`` lines that together permit it; the tool's name where none is
-        known, nothing where none does.
-        """
+        """The ``permissions.allow`` lines that permit it together; else the tool, where one may."""
         return () if self.final else (self.permit or self.tool, *self.also)
 
 
@@ -203,6 +203,8 @@ class AgentNoted(Event):
     iteration: int
     level: Literal["log", "warn", "error"] = "log"
     text: Plain
+    service: Literal["", "silent", "usage_limit", "overload", "outage"] = ""
+    """Why a call to its service failed that the agent tries again; empty: none did."""
     parent: Line | None = None
     """The tool call that owns the work it is about."""
     offset: int = 0
@@ -218,9 +220,7 @@ class BackgroundTask(Fact):
 
 
 class BackgroundAwaited(Event):
-    """A turn has ended and what it left in the background holds the session; without tasks:
-    nothing holds it any more.
-    """
+    """What a turn left in the background holds the session; without tasks: not any more."""
 
     kind: Literal["background_awaited"] = "background_awaited"
     iteration: int

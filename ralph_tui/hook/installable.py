@@ -55,6 +55,7 @@ FILES = (
     "text/secrets/formats.py",
     "text/secrets/lines.py",
     "text/secrets/named.py",
+    "text/secrets/returns.py",
     "text/secrets/rules.json",
     "text/secrets/values.py",
     "text/terms.py",

@@ -187,7 +187,7 @@ def _run_begun(call: Call) -> journal.Fields:
         "mode": "headless",
         "watched": True,
         "agent": "claude",
-        "permissions": "unrestricted",
+        "permissions": clean(call.given.permission_mode) or "unknown",
         "max_iterations": state["max_iterations"],
         "session_timeout_s": 0.0,
     }

@@ -108,6 +108,12 @@ def _notes(
         then = f"{agents[0][0].name} works instead" if name == first.name else "it is left out"
         yield f"{name}{where} cannot work, {then}: {why}"
     yield from _unasking([agent for agent, _ in agents], settings)
+    for agent, _ in agents:
+        if not agent.abilities.tokens:
+            yield (
+                f"{agent.name} reports only the tokens of each prompt's last call: token counts "
+                "are a lower bound, and token budgets do not hold it"
+            )
     limits = settings.limits
     if limits.budget_usd is None and limits.iteration_budget_usd is None:
         return

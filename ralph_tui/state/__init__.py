@@ -28,6 +28,7 @@ from ralph_tui.state.oversight import Intervention, OversightFold
 from ralph_tui.state.plan_items import PlanItemsFold
 from ralph_tui.state.roster import RosterFold
 from ralph_tui.state.run import Phase, RunFold
+from ralph_tui.state.service import ServiceFold
 from ralph_tui.state.timeline import CheckpointPoint, IterationSpan, TimelineFold
 
 
@@ -50,6 +51,7 @@ class RunState:
         self.guidance = GuidanceFold()
         self.needs = NeedsFold()
         self.roster = RosterFold()
+        self.service = ServiceFold()
         self.asking = AskingFold()
         self.oversight = OversightFold()
         self.memory = MemoryFold()

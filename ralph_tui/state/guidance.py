@@ -1,11 +1,15 @@
 """The owner's words on their way to the agent: queued, delivered, acknowledged."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from ralph_tui.events import GuidanceAcknowledged, GuidanceDelivered, GuidanceQueued
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.text.sanitize import clip, one_line
 
+LONGEST = 120
+"""Characters of a piece of guidance that is reported in passing."""
 GuidanceStatus = Literal["queued", "delivered", "acknowledged"]
 
 
@@ -17,6 +21,12 @@ class Guidance:
     text: str
     status: GuidanceStatus = "queued"
     into: Literal["session", "prompt"] | None = None
+
+
+def unsent_words(texts: Iterable[str]) -> str:
+    """``never sent to the agent: use small commits``, of a run that is over; else empty."""
+    shown = [clip(one_line(text), LONGEST) for text in texts]
+    return f"never sent to the agent: {'; '.join(shown)}" if shown else ""
 
 
 class GuidanceFold(Fold):

@@ -27,7 +27,8 @@ def changed_words(e: AgentChanged, now: datetime, agent: str = "") -> str:
         return f"{e.agent} is tried again, {e.before} no longer stands in"
     at = "" if e.until is None else day_and_clock(e.until, now)
     if e.cause == "usage_limit":
-        why = f"{e.before} is at its limit{f' until {at}' if at else ''}"
+        until = f", next try at {at}" if e.guessed else f" until {at}"
+        why = f"{e.before} is at its limit{until if at else ''}"
     else:
         why = _WHY[e.cause].format(name=e.before) + (f", next try at {at}" if at else "")
         if e.cause == "missing" and e.reason:

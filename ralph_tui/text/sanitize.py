@@ -6,6 +6,7 @@ reach a terminal. Standard library only: quick commands use it too.
 """
 
 import re
+import unicodedata
 from functools import lru_cache
 from zlib import crc32
 
@@ -15,16 +16,37 @@ _SEQUENCES = re.compile(
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|\x1b[ -/]*[0-~]?"
 )
-# C0 but tab and newline, DEL, C1, bidi marks and overrides, zero-width joiners of no use here,
-# line separators that a terminal may honour, and lone surrogates (undecodable file names).
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
+# C0 but tab and newline, DEL, C1, bidi marks and overrides, line separators that a terminal may
+# honour; then what no terminal shows: soft hyphen, grapheme joiner, fillers of Hangul, variation
+# selectors of letters, tag characters.
+_NEVER = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
+    "\ufff0-\ufffb\xad\u034f\u115f\u1160\u17b4\u17b5\u3164\ufe00-\ufe0d\uffa0"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_CONTROLS = re.compile(f"[{_NEVER}]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_SUSPECT = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff]"
+"""Undecodable file names."""
+_JOINERS = "\u200c\u200d"
+_EMOJI_STYLES = "\ufe0e\ufe0f"
+_MONGOLIAN_STYLES = "\u180b-\u180f"
+_ODD = re.compile(f"[{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_STYLES}]")
+_STACK = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff"
+    "\u302a-\u302f\u3099\u309a\ua66f-\ua6f1\ua800-\uabff\ud7b0-\ud7ff\ufb1e\ufe20-\ufe2f"
+    "\U00010000-\U0001efff]{6}"
 )
+"""Six in a row of the blocks that have marks: some of them may be stacked."""
+_SUSPECT = re.compile(f"[{_NEVER}{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_STYLES}\ud800-\udfff]")
+_NOT_ASCII = re.compile(r"[0-9#*]?[^\x00-\x7f]+")
+_EMOJI = re.compile(
+    "[0-9#*\xa9\xae\u203c-\u20cf\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+_JOINING = re.compile("[\u0600-\u1aff\ua800-\uabff]")
+"""Scripts in which a joiner changes the letters: Arabic, those of India and around it."""
+_MONGOLIAN = re.compile("[\u1820-\u18aa]")
+MOST_MARKS = 5
+"""Marks on one letter, of which the longest names of real scripts have four."""
 
 SHORT = 100
 """Characters of a text that is worth remembering."""
@@ -36,10 +58,48 @@ LONGEST_NAME = 300
 
 def strip_controls(text: str) -> str:
     """The text without control sequences; newlines and tabs stay, ``\\r\\n`` is a newline."""
-    if text.isprintable() or _SUSPECT.search(text) is None:
+    if text.isascii() and text.isprintable():
         return text
-    text = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
-    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+    if _SUSPECT.search(text):
+        text = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
+        text = _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+    if not text.isascii() and (_ODD.search(text) or _STACK.search(text)):
+        text = _NOT_ASCII.sub(_shown, text)
+    return text
+
+
+def _shown(found: re.Match[str]) -> str:
+    """Without joiners and styles where they do nothing, and with few marks on each letter."""
+    kept: list[str] = []
+    marks = 0
+    for character in found[0]:
+        before, earlier = kept[-1] if kept else "", kept[-2] if len(kept) > 1 else ""
+        if character in _JOINERS:
+            base = earlier if before == "\ufe0f" else before
+            marks += 1
+            fits = marks <= MOST_MARKS and _joins(base)
+        elif character in _EMOJI_STYLES:
+            fits = _EMOJI.match(before) is not None
+        elif "\u180b" <= character <= "\u180f":
+            fits = _MONGOLIAN.match(before) is not None
+        elif _is_mark(character):
+            marks += 1
+            fits = marks <= MOST_MARKS
+        else:
+            marks, fits = 0, True
+        if fits:
+            kept.append(character)
+    return "".join(kept)
+
+
+def _joins(base: str) -> bool:
+    return bool(_EMOJI.match(base) or _JOINING.match(base))
+
+
+def _is_mark(character: str) -> bool:
+    """Whether it takes no column of its own: a mark, or a part of a Korean syllable."""
+    parts = "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7ff"
+    return parts or unicodedata.category(character) in ("Mn", "Me")
 
 
 def redact(text: str) -> str:

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from bench.secret_forms import Form, caught, forms
 from bench.secrets import ORDINARY
 from ralph_tui.text.sanitize import plain
-from ralph_tui.text.secrets import HIDDEN, LineFilter, assigned, formats, lines, named, redact
+from ralph_tui.text.secrets import (
+    HIDDEN,
+    LineFilter,
+    assigned,
+    formats,
+    lines,
+    named,
+    redact,
+    returns,
+)
 from tests.secret_rules.patterns import LONGEST, analyse, widest
 
 FORMS = forms()
@@ -84,7 +93,7 @@ def patterns_of(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 @pytest.mark.parametrize(
-    "module", [formats, assigned, named, lines], ids=lambda module: module.__name__
+    "module", [formats, assigned, named, lines, returns], ids=lambda module: module.__name__
 )
 def test_no_pattern_repeats_what_repeats(module: ModuleType) -> None:
     for _, pattern in patterns_of(module):
@@ -98,7 +107,7 @@ def test_every_pattern_that_starts_anywhere_is_bounded() -> None:
     """
     unbounded = {
         name
-        for module in (assigned, named, lines)
+        for module in (assigned, named, lines, returns)
         for name, pattern in patterns_of(module)
         if widest(pattern.pattern) > 5000
     }

@@ -56,6 +56,8 @@ class Abilities:
     """When it tells how full its context window is."""
     cost: bool = False
     """Whether it tells what a session costs."""
+    tokens: bool = True
+    """Whether it tells the tokens of all calls, and not those of each prompt's last one."""
     limits: Literal["with reset", "class", ""] = ""
     """Whether it tells a usage limit from another failure, and when that limit ends."""
     resume: bool = False

@@ -113,6 +113,8 @@ _SENTENCES: Mapping[SessionOutcome, str] = {
     "unknown_model": "The service knows no such model or address",
     "unresumable": "The agent cannot resume its session",
 }
+_UNPAID = re.compile(r"credit balance|billing.?error|insufficient.?quota", re.I)
+"""Signing in again helps nothing."""
 _LIMITED: Mapping[Limit, str] = {
     "usage_limit": _SENTENCES["limited"],
     "overload": "The agent's service is overloaded, which ended the session",
@@ -194,6 +196,8 @@ def sentence(
     if outcome == "interrupted":
         return f"{said}."
     words = clip(one_line(with_local_times(details[:2000])), LONGEST_REASON).strip()
+    if outcome == "auth" and _UNPAID.search(words):
+        return f"{said} ({words}): add credit to the account, or use another one."
     if outcome in remedies:
         return f"{said}{f' ({words})' if words else ''}: {remedies[outcome]}."
     return f"{said}: {words}" if words else f"{said}."

@@ -6,6 +6,7 @@ until there is time again, or for the end of the output, and all before it is le
 """
 
 import contextlib
+import os
 import re
 from collections import deque
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import BinaryIO
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH, BoundedWork
 from ralph_tui.errors import NO_ROOM, why
-from ralph_tui.plain_files import emptied
+from ralph_tui.plain_files import emptied, reading, write_whole
 from ralph_tui.text.secrets import LineFilter
 
 LOG_LIMIT = 256 * 1024 * 1024
 """Bytes of a log before its middle is left out."""
+KEPT_LIMIT = 1024 * 1024
+"""Bytes kept of a log's begin, and of its end, once its tests are counted."""
 TAIL_LIMIT = 1024 * 1024
 """Bytes kept of the end, where runners print their summaries."""
 HOLD_LIMIT = 64 * 1024
@@ -26,6 +29,24 @@ BLOCK = 4 * 1024
 """Bytes looked at once: a block without a hint costs one search."""
 
 _BLANK = re.compile(rb"[\s,;]")
+
+
+def shorten(log: Path) -> None:
+    """Keep begin and end of a log that was read: a run has as many of them as iterations."""
+    try:
+        with reading(log) as file:
+            size = file.seek(0, os.SEEK_END)
+            if size <= 2 * KEPT_LIMIT:
+                return
+            file.seek(0)
+            head = file.read(KEPT_LIMIT)
+            file.seek(-KEPT_LIMIT, os.SEEK_END)
+            tail = file.read()
+        head, tail = head[: head.rfind(b"\n") + 1] or head, tail[tail.find(b"\n") + 1 :]
+        note = b"\n[ralph-tui: %d bytes of output are left out here]\n"
+        write_whole(log, head + note % (size - len(head) - len(tail)) + tail)
+    except OSError:
+        return  # It stays as long as it is.
 
 
 class CappedLog:

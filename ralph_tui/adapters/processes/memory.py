@@ -1,4 +1,4 @@
-"""How much memory a run's processes hold: its agent, its completion command, what they started."""
+"""How much memory a run's processes hold, and how much they work: agent, commands, and below."""
 
 import contextlib
 import os
@@ -72,6 +72,21 @@ def resident_bytes(run_id: str, *, commands: bool = False) -> int:
     marked = {entry.pid for entry in young if entry.alive and _bears(entry, marks)}
     tree = marked | {entry.pid for entry in descendants(marked, table)}
     return sum(map(_resident, tree - {os.getpid()})) * os.sysconf("SC_PAGE_SIZE")
+
+
+def worked(pid: int) -> int | None:
+    """Clock ticks that a process and its descendants have used; None: the system hides it."""
+    table = process_table()
+    used = [_ticks(one) for one in (pid, *(entry.pid for entry in descendants({pid}, table)))]
+    known = [ticks for ticks in used if ticks is not None]
+    return sum(known) if known else None
+
+
+def _ticks(pid: int) -> int | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return sum(map(int, fields[11:15]))  # its own, and of children that have ended
+    return None
 
 
 def _bears(entry: Entry, marks: list[bytes]) -> bool:

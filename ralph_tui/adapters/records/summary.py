@@ -8,6 +8,7 @@ from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.layers.control import push_words
 from ralph_tui.state import RunState
+from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
 from ralph_tui.state.roster_wording import stands_in
 
@@ -77,10 +78,12 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "context_percent": state.context.percent,
         "context": context_status(state),
         "waiting": _waiting(state),
+        "refused": _refused(state, now or state.at),
         "question": _question(state),
         "denied": state.run.denied,
         "left_open": state.needs.left_open.text if state.needs.left_open else "",
         "guidance_queued": len(state.guidance.queued),
+        "guidance_unsent": unsent_words(item.text for item in state.guidance.queued) if end else "",
         "standing_instruction": state.intelligence.standing_instruction,
         "started": _iso(run.started_at),
         "away_s": run.away_s,
@@ -134,6 +137,12 @@ def _strategy(state: RunState) -> dict[str, Any] | None:
     if planned is None:
         return None
     return planned.model_dump(mode="json", exclude={"seq", "kind"})
+
+
+def _refused(state: RunState, now: datetime) -> str:
+    """What keeps the agent's service from answering, while the agent tries again; else empty."""
+    trouble = state.service.trouble
+    return trouble.words(now) if trouble else ""
 
 
 def _waiting(state: RunState) -> dict[str, Any] | None:

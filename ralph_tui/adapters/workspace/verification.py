@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH
-from ralph_tui.adapters.processes.capture import CappedLog
+from ralph_tui.adapters.processes.capture import CappedLog, shorten
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.errors import NoRoomError, ProcessError
 from ralph_tui.layers.sensor import Counts, GateResult
@@ -23,6 +23,12 @@ PIPE_SIZE = 1024 * 1024
 TAIL_CHARACTERS = 4000
 MOST_LINES = 4_000_000
 """Of an output of more lines only the end is searched for counts, so that it takes seconds."""
+MOST_TESTS = 1_000_000
+"""More than a run of any runner counts."""
+DOUBT = (
+    "the output of the {called} claims {tests:,} tests: that is not believed, and nothing of it is "
+    "counted; see what prints it."
+)
 POLL_MS = 50
 STRAY_S = 1.0
 """Seconds that output is still read when the command and all below it are gone, and yet another
@@ -98,6 +104,11 @@ class ShellGate:
         duration = time.monotonic() - began
         # What was counted before the end came would pass for the whole.
         counts = None if end.stopped else self._count(log, output)
+        shorten(log)
+        doubt = ""
+        if counts is not None and counts.total + counts.skipped > MOST_TESTS:
+            doubt = DOUBT.format(called=self._called, tests=counts.total + counts.skipped)
+            counts = None
         cancelled = self._cancelled and end.stopped
         return GateResult(
             ok=end.code == 0 and not end.stopped,
@@ -107,6 +118,7 @@ class ShellGate:
             duration_s=duration,
             counts=counts,
             tail=self._tail(output),
+            doubt=doubt,
             error=self._why_not_run(end, counts),
         )
 

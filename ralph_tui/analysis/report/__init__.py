@@ -151,6 +151,8 @@ def _waited(told: Material) -> str:
 
 
 def _how(started: RunStarted) -> str:
+    if started.watched:
+        return "by its user, watched by hooks, "
     return "" if started.imported else f"{started.mode}, "
 
 
@@ -168,6 +170,8 @@ def _cost(told: Material) -> str:
 def _permissions(told: Material) -> str:
     """What the agent could do; an agent that is a shell command keeps to no permissions."""
     started = told.started
+    if started.watched:  # Its journal may be of a version that told none.
+        return escaped(permission_words(told.state.run.permission_mode or "unknown"))
     free = started.permissions == UNRESTRICTED or started.agent == "command"
     return escaped(permission_words(UNRESTRICTED if free else _mode(told)))
 

@@ -16,6 +16,7 @@ from ralph_tui.analysis.verdict.holds import (
     pause,
     question,
     quiet,
+    refused,
     standing_in,
     wait,
 )
@@ -58,6 +59,7 @@ def verdict(
         or giving_up(state)
         or wait(state, now, keys=keys)
         or pause(state, keys=keys)
+        or refused(state, now, keys=keys)
         or held(state, keys=keys)
         or handing_over(state)
         or passing(state)

@@ -122,6 +122,16 @@ def wait(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None
     return Verdict(WAITS[waits.cause].glyph, "warn", "waiting", text)
 
 
+def refused(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None:
+    """By the agent's service, while the agent itself tries again."""
+    trouble = state.service.trouble
+    if trouble is None:
+        return None
+    press = f"; {keys.shown('interrupt')} interrupts it" if keys else ""
+    text = f"waiting: {trouble.words(now)}{press}: {row(trouble.text)}"
+    return Verdict(PHASES["limited"].glyph, "warn", "waiting", text)
+
+
 def pause(state: RunState, *, keys: Keys | None) -> Verdict | None:
     """What the owner has wished for: it is paused, or will be, or stops."""
     run = state.run

@@ -129,9 +129,8 @@ def _program(
         yield refusal(level, WHAT, error)
         return
     if version == NOT_TOLD:
-        says = f"{around.shown(Path(path))} does not say its version within {PROBE_S:g} s"
-        known: Level = "note" if offered_too else "warning"
-        yield Finding(known, WHAT, says, f"try {agent.program} --version, and install it anew")
+        yield _slow(around.shown(Path(path)), agent.program)
+        yield _abilities(agent)
         return
     says = f"{agent.title}{where} {clip(version, 40)} ({around.shown(Path(path))})"
     seen, sure = _sign(around, SIGN_INS[agent.name])
@@ -143,6 +142,12 @@ def _program(
         unsigned: Level = "warning" if chosen else "note"
         yield Finding(unsigned, WHAT, f"{says}; {UNSIGNED}", fix)
     yield _abilities(agent)
+
+
+def _slow(place: str, program: str) -> Finding:
+    """It is there, and takes longer than is waited for here."""
+    says = f"{place} is slow: it does not say its version within {PROBE_S:g} s"
+    return Finding("note", WHAT, says, f"try {program} --version; it may only need longer to start")
 
 
 def _abilities(agent: AgentDescription) -> Finding:
@@ -176,8 +181,8 @@ def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iter
         return
     place = around.shown(Path(program.path))
     if program.version is None:
-        says = f"{place} does not say its version within {PROBE_S:g} s"
-        yield Finding("warning", WHAT, says, "try claude --version, and install it anew")
+        yield _slow(place, "claude")
+        yield _abilities(CLAUDE)
         return
     says = f"Claude Code {'.'.join(map(str, program.version))} ({place})"
     seen, sure = _sign(around, SIGN_INS[CLAUDE.name])

@@ -19,6 +19,8 @@ from ralph_tui.events import (
     AlarmRaised,
     Event,
     ForeignVerdict,
+    GuidanceDelivered,
+    GuidanceQueued,
     HealthChecked,
     InterventionMade,
     IterationStarted,
@@ -36,6 +38,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.asking_wording import asked_words
 from ralph_tui.state.foreign import ForeignRows
+from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import ROWS, alarm_word, decision_words
 from ralph_tui.text.terms import subject_words
@@ -72,6 +75,8 @@ class PlainLines:
         self._strategies = dict(StrategyRows().wordings())
         self._foreign = ForeignRows()
         self._imported = ""
+        self._unsent: dict[str, str] = {}
+        """Guidance that has not reached the agent, by its id."""
 
     def line(self, event: Event) -> str | None:
         """As `plain_line`, and None for what was said."""
@@ -94,6 +99,10 @@ class PlainLines:
                 self._iteration, self._of = event.iteration, event.max_iterations
                 self._reasons, self._cleared, self._said = set(), set(), ""
                 self._noted = set()
+            case GuidanceQueued():
+                self._unsent[event.guidance_id] = event.text
+            case GuidanceDelivered():
+                self._unsent.pop(event.guidance_id, None)
             case LimitsChanged():
                 self._of = event.max_iterations
             case ReadingTaken():
@@ -126,7 +135,9 @@ class PlainLines:
             case AgentReported():
                 return agent_reported(event, self._said)
             case RunFinished():
-                return run_finished(event, measured=self._measured)
+                unsent = unsent_words(self._unsent.values())
+                line = run_finished(event, measured=self._measured)
+                return f"{line} · {unsent}" if unsent else line
             case InterventionMade():
                 return self._once(event.reason, event)
             case HealthChecked() if event.ended in self._cleared:

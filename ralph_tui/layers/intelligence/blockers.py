@@ -24,7 +24,7 @@ MOST_GUESSES = 2
 
 _OF_A_COMMAND = re.compile(r"exit (?!12[67]$)\d+")
 """A command that ran and failed: a failing test tells the agent what it has to know."""
-_NO_FAILURE = ("interrupted", "no answer")
+_NO_FAILURE = ("interrupted", "no answer", "denied")
 _IN_THE_WAY = re.compile(
     r"""\b(?:blocked\ (?:by|on)|unable\ to|permission\ denied|no\ (?:access|network|internet)
     |(?:could|can|did)(?:\ ?not|n['’]t)\ (?:be\ )?(?:access|connect|download|find|get|install

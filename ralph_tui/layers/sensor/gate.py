@@ -39,5 +39,7 @@ class GateResult:
     counts: Counts | None = None
     tail: str = ""
     """The end of the output, at most 4000 characters, stripped and redacted."""
+    doubt: str = ""
+    """Why what the output counts is not believed; one sentence, empty when it is."""
     error: str = ""
     """Why it could not be run; one sentence, empty when it ran."""

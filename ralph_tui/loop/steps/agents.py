@@ -122,6 +122,7 @@ class Agents:
             cause=refusal.cause,
             reason=refusal.reason,
             until=free_at(refusal),
+            guessed=refusal.resets_at is None,
         )
 
     def _nobody(self, finished: SessionFinished) -> str:

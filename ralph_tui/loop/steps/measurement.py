@@ -40,6 +40,7 @@ class Measurement:
         self._sensor = run.layers.sensor
         self._guard = run.layers.guard
         self._plan_is_gone = False
+        self._doubted = False
 
     def baseline(self) -> Steps[Reading]:
         """The reading before iteration 1."""
@@ -122,6 +123,9 @@ class Measurement:
             instead="whether the build is broken is not known",
         )
         yield finished
+        if result.doubt and not self._doubted:
+            self._doubted = True
+            yield Noticed(level="warn", source="sensor", text=result.doubt)
         yield from guarded_steps(
             "records",
             lambda: self._scheduler.run_job(

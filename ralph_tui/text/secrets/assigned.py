@@ -26,7 +26,7 @@ _NAME = re.compile(
     r"(?:passwor[dt]|passwd|passphrase|passcode|pass(?=[=:\"' \\])|pwd|psw|token|secret|key"
     r"|credentials?|auth|kennwort|contrase(?:[ñn]|\\{1,8}u00f1)a|senha|mot[ _]?de[ _]?passe"
     r"|wachtwoord)"
-    r"(?P<close>\\{0,7}[\"'`]\]?|[\])])?"
+    r"(?P<close>\\{0,7}[\"'`]\]?|[\])]|%22)?"
 )
 """In lower case: the word that ends a name; what stands before it in the name does not matter."""
 _KEYS = frozenset({"token", "secret", "key", "credential", "credentials", "auth"})
@@ -40,6 +40,8 @@ _NAME_HEAD = re.compile(r"[\w.$-]{0,80}\Z")
 _OPERATOR = re.compile(
     r"(?P<type>[ \t]{0,4}:[ \t]{0,4}[A-Za-z][\w.\[\]|, ]{0,40}?[ \t]{0,4}=(?!=)[ \t]{0,4})"
     r"|(?P<before>[ \t]{0,8})(?P<sign>:=|=>|={1,3}|!={1,2}|:)(?P<gap>(?:\\[nr]){0,2}[ \t]{0,8})"
+    r"|(?P<encoded>%(?:25)?3[aAdD](?:%(?:25)?2[02])?)"
+    r"|(?P<attribute>[ \t]{1,8}value[ \t]{0,4}=[ \t]{0,4}(?=\\{0,7}[\"']))"
     r"|(?P<other>,[ \t]{0,4}|>|\()"
 )
 _COMPARISONS = frozenset({"==", "===", "!=", "!=="})
@@ -52,6 +54,10 @@ _QUOTED = re.compile(
 )
 _PART = r"[^\s\"'`,;<>(){}\[\]\\&|=]"
 _BARE = re.compile(rf"{_PART}{{1,600}}(?:={_PART}{{0,99}})?(?:={_PART}{{0,99}})?")
+_AND = re.compile(r"&(?!(?:amp;)?[\w.-]{0,40}=)[^\s\"'`,;<>(){}\[\]\\&|]{1,200}")
+"""In a password, where no other name follows as in an address."""
+_ENCODED_END = re.compile(r"%(?:25)?2[26Cc]")
+_TYPE_OF = re.compile(r"type[ \t]{0,4}=[ \t]{0,4}\\{0,7}[\"']\Z")
 _OPTION = re.compile(r"(?:\A|[\s\"'`\[(])--?[\w.-]{0,60}\Z")
 _ALONE = re.compile(
     r"(?i)(?:\A|\\[nrt])(?:[ \t]|\\t){0,40}"
@@ -64,7 +70,7 @@ _CONNECTION = re.compile(r"=[^;\s=]{1,60};[ \t]?\w{0,20}[ \t]?\Z")
 _TO_SEMICOLON = re.compile(r"[^;\"'\\]{1,200}(?=;)")
 _OPEN = re.compile(
     r"(?i)(?P<name>passw(?:or)?d|passphrase|secret|token|(?:api|access|secret|private)[_-]?key)"
-    r"\\{0,7}[\"']?[ \t]{0,8}[:=][ \t|>-]{0,8}\Z"
+    r"(?:\\{0,7}[\"']?[ \t]{0,8}[:=][ \t|>-]{0,8}\\?|[ \t]{1,8}\\)\Z"
 )
 
 
@@ -91,6 +97,9 @@ def spans(text: str, lowered: str) -> Iterator[Span]:
             span = _login(text, operator, value)
         elif operator is None:
             span = None if close else _spaced(text, at, name.end(), kind)
+        elif operator["encoded"] or operator["attribute"]:
+            found = _encoded if operator["encoded"] else _attribute
+            span = found(text, kind, name, operator.end())
         elif operator["other"] == ">":
             tagged = _TAGGED.match(text, name.end()) if _tagged(text, at) else None
             if tagged and is_secret(kind, tagged[1].strip()):
@@ -143,9 +152,32 @@ def _bare(text: str, name: Span, kind: Kind, operator: re.Match[str], value: Val
             return None if is_interpolated(shown) else whole.span()
     if text[value.end : value.end + 1] in ("(", "[", "{"):
         return None
-    if is_bare_secret(kind, shown, _place(text, name, operator, value)):
-        return value.begin, value.begin + len(shown.rstrip(".:") or shown)
+    place = _place(text, name, operator, value)
+    more = _AND.match(text, value.end) if kind == "password" else None
+    if is_bare_secret(kind, shown, place):
+        end = more.end() if more else value.begin + len(shown.rstrip(".:") or shown)
+        return value.begin, end
     return None
+
+
+def _encoded(text: str, kind: Kind, _: re.Match[str], at: int) -> Span | None:
+    """A value in an address, whose ``=`` or ``:`` is encoded, and whose end may be."""
+    bare = _BARE.match(text, at)
+    if bare is None:
+        return None
+    end = _ENCODED_END.search(text, at, bare.end())
+    span = at, end.start() if end else bare.end()
+    return span if is_bare_secret(kind, text[slice(*span)], Place(tight=True, loud=True)) else None
+
+
+def _attribute(text: str, kind: Kind, name: re.Match[str], at: int) -> Span | None:
+    """``<add key="Password" value="x"/>``, but not the label of an ``<input type="password">``."""
+    value = _value_at(text, at)
+    if value is None or not value.quoted or not (name["close"] or "").endswith(("'", '"')):
+        return None
+    shown = text[value.begin : value.end]
+    label = is_word(shown) and _TYPE_OF.search(text, max(0, name.start() - 24), name.start())
+    return (value.begin, value.end) if is_secret(kind, shown) and not label else None
 
 
 def _place(text: str, name: Span, operator: re.Match[str], value: Value) -> Place:

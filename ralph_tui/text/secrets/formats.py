@@ -104,9 +104,10 @@ _OWN = (
     Rule("bcrypt", r"\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}", ("$2a$", "$2b$", "$2y$"), 62),
     Rule(
         "crypt",
-        r"\$(?:1|5|6|apr1|y)\$[^$\s]{1,32}\$[./A-Za-z0-9]{22,90}",
+        r"\$(?:1|5|6|apr1|y)\$(?:rounds=\d{1,9}\$|j[./A-Za-z0-9]{1,9}\$)?"
+        r"[^$\s]{1,32}\$[./A-Za-z0-9]{22,90}",
         ("$1$", "$5$", "$6$", "$apr1$", "$y$"),
-        140,
+        160,
     ),
 )  # fmt: skip
 _DISCORD_BOT = Rule(
@@ -299,3 +300,9 @@ def entropy(value: str) -> float:
     """Bits per character, by how often each occurs (Shannon)."""
     size = len(value)
     return -sum(count / size * math.log2(count / size) for count in Counter(value).values())
+
+
+def lower_of(text: str) -> str:
+    """In lower case, each character where it was."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.replace("\u0130", "i").lower()

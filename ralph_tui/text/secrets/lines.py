@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from ralph_tui.text.secrets import assigned, formats, named
+from ralph_tui.text.secrets import assigned, formats, named, returns
+from ralph_tui.text.secrets.formats import lower_of
 from ralph_tui.text.secrets.values import HIDDEN, Kind
 
 _SECRET_NAME = re.compile(
@@ -21,6 +22,8 @@ _SHORTEST = 8
 
 _LINE_END = re.compile(r"((?:\\{1,8}r)?\\{1,8}n|\n)")
 """Also the escaped one: in JSON a whole file stands in one line."""
+_CONTINUED = (3, 6)
+"""Backslashes of an escaped line end that follows a backslash: in JSON, and in JSON in JSON."""
 _INVISIBLE = re.compile(
     r"(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e))"
     r"(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?)"
@@ -28,8 +31,13 @@ _INVISIBLE = re.compile(
 )
 """What a terminal does not show may stand in the middle of a token."""
 
-_KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_ENDS = re.compile(r"-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BEGINS = re.compile(
+    r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: \d{1,3}(?!\d)"
+)
+_KEY_ENDS = re.compile(
+    r"-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{40,64}"
+)
+"""In PEM, and as PuTTY writes it."""
 _KEY_LINE = re.compile(
     r"[\s|>+\"',#*-]{0,40}(?:\d{1,6}[:|\t →-]{1,4})?"
     r"(?:[A-Za-z0-9+/=]{0,2000}|(?:Proc-Type|DEK-Info|Version|Comment|Hash)[:].{0,200})"
@@ -41,18 +49,11 @@ _KEY_LONGEST = 20_000
 _KEY_LINES = 200
 """Lines after which a key that never ends is taken for something else."""
 
-_RETURN = re.compile(r"(?<=[\w+/=.~-])(?:\r|\\{1,8}r(?!\\{1,8}n))(?=[\w+/=.~-])")
-"""Back to the begin of the line, also escaped: a terminal writes the rest of a token over it."""
-_PIECES = 20
-"""Of a token that returns cut; more are no token."""
-
 _PASSES = 4
 """Of secrets that stand one against the other each hides the next."""
 
 _WORD_AT_END = re.compile(r"[\w+/=.~-]{4,120}\Z")
 _WORD_AT_BEGIN = re.compile(r"[ \t]{0,40}([\w+/=.~-]{4,600})")
-_WORD_BEFORE = re.compile(r"[\w+/=.~-]{1,120}\Z")
-_WORD_AFTER = re.compile(r"[\w+/=.~-]{1,600}")
 _WORD_ALONE = re.compile(r"[ \t]{0,40}([A-Za-z0-9+/_-]{6,600}={0,2})[ \t\"',;]{0,4}")
 
 
@@ -144,9 +145,13 @@ class LineFilter:
         if "\\n" not in line:
             return self._one(line)
         parts = _LINE_END.split(line)
-        parts[::2] = [
-            part if self.idle and not _suspicious(part) else self._one(part) for part in parts[::2]
-        ]
+        for at in range(0, len(parts), 2):
+            part = parts[at]
+            if self.idle and not _suspicious(part):
+                continue
+            parts[at] = self._one(part)
+            if at + 1 < len(parts) and parts[at + 1].count("\\") in _CONTINUED:
+                self._named = assigned.open_name(part + "\\") or self._named
         return "".join(parts)
 
     def _one(self, line: str) -> str:
@@ -161,10 +166,10 @@ class LineFilter:
                 self._key_lines += 1
                 return HIDDEN if line.strip() else line
             self._key_lines = 0
-        lowered = _lower(line)
+        lowered = lower_of(line)
         spans = [*self._continued(line)]
         spans += self._private_keys(line)
-        spans += _rejoined(line)
+        spans += returns.spans(line)
         spans += _spans(line, lowered)
         self._look_ahead(line, lowered, spans)
         for _ in range(_PASSES):
@@ -172,7 +177,7 @@ class LineFilter:
                 break
             line = _without(line, spans)
             # What stood against a secret stands alone now, and may be seen to be one.
-            lowered = _lower(line)
+            lowered = lower_of(line)
             spans = _spans(line, lowered)
         return line
 
@@ -246,6 +251,7 @@ def _suspicious(text: str) -> bool:
         or "pwd" in lowered
         or "psw" in lowered
         or "credential" in lowered
+        or "private-lines" in lowered
         or "cookie" in lowered
         or "bearer" in lowered
         or "basic " in lowered
@@ -261,47 +267,13 @@ def _suspicious(text: str) -> bool:
         or "depasse" in lowered
         or "de_passe" in lowered
         or "wachtwoord" in lowered
-        or ("\r" in text and _RETURN.search(text) is not None)
+        or ("\r" in text and returns.possible(text))
         or formats.possible(text)
     )
 
 
 def _spans(line: str, lowered: str) -> list[tuple[int, int]]:
     return [span for kind in (formats, assigned, named) for span in kind.spans(line, lowered)]
-
-
-def _rejoined(line: str) -> Iterator[tuple[int, int]]:
-    """Each piece of the tokens that are cut by a return to the line's begin."""
-    if "\r" not in line and "\\r" not in line:
-        return
-    pieces: list[tuple[int, int]] = []
-    end = 0
-    for found in _RETURN.finditer(line):
-        if not pieces or end != found.start() or len(pieces) >= _PIECES:
-            yield from _pieces_of_tokens(line, pieces)
-            before = _WORD_BEFORE.search(line, max(0, found.start() - 120), found.start())
-            pieces = [before.span()] if before else []
-        after = _WORD_AFTER.match(line, found.end())
-        end = after.end() if after else found.end()
-        pieces.append((found.end(), end))
-    yield from _pieces_of_tokens(line, pieces)
-
-
-def _pieces_of_tokens(line: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    joined = "".join(line[begin:end] for begin, end in pieces)
-    for begin, end in formats.spans(joined, _lower(joined)) if joined else ():
-        at = 0
-        for left, right in pieces:
-            low, high = max(begin, at), min(end, at + right - left)
-            if low < high:
-                yield left + low - at, left + high - at
-            at += right - left
-
-
-def _lower(text: str) -> str:
-    """In lower case, each character where it was."""
-    lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text.replace("\u0130", "i").lower()
 
 
 def _without(line: str, spans: list[tuple[int, int]]) -> str:

@@ -46,6 +46,7 @@ _ATTRIBUTES = frozenset(
 _ADDRESS = re.compile(
     r"://(?:(?P<user>[^\s/?#@:\"'`<>\\]{0,80}):)?(?P<value>[^\s/\"'`<>\\]{1,300})@(?=[\w\[$<{])"
 )
+_DIGEST = re.compile(r"response\\{0,7}[\"']?=\\{0,7}[\"']?(?P<value>[0-9a-f]{32,128})")
 _SIGNED = re.compile(r"sig(?:nature)?=(?P<value>[a-z0-9%+/=_-]{27,1000})")
 _LOGINS = tuple(
     re.compile(command + r"[ \t=]{0,4}\\{0,7}[\"']?" + value)
@@ -120,6 +121,11 @@ def _signatures(_: str, lowered: str) -> Iterator[Span]:
         yield found.span("value")
 
 
+def _digests(_: str, lowered: str) -> Iterator[Span]:
+    for found in _DIGEST.finditer(lowered):
+        yield found.span("value")
+
+
 def _logins(text: str, _: str) -> Iterator[Span]:
     for pattern in _LOGINS:
         for found in pattern.finditer(text):
@@ -138,6 +144,7 @@ _FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[Span]]], ..
     (("cookie",), _cookies),
     (("://",), _addresses),
     (("sig",), _signatures),
+    (("digest",), _digests),
     ((" -u", " -p", "--user", "--proxy-u", "login", "redis-cli"), _logins),
     (("password ", "password\t"), _netrc),
 )

@@ -37,6 +37,12 @@ _HEX = re.compile(r"[0-9a-fA-F]{32,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-
 _TOKEN = re.compile(r"[\w+/=.~:%!$#*-]{16,}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,}={0,2}")
 _NAME_WORD = re.compile(r"(?i)pass(?:w(?:or)?d|phrase|code)?|pwd|token|secret|key|credential")
+_CODED = re.compile(
+    r"(?i:sha|md|base|oauth|utf|ipv|http|aes|rsa|ec|db|s|v|p|x)_?\d{1,4}(?![0-9a-z])"
+    r"|(?<=[a-z])\d(?=[A-Z])"
+)
+"""A number in the name of a variable: ``sha256_password``, ``user2Password``."""
+_LEET = re.compile(r"[A-Za-z]\d{1,2}[a-z]")
 _SENTENCE = re.compile(
     r"(?i)\b(?:is|are|be|was|must|should|cannot|can't|not|please|enter|your|for|required|invalid"
     r"|missing|expected|incorrect|wrong|forgot|reset|confirm|field|when|with|this|has|of|in)\b"
@@ -118,7 +124,9 @@ def is_bare_secret(kind: Kind, value: str, place: Place) -> bool:
         assigned = place.tight and not place.argument and known
         return assigned and "." not in value and (kind == "password" or len(value) >= 6)
     if _IDENTIFIER.fullmatch(value):
-        if place.argument or (_NAME_WORD.search(value) and not (place.tight and place.loud)):
+        if place.argument:
+            return False
+        if not (place.tight and place.loud) and is_name(kind, value):
             return False
         enough = 4 if place.tight else 6
         if kind == "key":
@@ -127,6 +135,20 @@ def is_bare_secret(kind: Kind, value: str, place: Place) -> bool:
     if kind == "password":
         return len(value) >= 4
     return len(value) >= 8 and (is_mixed(value) or len(_DIGIT.findall(value)) >= 2)
+
+
+def is_name(kind: Kind, value: str) -> bool:
+    """Whether an identifier is named for what it holds, such as ``new_password2``.
+
+    A password with such a word in it has digits where no name has them: ``topSecret123``.
+    """
+    if _NAME_WORD.search(value) is None:
+        return False
+    rest = _CODED.sub("", value)
+    if len(_DIGIT.findall(rest)) >= (2 if kind == "password" else 3):
+        return False
+    unlike = _LEET.search(rest) or (value[0].isupper() and _DIGIT.search(rest))
+    return kind == "key" or not unlike
 
 
 def is_option(kind: Kind, value: str, rest: str) -> bool:

@@ -18,6 +18,7 @@ from ralph_tui.analysis.touched import to_check, touched_by
 from ralph_tui.fleet.work import FleetWork
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
+from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
 from ralph_tui.state.roster_wording import untold_words
 from ralph_tui.text.format import count, duration, percent, points_gained
@@ -166,7 +167,11 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
 
 
 def _to_check(state: RunState, width: int) -> Iterator[Line]:
-    """What could make tests pass without the work being done; the report says when."""
+    """Words that never reached the agent; then what could make tests pass without the work being
+    done: the report says when.
+    """
+    if unsent := unsent_words(item.text for item in state.guidance.queued):
+        yield from ([(row, "warn")] for row in wrap(f"{WARNING.glyph} {unsent}", width, 2))
     command = state.run.started.command if state.run.started else None
     config, tests, named = to_check(touched_by(state), command)
     changed = {

@@ -28,6 +28,9 @@ def doing(state: RunState, now: datetime, *, lost: bool | str = False) -> Line:
         return [(f"{ASKED.glyph} waits for an answer", "warn")]
     if run.live and (help_ := state.intelligence.asked) is not None:
         return [(f"{PHASES['thinking'].glyph} asks a model: {in_words(help_.purpose)}", "accent")]
+    if (trouble := state.service.trouble) is not None:
+        took = _took(trouble.since, now).strip()
+        return [(f"{PHASES['limited'].glyph} {took}: {trouble.word}", "warn")]
     term = PHASES[run.phase]
     match run.phase:
         case "agent" | "waiting":

@@ -73,7 +73,12 @@ OPENCODE = Quirks(
     denied_by_rule="The user has specified a rule which prevents",
     login="run `opencode auth login`, or put a valid key into opencode.json",
     abilities=Abilities(
-        questions=True, words_mid_turn=True, context="turn end", cost=True, resume=True
+        questions=True,
+        words_mid_turn=True,
+        context="turn end",
+        cost=True,
+        tokens=False,
+        resume=True,
     ),
 )
 GEMINI = Quirks(

@@ -274,7 +274,7 @@ class AcpSession(RpcSession):
         if not self.began or self._end_requested:
             return super()._on_idle()
         if said := self._silence.passes():
-            return [self._note(said)]
+            return [self._note(said).model_copy(update={"service": "silent"})]
         self._gave_up = True
         self._end(SessionEnd("limited", limit="outage"))
         return ()

@@ -11,6 +11,7 @@ from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.acp.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.acp.usage import Usage
 from ralph_tui.adapters.agents.claims import spoken
+from ralph_tui.adapters.agents.failures import classify
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events import AgentNoted, Event
 from ralph_tui.text.sanitize import shorten
@@ -171,8 +172,11 @@ class UpdateReader:
         again = told.get("codexErrorInfo") == error.get("codexErrorInfo")
         if error.get("willRetry") is True and not again:
             said = as_text(error.get("additionalDetails")) or as_text(error.get("message"))
-            words = shorten(said)
-            yield self._note(f"The service refuses ({words}); the agent tries again", "warn")
+            info = error.get("codexErrorInfo")
+            call = classify(next(iter(as_map(info)), as_text(info)), None, said)
+            text = f"The service refuses ({shorten(said)}); the agent tries again"
+            noted = self._note(text, "warn")
+            yield noted.model_copy(update={"service": call.limit or "outage"})
 
     def _beats(self) -> Iterator[Event]:
         if self._now - self._beat >= BEAT_S:

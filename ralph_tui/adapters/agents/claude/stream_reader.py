@@ -199,7 +199,8 @@ class StreamReader:
 
     def _retry(self, fields: Json) -> Iterator[Event]:
         self.ends.retried(as_text(fields.get("error")), fields.get("error_status"))
-        yield self._note(*notices.retry(fields))
+        noted = self._note(*notices.retry(fields))
+        yield noted.model_copy(update={"service": notices.trouble(fields)})
 
     def _noticed(self, fields: Json) -> Iterator[Event]:
         kind = _kind(fields)

@@ -171,7 +171,8 @@ class CodexReader:
             call = limits.failed(error)
             if self._is_main(params):
                 self.retrying = call
-            yield self._note(limits.retried(error, call), "warn")
+            noted = self._note(limits.retried(error, call), "warn")
+            yield noted.model_copy(update={"service": call.limit or "outage"})
         elif words := as_text(error.get("message")).strip():
             yield self._note(with_local_times(words), "error")
 

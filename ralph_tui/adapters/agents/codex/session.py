@@ -264,7 +264,7 @@ class CodexSession(RpcSession):
         elif reader.retrying is not None:
             self._end(reader.windows.end(reader.retrying, _now()))
         elif said := self._silence.passes():
-            return [self._note(said)]
+            return [self._note(said).model_copy(update={"service": "silent"})]
         return ()
 
     # -- the end ---------------------------------------------------------------------------------

@@ -28,12 +28,17 @@ from ralph_tui.adapters.agents.rpc.messages import (
 )
 from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.adapters.processes.child import Child, Exit
+from ralph_tui.adapters.processes.memory import worked
 from ralph_tui.events import Event
 from ralph_tui.ports import Emit, Turn
 
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0
-"""Seconds after its start at which an agent that has not begun is given up."""
+"""Seconds after its start at which an agent that has not begun is given up, if it does nothing."""
+LONGEST_HANDSHAKE_S = 180.0
+"""The same of one that uses its processor or writes: it starts slowly."""
+LIFE_SIGNS = 4
+"""How often within `HANDSHAKE_S` it is checked for signs of life."""
 NOT_READY_S = 10.0
 """Seconds of silence after which it is said that an agent which has not begun is waited for."""
 MOST_NOISE = 200
@@ -91,8 +96,8 @@ class RpcSession(ProcessSession):
         self._lateness_told = False
         self._noise = 0
         """Lines that were no message."""
-        self._handshake = threading.Timer(HANDSHAKE_S, self._give_handshake_up)
-        self._handshake.daemon = True
+        self._began_or_over = threading.Event()
+        self._handshake = threading.Thread(target=self._await_handshake, daemon=True)
 
     def begin(self, agent: str) -> None:
         """See `ProcessSession`; from here on it has its time to be ready."""
@@ -185,10 +190,22 @@ class RpcSession(ProcessSession):
             self._is_none(f"it prints lines that are no messages: {shown}")
         return self._complain("", f"Not a message: {shown}")
 
-    def _give_handshake_up(self) -> None:
-        if not self.began:
-            late = f"The agent was not ready within {HANDSHAKE_S:g} s of its start"
-            self._end(SessionEnd("error", f"{late}; run it by hand to see why."), at_once=True)
+    def _await_handshake(self) -> None:
+        """Give it up when it does nothing any more, or has started for too long."""
+        waited, idle, gap = 0.0, 0, HANDSHAKE_S / LIFE_SIGNS
+        signs: tuple[int, int, int | None] | None = None
+        while not self._began_or_over.wait(gap) and not self.began:
+            waited += gap
+            now = self.offset, self._noise, worked(self._child.pid)
+            idle = idle + 1 if now == signs else 0
+            signs = now
+            longest = waited >= LONGEST_HANDSHAKE_S
+            if longest or (waited >= HANDSHAKE_S * 0.99 and (idle or now[2] is None)):
+                limit = LONGEST_HANDSHAKE_S if longest else HANDSHAKE_S
+                late = f"The agent was not ready within {limit:g} s of its start"
+                end = SessionEnd("error", f"{late}; run it by hand to see why.")
+                self._end(end, at_once=True)
+                return
 
     def _is_none(self, why: str) -> None:
         """The program is no agent that we can drive."""
@@ -197,7 +214,7 @@ class RpcSession(ProcessSession):
             self._end(SessionEnd("error", said), at_once=True)
 
     def _session_end(self, ended: Exit) -> SessionEnd:
-        self._handshake.cancel()
+        self._began_or_over.set()
         end = super()._session_end(ended)
         failed = end.outcome in ("error", "crashed")
         return replace(end, outcome="not_started") if failed and not self.began else end

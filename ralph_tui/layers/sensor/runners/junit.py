@@ -91,7 +91,7 @@ class JUnit:
             suites[-1].tally.add(inner.settled())
         result = _copy(total) if total is not None else Tally()
         result.add(suites[0].settled())
-        return result
+        return total if result.seen == 0 else result  # Open tags alone count nothing.
 
     def _joined(self, line: str) -> str:
         if not self._carry:

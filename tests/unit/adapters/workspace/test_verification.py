@@ -17,6 +17,7 @@ from ralph_tui.adapters.workspace import verification
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import NoRoomError
 from ralph_tui.layers.sensor.gate import Counts
+from ralph_tui.text.secrets import LineFilter
 from tests.paths import FIXTURES, ROOT
 from tests.waiting import until
 
@@ -158,20 +159,35 @@ def test_nearly_secrets_without_end_take_a_bounded_time(
     assert result.counts.passed == 3
 
 
-def test_cancel_amid_nearly_secrets_without_end(tmp_path: Path) -> None:
+def test_cancel_amid_nearly_secrets_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind the cancel little more than what was held is looked through."""
     log = tmp_path / "log"
+    cancelled = threading.Event()
+    looked_through: list[int] = []
+
+    class Counted(LineFilter):
+        def block(self, text: str) -> str:
+            if cancelled.is_set():
+                looked_through.append(len(text))
+            return super().block(text)
+
+    monkeypatch.setattr(capture, "LineFilter", Counted)
     code = NEARLY % (1_000_000, "")
     running = gate(f"exec {shlex.quote(sys.executable)} -c {shlex.quote(code)}", tmp_path)
 
     def cancel() -> None:
         until(lambda: log.exists() and log.stat().st_size > 100_000)
         running.cancel()
+        cancelled.set()
 
     canceller = threading.Thread(target=cancel)
     canceller.start()
     result = running.run(log)
     canceller.join()
     assert result.cancelled
+    assert sum(looked_through) <= 4 * capture.HOLD_LIMIT
     assert b" bytes of output are left out here: " in log.read_bytes()
 
 
@@ -297,6 +313,27 @@ def test_80_megabytes_of_output_stay_out_of_memory(tmp_path: Path) -> None:
     )
     measured = json.loads(done.stdout)
     assert measured["ok"]
-    assert (tmp_path / "log").stat().st_size > 80_000_000
+    assert (tmp_path / "log").stat().st_size < 2 * capture.KEPT_LIMIT + 100
     assert measured["kb"] < 30_000
     (tmp_path / "log").unlink()
+
+
+def test_open_tags_leave_little_and_count_nothing(tmp_path: Path) -> None:
+    code = "print('<testsuite n=1>\\n' * 200_000); print('the end')"
+    log = tmp_path / "log"
+    result = gate(f"{sys.executable} -c {shlex.quote(code)}; exit 1", tmp_path).run(log)
+    assert (result.exit_code, result.counts) == (1, None)
+    kept = log.read_bytes()
+    assert len(kept) < 2 * capture.KEPT_LIMIT + 100
+    assert kept.startswith(b"<testsuite n")
+    assert b" bytes of output are left out here]" in kept
+    assert kept.endswith(b"the end\n")
+
+
+def test_what_no_runner_can_have_counted_is_doubted(tmp_path: Path) -> None:
+    claim = "===== 999999999999 passed in 0.12s ====="
+    result = gate(f"echo '{claim}'", tmp_path).run(tmp_path / "log")
+    assert (result.ok, result.counts) == (True, None)
+    assert "claims 999,999,999,999 tests" in result.doubt
+    believed = gate("echo '== 900000 passed in 9.12s =='", tmp_path).run(tmp_path / "log")
+    assert (believed.doubt, believed.counts and believed.counts.passed) == ("", 900_000)
