@@ -23,6 +23,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.run import Noticed
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor import files_changed
+from ralph_tui.plain_files import folder_of
 from ralph_tui.ports import Emit
 
 Batches = Iterable[set[tuple[watchfiles.Change, str]]]
@@ -189,11 +190,8 @@ def _utf8_name(folder: Path) -> Iterator[str]:
     try:
         str(folder).encode("utf-8")
     except UnicodeEncodeError:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
+        with folder_of(folder / "any") as descriptor:
             yield f"/proc/self/fd/{descriptor}"
-        finally:
-            os.close(descriptor)
     else:
         yield str(folder)
 
