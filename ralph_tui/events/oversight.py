@@ -40,6 +40,7 @@ Subject = Literal[
     "circuit",
     "conflicts",
     "owner",
+    "unanswered",
     "oversight",
 ]
 """What an intervention is about: a detection, or another row of the table; `oversight`: that the

@@ -24,8 +24,17 @@ Takes = Literal["nothing", "words", "instructions", "more", "choices"]
 answers to the agent's own questions.
 """
 Topic = Literal[
-    "silence", "redirect", "pause", "criterion", "prompt", "handoff", "permission", "choice"
+    "silence",
+    "redirect",
+    "pause",
+    "goal",
+    "criterion",
+    "prompt",
+    "handoff",
+    "permission",
+    "choice",
 ]
+"""``goal``: the completion command passes before iteration 1, so what completes the run?"""
 SILENCE = "the default"
 """`QuestionAnswered.by` of a question that its default decided because nobody answered."""
 

@@ -35,7 +35,7 @@ from ralph_tui.state.roster_wording import changed_row
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
-    PROMISE_NEEDED,
+    PASSES_BEFORE,
     ROWS,
     Row,
     Wording,
@@ -169,7 +169,7 @@ def _gate(event: GateFinished) -> Row | None:
     if event.timed_out:
         return Row("warn", "TESTS", f"the completion command {gate_words(event)}", event.tail)
     if event.iteration == 0 and event.ok:
-        return Row("warn", "TESTS", f"the completion command already passes: {PROMISE_NEEDED}")
+        return Row("warn", "TESTS", PASSES_BEFORE)
     return None
 
 

@@ -21,6 +21,7 @@ from ralph_tui.events import (
     Paused,
     PauseRequested,
     PermissionsChanged,
+    QuestionAnswered,
     ReadingTaken,
     RunCrashed,
     RunFinished,
@@ -130,6 +131,7 @@ class RunFold(Spending, Fold):
         return (
             on(RunStarted, self._run_started),
             on(RunResumed, self._run_resumed),
+            on(QuestionAnswered, self._question_answered),
             on(IterationStarted, self._iteration_started),
             on(StepEntered, self._step_entered),
             on(IterationFinished, self._iteration_finished),
@@ -171,6 +173,18 @@ class RunFold(Spending, Fold):
         self.budget_usd, self.budget_tokens = event.budget_usd, event.budget_tokens
         self.model = event.model
         self.permission_mode = event.permissions
+
+    def _question_answered(self, event: QuestionAnswered) -> bool:
+        """Before iteration 1 an answer may say what completes the run."""
+        chosen: dict[str, object] = {}
+        if event.answer == "criterion":
+            chosen = {"criterion": event.text.strip()}
+        elif event.answer == "promise":
+            chosen = {"until_promise": True}
+        if self.started is None or self.iteration or not chosen:
+            return False
+        self.started = self.started.model_copy(update=chosen)
+        return True
 
     def _run_resumed(self, event: RunResumed) -> None:
         """Whatever was going on is not any more; what it has cost stays."""

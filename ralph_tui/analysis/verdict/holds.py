@@ -31,6 +31,7 @@ from ralph_tui.text.terms import (
 TOPICS = {
     "redirect": "Send the agent new instructions?",
     "pause": "Go on?",
+    "goal": "When is it done?",
     "criterion": "Is it done?",
 }
 """What is to be decided, where the question's own text gives only the reason."""

@@ -88,6 +88,7 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Restore an iteration from before them.",
     ),
     "owner": (),
+    "unanswered": (),
     "oversight": UNWATCHED,
 }
 

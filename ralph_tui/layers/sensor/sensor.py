@@ -1,9 +1,10 @@
 """Completion, measured: one source speaks for the whole run, and only a passed gate reads 100.
 
 ``tests`` speaks when a known runner counted tests, ``plan`` when the plan file has items, ``agent``
-when its last report names a number, ``estimate`` when one was made. The first that can speak is
-kept; while it is silent its last value is held, and from the third silent reading in a row on the
-first other one that can speak takes over (`restarted`: the windows begin anew).
+when its last report names a number, ``estimate`` when one was made. A command that passed before
+anything was done guards the work and measures no progress: ``tests`` do not speak then. The first
+that can speak is kept; while it is silent its last value is held, and from the third silent reading
+in a row on the first other one that can speak takes over (`restarted`: the windows begin anew).
 
 The state is small and follows from the journal: feed past ``GateFinished``, ``FilesChanged`` and
 ``ReadingTaken`` events to `Sensor.recall`, in order, and it goes on where it stood.
@@ -111,6 +112,20 @@ class SensorState:
     next_item: str = ""
     """The plan as it was last read: a file that disappears takes no item with it."""
 
+    @property
+    def guards(self) -> bool:
+        """Whether the command passed at the baseline, so that its tests measure no progress.
+
+        Runs recorded before this rule go on with ``tests``.
+        """
+        return self.green and self.source != "tests"
+
+
+def earns(state: SensorState, *, promise: bool, needs_promise: bool, judged: bool) -> bool:
+    """Whether a command that passes now completes the run."""
+    by_promise = needs_promise or state.green
+    return not judged and (not by_promise or (promise and state.changed))
+
 
 class Sensor:
     """Yields a reading per iteration.
@@ -148,11 +163,17 @@ class Sensor:
         *,
         promise: bool = False,
         changed: Sequence[str] = (),
+        needs_promise: bool = False,
+        judged: bool = False,
     ) -> Reading:
-        """The reading after an iteration, with what this iteration claimed and changed."""
+        """The reading after an iteration, with what this iteration claimed and changed.
+
+        `needs_promise`: a command that passes completes only with a promise and a changed file.
+        `judged`: it does not complete at all, a criterion does.
+        """
         before = replace(self.state, changed=self.state.changed or bool(changed))
         self.state = before
-        earned = not before.green or (promise and before.changed)
+        earned = earns(before, promise=promise, needs_promise=needs_promise, judged=judged)
         reading = self._reading(iteration, gate, plan, report, estimate, earned=earned)
         reading = self._with_news(reading, gate, plan)
         warnings = _shrinkage(before, reading)
@@ -191,7 +212,7 @@ class Sensor:
     ) -> Reading:
         state = self.state
         spoken: dict[ReadingSource, Spoken | None] = {
-            "tests": tests_say(gate, state.base),
+            "tests": None if state.guards else tests_say(gate, state.base),
             "plan": plan_says(plan),
             "agent": number(report.completion if report else None),
             "estimate": number(estimate),
@@ -199,7 +220,7 @@ class Sensor:
         reading = self._of_source(iteration, spoken)
         passed = gate is not None and gate.ok and not self._vanished(gate)
         silent = reading.held and (state.source is None or reading.source == "tests")
-        if passed and (silent or reading.source == "estimate"):
+        if passed and not state.guards and (silent or reading.source == "estimate"):
             # The gate says yes without a count; next to that, activity measures nothing.
             reading = Reading(iteration, UNPROVEN, "tests", note="the completion command passed")
         if passed and earned:
@@ -230,6 +251,8 @@ class Sensor:
         """How many tests pass for the first time by these counts, which are remembered."""
         if counts is None:
             return 0
+        if self.state.guards:  # no reading tells how many there are
+            self.state = replace(self.state, most=max(self.state.most, counts.total))
         before = self.state.tests
         if not all_named(counts, self.state.most):
             self.state = replace(self.state, tests=before.naming(counts.failing))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, SensorState
+from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, SensorState, earns
 
 
 def unread(
@@ -14,9 +14,12 @@ def unread(
     *,
     promise: bool = False,
     changed: Sequence[str] = (),
+    needs_promise: bool = False,
+    judged: bool = False,
 ) -> Reading:
-    """`state`: what the sensor remembered before it failed."""
-    earned = not state.green or (promise and (state.changed or bool(changed)))
+    """`state`: what the sensor remembered before it failed; the rest as of `Sensor.read`."""
+    now = replace(state, changed=state.changed or bool(changed))
+    earned = earns(now, promise=promise, needs_promise=needs_promise, judged=judged)
     held = Reading(
         iteration,
         min(UNPROVEN, max(0.0, state.value)),

@@ -26,6 +26,7 @@ from ralph_tui.tui.modals.question_evidence import (
 TITLES = {
     "redirect": "REDIRECT at iteration {}",
     "pause": "PAUSE after iteration {}",
+    "goal": "When is it done?",
     "criterion": "Is it done? The agent says so in iteration {}",
     "handoff": "Handoff of iteration {}",
     "silence": "Iteration {} needs a decision",

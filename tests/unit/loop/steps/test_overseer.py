@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.analysis.verdict import verdict
 from ralph_tui.commands import (
     Abort,
     Answer,
@@ -337,13 +336,11 @@ def test_files_are_restored_only_while_nobody_uses_them() -> None:
 
 
 def test_of_a_command_that_passed_before_anything_was_done_the_question_says_so() -> None:
-    world = World([10, 10, 10, 10, 10, 10, 10], mode="attended")
+    world = World([10, 10, 10, 10, 10, 10, 10], mode="attended", until_promise=True)
     world.play(lambda asked: answer("abort")(asked))
     asked = world.all(QuestionAsked)[-1]
     needed = "the run ends only with a promise and a changed file"
     assert asked.text.endswith(f"; the completion command passes already: {needed}")
-    told = verdict(RunState().apply_all([e for e in world.events if e.seq < asked.seq]), asked.at)
-    assert needed in told.text
 
 
 # -- PAUSE -----------------------------------------------------------------------------------------
@@ -383,7 +380,7 @@ def test_a_headless_run_ends_when_nobody_answers_a_pause() -> None:
     pause = world.all(QuestionAsked)[1]
     assert pause.deadline is not None
     assert (world.events[-1].at - pause.at).total_seconds() >= 1800
-    assert last(world) == ("aborted", "nobody answered the question in time")
+    assert last(world) == ("aborted", "no answer in time")
 
 
 def test_an_attended_pause_waits_for_days() -> None:
