@@ -13,6 +13,7 @@ __all__ = [
     "QuestionAnswered",
     "QuestionAsked",
     "QuestionHeld",
+    "QuestionPostponed",
     "QuestionWithdrawn",
     "WaitEnded",
     "WaitStarted",
@@ -108,7 +109,7 @@ class QuestionAsked(Event):
     text: Plain
     options: list[Option]
     default: Line = ""
-    """The answer that silence gives; empty: it waits for ever."""
+    """The answer that silence gives; empty, of older versions: it waits for ever."""
     deadline: datetime | None = None
     """UTC; None waits for ever."""
     about: Line = ""
@@ -153,6 +154,15 @@ class QuestionHeld(Event):
     kind: Literal["question_held"] = "question_held"
     question_id: Line
     by: Line = "you"
+
+
+class QuestionPostponed(Event):
+    """Somebody is at a screen of the run: its default is taken later."""
+
+    kind: Literal["question_postponed"] = "question_postponed"
+    question_id: Line
+    deadline: datetime
+    """UTC."""
 
 
 class QuestionWithdrawn(Event):

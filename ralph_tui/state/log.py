@@ -24,6 +24,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.foreign import ForeignLog
+from ralph_tui.state.goal import PASSES_BEFORE
 from ralph_tui.state.log_affairs import Affairs
 from ralph_tui.state.log_ends import Ends
 from ralph_tui.state.log_entries import LogEntries, LogEntry, LogRow
@@ -35,7 +36,6 @@ from ralph_tui.state.roster_wording import changed_row
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
-    PASSES_BEFORE,
     ROWS,
     Row,
     Wording,

@@ -21,7 +21,6 @@ from ralph_tui.events import (
     Paused,
     PauseRequested,
     PermissionsChanged,
-    QuestionAnswered,
     ReadingTaken,
     RunCrashed,
     RunFinished,
@@ -44,6 +43,7 @@ from ralph_tui.events.base import Event
 from ralph_tui.events.run import StopMode
 from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.goal import Goal
 from ralph_tui.state.spending import Spending
 
 Phase = Literal[
@@ -59,16 +59,14 @@ Phase = Literal[
 ]
 
 
-class RunFold(Spending, Fold):
+class RunFold(Goal, Spending, Fold):
     """What the header and `status` say."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.started: RunStarted | None = None
         self.finished: RunFinished | None = None
         self.crash: RunCrashed | None = None
         self.phase: Phase = "starting"
-        self.iteration = 0
         self.max_iterations = 0
         self.budget_usd: float | None = None
         self.budget_tokens: int | None = None
@@ -131,7 +129,7 @@ class RunFold(Spending, Fold):
         return (
             on(RunStarted, self._run_started),
             on(RunResumed, self._run_resumed),
-            on(QuestionAnswered, self._question_answered),
+            *self.goal_handlers(),
             on(IterationStarted, self._iteration_started),
             on(StepEntered, self._step_entered),
             on(IterationFinished, self._iteration_finished),
@@ -173,18 +171,6 @@ class RunFold(Spending, Fold):
         self.budget_usd, self.budget_tokens = event.budget_usd, event.budget_tokens
         self.model = event.model
         self.permission_mode = event.permissions
-
-    def _question_answered(self, event: QuestionAnswered) -> bool:
-        """Before iteration 1 an answer may say what completes the run."""
-        chosen: dict[str, object] = {}
-        if event.answer == "criterion":
-            chosen = {"criterion": event.text.strip()}
-        elif event.answer == "promise":
-            chosen = {"until_promise": True}
-        if self.started is None or self.iteration or not chosen:
-            return False
-        self.started = self.started.model_copy(update=chosen)
-        return True
 
     def _run_resumed(self, event: RunResumed) -> None:
         """Whatever was going on is not any more; what it has cost stays."""

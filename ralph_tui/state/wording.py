@@ -25,7 +25,6 @@ from ralph_tui.events import (
     QuestionAsked,
     QuestionHeld,
     RunResumed,
-    RunStarted,
     SessionFinished,
     StandingInstructionChanged,
     StopRequested,
@@ -176,14 +175,6 @@ ROWS: dict[type[Event], Wording] = dict(
 """Rows of the log that are lines, too."""
 
 JOURNAL_RESTORED = "the journal had been deleted; it was written again"
-PASSES_BEFORE = "the completion command passes before anything was done: its pass ends nothing"
-PROMISE_NEEDED = "the run ends only with a promise and a changed file"
-CRITERION_NEEDED = "the run ends only when its criterion is met"
-
-
-def needed_words(started: RunStarted | None) -> str:
-    """What ends a run whose completion command passes already."""
-    return CRITERION_NEEDED if started is not None and started.criterion else PROMISE_NEEDED
 
 
 def stop_words(e: StopRequested) -> str:

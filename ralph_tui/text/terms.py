@@ -6,8 +6,6 @@ Rule: a state is looked up by its name in the events; its colour is the screen's
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from ralph_tui.text.sanitize import clip, one_line
-
 
 class Term(NamedTuple):
     """How one state is shown."""
@@ -290,15 +288,6 @@ ANSWERS: Mapping[str, str] = {"roll_back": "restore", "retry": "interrupt"}
 
 ALLOWING = ("once", "session")
 """Answers that let an agent do what it may not do by itself."""
-
-
-def passes_before_words(command: str) -> str:
-    """Why a run cannot begin with a completion command that passes already, and what to do."""
-    return (
-        f"the completion command passes already, so it cannot say when the work is done "
-        f"({clip(one_line(command), 80)}): add --criterion TEXT to say it in words, or "
-        "--until-promise to run until the agent promises it"
-    )
 
 
 def answer_word(name: str) -> str:

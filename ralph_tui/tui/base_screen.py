@@ -1,6 +1,6 @@
 """What the app asks of the screen at the bottom of a stack."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import events
 
@@ -12,6 +12,9 @@ class BaseScreen(StyledScreen):
 
     typed: Sequence[events.Key] = ()
     """Keys that are meant for the screen that is going to stand in its place."""
+
+    when_here: Callable[[], None] = staticmethod(lambda: None)
+    """Called once in a while, as long as a key or the mouse is used on whichever screen."""
 
     def key_came(self) -> None:
         """A key is pressed, here or in a dialog above, and about to be handled."""

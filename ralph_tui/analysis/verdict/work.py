@@ -7,7 +7,7 @@ from ralph_tui.events.control import AlarmName, AlarmRaised
 from ralph_tui.layers.control import iterations_needed
 from ralph_tui.layers.sensor.passing import passes_already
 from ralph_tui.state import Intervention, RunState
-from ralph_tui.state.wording import needed_words
+from ralph_tui.state.goal import needed_words
 from ralph_tui.text.format import count, ending, percent, place
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (

@@ -3,6 +3,8 @@
 Pure.
 """
 
+from typing import Literal
+
 from ralph_tui.events import RunStarted
 from ralph_tui.events.sensor import ReadingTaken
 from ralph_tui.state import RunState
@@ -10,6 +12,26 @@ from ralph_tui.state import RunState
 PASSES_ALREADY = "the completion command passes already"
 PASSED_BEFORE = (PASSES_ALREADY, f"{PASSES_ALREADY}: a promise and a change are needed")
 """Notes of a first reading that say so; the second is of older journals."""
+
+
+CompletedBy = Literal["command", "promise", "judge"]
+"""What completes a run whose command passes: that, the agent's promise, or a judge's yes."""
+
+
+def earns(by: CompletedBy, *, green: bool, promised: bool) -> bool:
+    """Whether a command that passes now completes the run.
+
+    `green`: it passed at the baseline; `promised`: the agent promises, and a file has changed.
+    """
+    return by != "judge" and ((by == "command" and not green) or promised)
+
+
+def completed_by(state: RunState) -> CompletedBy:
+    """What completes this run once its command passes."""
+    started = state.run.started
+    if started is not None and started.criterion:
+        return "judge"
+    return "promise" if needs_promise(state) else "command"
 
 
 def passed_before(state: RunState) -> bool:

@@ -1,10 +1,10 @@
 """Completion, measured: one source speaks for the whole run, and only a passed gate reads 100.
 
-``tests`` speaks when a known runner counted tests, ``plan`` when the plan file has items, ``agent``
-when its last report names a number, ``estimate`` when one was made. A command that passed before
-anything was done guards the work and measures no progress: ``tests`` do not speak then. The first
-that can speak is kept; while it is silent its last value is held, and from the third silent reading
-in a row on the first other one that can speak takes over (`restarted`: the windows begin anew).
+``tests`` speaks when a known runner counted tests (and not of a command that passed before anything
+was done), ``plan`` when the plan file has items, ``agent`` when its last report names a number,
+``estimate`` when one was made. The first that can speak is kept; while it is silent its last value
+is held, and from the third silent reading in a row on the first other one that can speak takes over
+(`restarted`: the windows begin anew).
 
 The state is small and follows from the journal: feed past ``GateFinished``, ``FilesChanged`` and
 ``ReadingTaken`` events to `Sensor.recall`, in order, and it goes on where it stood.
@@ -25,7 +25,7 @@ from ralph_tui.layers.sensor.novelty import (
     open_items,
     ticked_items,
 )
-from ralph_tui.layers.sensor.passing import PASSES_ALREADY
+from ralph_tui.layers.sensor.passing import PASSES_ALREADY, CompletedBy, earns
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.spoken import (
     Spoken,
@@ -34,6 +34,7 @@ from ralph_tui.layers.sensor.spoken import (
     plan_says,
     recorded_counts,
     tests_say,
+    vanished,
 )
 from ralph_tui.layers.sensor.tampering import named_files, tampering
 from ralph_tui.state import RunState
@@ -114,17 +115,8 @@ class SensorState:
 
     @property
     def guards(self) -> bool:
-        """Whether the command passed at the baseline, so that its tests measure no progress.
-
-        Runs recorded before this rule go on with ``tests``.
-        """
+        """The command passed at the baseline; older runs go on with ``tests``."""
         return self.green and self.source != "tests"
-
-
-def earns(state: SensorState, *, promise: bool, needs_promise: bool, judged: bool) -> bool:
-    """Whether a command that passes now completes the run."""
-    by_promise = needs_promise or state.green
-    return not judged and (not by_promise or (promise and state.changed))
 
 
 class Sensor:
@@ -148,8 +140,7 @@ class Sensor:
         reading = self._with_news(
             self._reading(0, gate, plan, report, None, earned=False), gate, plan
         )
-        if green:
-            reading = replace(reading, note=PASSES_ALREADY)
+        reading = replace(reading, note=PASSES_ALREADY if green else reading.note)
         self._remember(reading)
         return reading
 
@@ -163,17 +154,12 @@ class Sensor:
         *,
         promise: bool = False,
         changed: Sequence[str] = (),
-        needs_promise: bool = False,
-        judged: bool = False,
+        by: CompletedBy = "command",
     ) -> Reading:
-        """The reading after an iteration, with what this iteration claimed and changed.
-
-        `needs_promise`: a command that passes completes only with a promise and a changed file.
-        `judged`: it does not complete at all, a criterion does.
-        """
+        """The reading after an iteration, with what this iteration claimed and changed."""
         before = replace(self.state, changed=self.state.changed or bool(changed))
         self.state = before
-        earned = earns(before, promise=promise, needs_promise=needs_promise, judged=judged)
+        earned = earns(by, green=before.green, promised=promise and before.changed)
         reading = self._reading(iteration, gate, plan, report, estimate, earned=earned)
         reading = self._with_news(reading, gate, plan)
         warnings = _shrinkage(before, reading)
@@ -218,7 +204,7 @@ class Sensor:
             "estimate": number(estimate),
         }
         reading = self._of_source(iteration, spoken)
-        passed = gate is not None and gate.ok and not self._vanished(gate)
+        passed = gate is not None and gate.ok and not vanished(gate, self.state.most)
         silent = reading.held and (state.source is None or reading.source == "tests")
         if passed and not state.guards and (silent or reading.source == "estimate"):
             # The gate says yes without a count; next to that, activity measures nothing.
@@ -251,19 +237,13 @@ class Sensor:
         """How many tests pass for the first time by these counts, which are remembered."""
         if counts is None:
             return 0
-        if self.state.guards:  # no reading tells how many there are
-            self.state = replace(self.state, most=max(self.state.most, counts.total))
-        before = self.state.tests
+        most = max(self.state.most, counts.total if self.state.guards else 0)
+        self.state, before = replace(self.state, most=most), self.state.tests
         if not all_named(counts, self.state.most):
             self.state = replace(self.state, tests=before.naming(counts.failing))
             return 0
         self.state = replace(self.state, tests=before.after(counts.failing))
         return len(before.open - set(counts.failing))
-
-    def _vanished(self, gate: GateResult) -> bool:
-        """Whether tests were counted once and none is left: such a pass proves nothing."""
-        counts = counts_of(gate)
-        return counts is not None and counts.total == 0 and self.state.most > 0
 
     def _of_source(self, iteration: int, spoken: dict[ReadingSource, Spoken | None]) -> Reading:
         """What the source in charge says, or the next one, or the last value held."""

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, SensorState, earns
+from ralph_tui.layers.sensor.passing import CompletedBy, earns
+from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, SensorState
 
 
 def unread(
@@ -14,12 +15,11 @@ def unread(
     *,
     promise: bool = False,
     changed: Sequence[str] = (),
-    needs_promise: bool = False,
-    judged: bool = False,
+    by: CompletedBy = "command",
 ) -> Reading:
     """`state`: what the sensor remembered before it failed; the rest as of `Sensor.read`."""
-    now = replace(state, changed=state.changed or bool(changed))
-    earned = earns(now, promise=promise, needs_promise=needs_promise, judged=judged)
+    promised = promise and (state.changed or bool(changed))
+    earned = earns(by, green=state.green, promised=promised)
     held = Reading(
         iteration,
         min(UNPROVEN, max(0.0, state.value)),

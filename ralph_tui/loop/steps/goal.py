@@ -11,7 +11,7 @@ from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.overseer import ended_by
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
-from ralph_tui.text.terms import passes_before_words
+from ralph_tui.state.goal import passes_before_words
 
 CRITERION = Option(
     key="w",

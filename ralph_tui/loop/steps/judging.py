@@ -109,10 +109,10 @@ class Judging:
                     _changed(files),
                 ],
                 options=[YES, NO, GUIDE, ABORT],
-                default="no" if self._run.headless else "",
+                default="no",
                 diff=diff,
             ),
-            within_s=self._run.rules.oversight.pause_timeout_s if self._run.headless else None,
+            within_s=self._run.rules.oversight.pause_timeout_s,
         )
         match answer.answer:
             case "yes":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ralph_tui.events import AssessmentMade, FilesChanged, GateFinished, GateStarted, Noticed
 from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
-from ralph_tui.layers.sensor.passing import needs_promise
+from ralph_tui.layers.sensor.passing import completed_by
 from ralph_tui.loop.guard import guarded, guarded_steps
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.assessment import Assessment, read_plan
@@ -56,7 +56,7 @@ class Measurement:
         made = yield from self._assessment.make(iteration, plan)
         said = self._state.agent.report
         promised, changed = self._state.agent.promised, [change.path for change in files.changes]
-        by_promise, judged = needs_promise(self._state), bool(self._run.goal.criterion)
+        by = completed_by(self._state)
         before = self._sensor.state
         reading = yield from self._read(
             lambda: self._sensor.read(
@@ -67,8 +67,7 @@ class Measurement:
                 estimate=made.progress if made else None,
                 promise=promised,
                 changed=changed,
-                needs_promise=by_promise,
-                judged=judged,
+                by=by,
             ),
             lambda: unread(
                 before,
@@ -76,11 +75,10 @@ class Measurement:
                 gate,
                 promise=promised,
                 changed=changed,
-                needs_promise=by_promise,
-                judged=judged,
+                by=by,
             ),
         )
-        if judged and promised and (gate is None or gate.ok):
+        if by == "judge" and promised and (gate is None or gate.ok):
             reading = yield from self._judging.judge(iteration, reading, files)
         return (yield from self._take(reading, made))
 

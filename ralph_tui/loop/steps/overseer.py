@@ -16,7 +16,7 @@ from ralph_tui.events import (
     QuestionAsked,
     RedirectDecided,
 )
-from ralph_tui.events.oversight import Detected, EscalationLevel, Health
+from ralph_tui.events.oversight import Detected, EscalationLevel, Health, Subject
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
 from ralph_tui.layers.oversight import (
@@ -46,7 +46,8 @@ from ralph_tui.loop.steps.offers import (
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
-from ralph_tui.state.wording import failing_words, needed_words
+from ralph_tui.state.goal import needed_words
+from ralph_tui.state.wording import failing_words
 from ralph_tui.text.terms import who_words
 
 _damped = PROFILES["damped"]
@@ -186,7 +187,6 @@ class Overseer:
         settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
         yield from self._escalate(k, acts)
         # What is merely slow or used up ends nothing early: silence goes on to the limit.
-        for_ever = not acts.goes_on and not self._run.headless
         default = "continue" if acts.goes_on else "abort"
         within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
         if within:  # somebody is waited for: that is what the check of this iteration finds
@@ -206,9 +206,9 @@ class Overseer:
                     ],
                     rollback=best,
                     options=[CONTINUE, GUIDE, EXTEND, *self._back(best, instructs=False), ABORT],
-                    default="" if for_ever else default,
+                    default=default,
                 ),
-                within_s=None if for_ever else within,
+                within_s=within,
                 escalated=True,
             )
         )
@@ -305,7 +305,7 @@ class Overseer:
             return
         k = self._state.run.iteration
         silent = reason == UNANSWERED
-        about = "unanswered" if silent else "owner"
+        about: Subject = "unanswered" if silent else "owner"
         yield InterventionMade(iteration=k, level="ABORT", about=about, reason=reason)
         level: EscalationLevel = "emergency" if silent else "info"
         yield from self._escalation(k, level, about, reason)

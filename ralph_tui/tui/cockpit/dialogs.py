@@ -282,10 +282,17 @@ class Dialogs:
 
     # what was not obeyed ----------------------------------------------------------------------
 
+    def tell_presence(self) -> None:
+        """Somebody is here: the run's questions wait."""
+        if self._source.live and self._host.state.run.live:
+            self._source.send(commands.Present(by=self._source.name))
+
     def refused(self, command: commands.Command, reason: str) -> None:
         """Say why; a stop that was not obeyed is no way out."""
         if isinstance(command, commands.ChangeLearning):
             self.learnings.refused(command, reason)
+            return
+        if isinstance(command, commands.Present):
             return
         if isinstance(command, commands.Stop):
             self._leaving = None

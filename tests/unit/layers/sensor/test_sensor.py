@@ -206,10 +206,10 @@ def test_a_run_recorded_with_tests_at_a_green_baseline_keeps_them() -> None:
 
 
 def test_with_a_criterion_no_pass_completes_and_a_promise_can_be_asked_for() -> None:
-    assert started(red(3, 1)).read(1, green(4), judged=True).completion == UNPROVEN
+    assert started(red(3, 1)).read(1, green(4), by="judge").completion == UNPROVEN
     sensor = started(red(3, 1))
-    assert sensor.read(1, green(4), changed=["a.py"], needs_promise=True).completion == UNPROVEN
-    assert sensor.read(2, green(4), promise=True, needs_promise=True).completion == 100.0
+    assert sensor.read(1, green(4), changed=["a.py"], by="promise").completion == UNPROVEN
+    assert sensor.read(2, green(4), promise=True, by="promise").completion == 100.0
 
 
 def test_without_a_gate_nothing_completes() -> None:
