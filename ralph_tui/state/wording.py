@@ -210,6 +210,8 @@ DECIDED = {
     "yes": "accepted",
     "no": "not accepted",
     "send": "sent",
+    "criterion": "until a criterion is met",
+    "promise": "until the agent promises",
 }
 """Answers as what was done."""
 

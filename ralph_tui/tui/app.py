@@ -259,7 +259,7 @@ class RalphApp(App[str], inherit_bindings=False):
             elif self.base.typed_ahead(event):
                 return
             screen = self.screen
-            if isinstance(screen, Modal) and screen.blind(event.key):
+            if isinstance(screen, Modal | BaseScreen) and screen.blind(event.key):
                 return
         await super().on_event(event)
 

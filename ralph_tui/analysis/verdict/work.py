@@ -25,7 +25,7 @@ ALARMS: dict[str, AlarmName] = {
     "oscillating": "OSCILLATING",
     "regressing": "REGRESSING",
 }
-NEXT_TELLS = "next reading tells"
+NEXT_TELLS = "not measured since"
 
 
 def end(state: RunState) -> Verdict | None:

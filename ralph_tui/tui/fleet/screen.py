@@ -189,6 +189,8 @@ class FleetScreen(BaseScreen):
             front.tell(text)
         self.foot.say(text)
 
+    say = answer
+
     # keys -------------------------------------------------------------------------------------
 
     def key_came(self) -> None:

@@ -383,14 +383,14 @@ def test_a_headless_run_ends_when_nobody_answers_a_pause() -> None:
     assert last(world) == ("aborted", "no answer in time")
 
 
-def test_an_attended_pause_waits_for_days() -> None:
+def test_an_attended_pause_that_was_held_waits_for_days() -> None:
     world = flat()
     for event in world.steps():
         if isinstance(event, QuestionAsked) and event.topic == "redirect":
             world.host.inbox.append(Answer(question_id=event.question_id, answer="approve"))
         elif isinstance(event, QuestionAsked):
-            assert event.deadline is None
             sessions = len(world.agent.sessions)
+            world.host.inbox.append(Hold(question_id=event.question_id))
             world.host.idle.extend([None] * 200_000)
             world.host.idle.append(Abort())
     assert len(world.agent.sessions) == sessions
@@ -708,7 +708,7 @@ def test_an_agent_that_changes_nothing_pauses_the_run_and_is_one_question_at_a_t
     assert first_ones == [(3, "PAUSE", "circuit"), (8, "PAUSE", "circuit")]
     assert not [made for made in levels(world) if made[1] == "REDIRECT"]
     asked = world.all(QuestionAsked)[0]
-    assert (asked.topic, asked.about, asked.default) == ("pause", "circuit", "")
+    assert (asked.topic, asked.about, asked.default) == ("pause", "circuit", "abort")
     assert "changed no file" in asked.text
     assert world.state.oversight.episode is not None
     assert world.state.oversight.episode.about == "circuit"
