@@ -149,7 +149,7 @@ class TestQuestion:
         open_now = folded(asked())
         says = "? needs you (approves in 1m 3"
         assert status_text(open_now).startswith(says)
-        assert "approve): Send the agent new instructions? Three steps" in status_text(open_now)
+        assert "s): Send the agent new instructions? Three steps" in status_text(open_now)
         assert "answers     approve, guide, extend, restore, abort\n" in status_text(open_now)
         assert "decide      ralph-tui decide\n" in status_text(open_now), "as it can be typed"
         assert status_line(open_now).startswith("? — 4/10 needs you (approves in 1m 3")
