@@ -138,8 +138,8 @@ def test_what_silence_leaves_undone_is_said_of_another_answer_alone() -> None:
         row = question_rows.silence(counting, asked.at, 80, held=False, sure=abort)
         return "".join(text for text, _ in row)
 
-    assert told("approve").endswith(": approve, and the run goes on")
-    assert told("abort").endswith(": abort")
+    assert told("approve").endswith(" approves in 2m, and the run goes on")
+    assert told("abort").endswith(" aborts in 2m")
 
 
 def test_a_stopped_countdown_waits_for_ever() -> None:
@@ -510,6 +510,6 @@ def test_what_silence_does_cannot_be_taken_for_the_roll_back_that_waits_for_its_
         await driver.sees("approves in 1m 56s")
         await driver.press("b")
         await driver.sees("approves in 1m 5")
-        await driver.sees(": approve, and nothing is restored")
+        await driver.sees(", and nothing is restored")
 
     drive(live(story("rollback")), look)

@@ -7,7 +7,7 @@ import pytest
 from textual import events
 
 from ralph_tui.commands import Abort, Answer, Stop
-from ralph_tui.events import Event, Paused, StopRequested
+from ralph_tui.events import Event, Paused, RunFinished, StopRequested
 from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
@@ -272,3 +272,18 @@ def test_guidance_says_what_became_of_the_words_before() -> None:
         await driver.sees("delivered into the session: “Leave the public names as they are.”")
 
     drive(live(story("running")), look)
+
+
+def test_the_question_to_abort_closes_with_the_run_and_takes_typed_keys_with_it() -> None:
+    driver = live(story("decided"))
+
+    async def go(driver: Driver) -> None:
+        await driver.press("a")
+        await driver.sees("Abort this run?")
+        end = RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
+        driver.inbox.append(end.model_copy(update={"seq": 9999, "at": story("decided")[-1].at}))
+        await driver.until(lambda: driver.app.screen is driver.app.base)
+        await driver.pilot.press("p")
+        await driver.sees("p was not taken: the dialog had just closed")
+
+    assert drive(driver, go).sent == []
