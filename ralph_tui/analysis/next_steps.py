@@ -132,6 +132,7 @@ def run_again(started: RunStarted) -> str:
     for option, value in options.items():
         if isinstance(value, str) and value:
             words += [option, value]
+    words += ["--until-promise"] if started.until_promise else []
     words += _set("agent.binary", started.config.get("agent.binary"))
     for name in ("agent.fallback", "agent.fallback_after"):
         if started.config.get("agent.fallback"):

@@ -30,6 +30,10 @@ PLAIN = {
 }
 """Values that are right without a closer look, by the dotted names of flags."""
 
+PROMISE_HELP = (
+    "An agent promises that it is done by printing <promise>COMPLETE</promise>; "
+    "a promise alone completes nothing."
+)
 COMMAND_HELP = "of --agent command: shell command, prompt on stdin; of acp: program that speaks ACP"
 
 
@@ -37,6 +41,37 @@ def add_presentation(parser: argparse.ArgumentParser) -> None:
     """Add the flags that choose a front end."""
     parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
     parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+
+
+def add_goal(parser: argparse.ArgumentParser) -> None:
+    """Add what tells when the work is done."""
+    parser.add_argument("-c", "--command", metavar="COMMAND", help="the completion command")
+    parser.add_argument(
+        "--criterion",
+        metavar="TEXT",
+        help="when the work is done, in words; you are asked at each promise. With -c, the "
+        "command has to pass as well",
+    )
+    parser.add_argument(
+        "--until-promise",
+        action="store_true",
+        help="with a COMMAND that passes already: done when the agent promises it, a file has "
+        "changed, and the command passes",
+    )
+
+
+def check_goal(args: argparse.Namespace, what: str) -> None:
+    """Raises ``UsageError`` where nothing tells when the work is done; `what`: run, or loop."""
+    command, criterion = ((text or "").strip() for text in (args.command, args.criterion))
+    if not command and not criterion:
+        raise UsageError(
+            f"a {what} needs a command that tells when the work is done: give one with -c, "
+            'as in -c "pytest -q", or say it in words with --criterion'
+        )
+    if args.until_promise and (criterion or not command):
+        raise UsageError(
+            "--until-promise goes with a command (-c) and without --criterion: leave one out"
+        )
 
 
 def add_starter(parser: argparse.ArgumentParser) -> None:

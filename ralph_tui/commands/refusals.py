@@ -20,6 +20,7 @@ from ralph_tui.commands.wishes import (
     Instruct,
     Interrupt,
     Pause,
+    Present,
     Restore,
     RetryNow,
     RollOver,
@@ -56,9 +57,9 @@ NO_MONEY = "the run has no budget in dollars that could grow"
 
 
 def empowers(command: Command) -> bool:
-    """Whether it may widen what the agent can do: only a person is to say that."""
+    """Whether only a person is to say it: it may widen what the agent can do, or tells presence."""
     allows = isinstance(command, Answer) and command.answer in ALLOWING
-    return allows or isinstance(command, SetPermissions)
+    return allows or isinstance(command, SetPermissions | Present)
 
 
 def over(state: "RunState") -> str | None:

@@ -99,6 +99,12 @@ class Answer(Command):
     """For each of the agent's own questions in order, the labels chosen, or words of one's own."""
 
 
+class Present(Command):
+    """A key or the mouse was used at a screen of the run: its countdowns are held for a while."""
+
+    name: Literal["present"] = "present"
+
+
 class Hold(Command):
     """Stop a question's countdown: somebody is thinking about it."""
 
@@ -173,6 +179,7 @@ AnyCommand = Annotated[
     | RetryNow
     | Answer
     | Hold
+    | Present
     | Extend
     | Restore
     | SetPermissions

@@ -127,14 +127,13 @@ def _loops(
             read.wrong(where, f"the objective ({HERE}) has a text and an issue: leave one out")
         if one.text is None and one.issue is None and not _is_wrong(read, place, "text", "issue"):
             read.wrong(where, f"the objective ({HERE}) has nothing to do: give it text or an issue")
-        command, criterion = _end_of(read, fleet, one, place)
+        goal = _end_of(read, fleet, one, place)
         for loop in tries_at(
             ids[place],
             one.best_of or fleet.best_of or 1,
             one.choice or fleet.choice or "first",
             objective=one.text or "",  # that of an issue is fetched
-            command=command,
-            criterion=criterion,
+            **goal,
             issue=one.issue,
             account=_account(read, fleet, one, where, accounts),
             after=tuple(_after(one, ids)),
@@ -148,23 +147,28 @@ def _loops(
             yield loop
 
 
-def _end_of(
-    read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int
-) -> tuple[str | None, str | None]:
-    """The command or the criterion that tells when an objective is done."""
+def _end_of(read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int) -> dict[str, Any]:
+    """What tells when an objective is done: the fields of its loop."""
     own = one.command is not None or one.criterion is not None
-    table, where = (one, f"objective.{place}") if own else (fleet, "fleet")
-    if table.command is not None and table.criterion is not None:
-        read.wrong(
-            where, f"a loop has either a command or a criterion in words ({HERE}): leave one out"
-        )
-    elif table.command is table.criterion and not _is_wrong(read, place, "command", "criterion"):
+    table = one if own else fleet
+    promise = one.until_promise if one.until_promise is not None else fleet.until_promise
+    if table.command is table.criterion and not _is_wrong(read, place, "command", "criterion"):
         read.wrong(
             f"objective.{place}",
             f"the objective ({HERE}) has no command that tells when its work is done: give it "
             "one, or a criterion in words",
         )
-    return table.command, table.criterion
+    elif one.until_promise and (table.criterion is not None or table.command is None):
+        read.wrong(
+            f"objective.{place}.until_promise",
+            f"until_promise ({HERE}) goes with a command and without a criterion: you are asked "
+            "at each promise anyway",
+        )
+    return {
+        "command": table.command,
+        "criterion": table.criterion,
+        "until_promise": bool(promise) and table.criterion is None,
+    }
 
 
 def _account(

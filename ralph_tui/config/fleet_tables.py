@@ -37,6 +37,7 @@ class Told(Table):
 
     command: Words | None = None
     criterion: Words | None = None
+    until_promise: bool | None = None
     agent: Any = None
     agent_command: Any = None
     model: Any = None

@@ -41,6 +41,7 @@ Subject = Literal[
     "conflicts",
     "unmeasured",
     "owner",
+    "unanswered",
     "oversight",
 ]
 """What an intervention is about: a detection, or another row of the table; `oversight`: that the

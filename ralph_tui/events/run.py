@@ -50,7 +50,10 @@ class RunStarted(Event):
     command: Plain | None = None
     """The completion command."""
     criterion: Plain | None = None
-    """When the work is done, in words; a human judges each promise."""
+    """When the work is done, in words; you or a model judge each promise. With a command as well,
+    the command has to pass too."""
+    until_promise: bool = False
+    """The work is done when the agent promises it, a file has changed, and the command passes."""
     mode: Mode = "attended"
     """How it was started: with a screen, as plain lines, or in the background."""
     watched: bool = False

@@ -13,6 +13,7 @@ __all__ = [
     "QuestionAnswered",
     "QuestionAsked",
     "QuestionHeld",
+    "QuestionPostponed",
     "QuestionWithdrawn",
     "WaitEnded",
     "WaitStarted",
@@ -27,6 +28,7 @@ Topic = Literal[
     "silence",
     "redirect",
     "pause",
+    "goal",
     "criterion",
     "removal",
     "prompt",
@@ -34,6 +36,7 @@ Topic = Literal[
     "permission",
     "choice",
 ]
+"""``goal``: the completion command passes before iteration 1, so what completes the run?"""
 SILENCE = "the default"
 """`QuestionAnswered.by` of a question that its default decided because nobody answered."""
 
@@ -107,7 +110,7 @@ class QuestionAsked(Event):
     text: Plain
     options: list[Option]
     default: Line = ""
-    """The answer that silence gives; empty: it waits for ever."""
+    """The answer that silence gives; empty, of older versions: it waits for ever."""
     deadline: datetime | None = None
     """UTC; None waits for ever."""
     about: Line = ""
@@ -152,6 +155,15 @@ class QuestionHeld(Event):
     kind: Literal["question_held"] = "question_held"
     question_id: Line
     by: Line = "you"
+
+
+class QuestionPostponed(Event):
+    """Somebody is at a screen of the run: its default is taken later."""
+
+    kind: Literal["question_postponed"] = "question_postponed"
+    question_id: Line
+    deadline: datetime
+    """UTC."""
 
 
 class QuestionWithdrawn(Event):

@@ -29,7 +29,9 @@ class Loop(Fact):
     command: Plain | None = None
     """The completion command."""
     criterion: Plain | None = None
-    """Instead of a command: when the work is done, in words."""
+    """When the work is done, in words; with a command, that has to pass as well."""
+    until_promise: bool = False
+    """A command that passes completes it only once the agent promises that it is done."""
     tries_at: Line = ""
     """What the tries at one objective have in common, ``3``; empty: there is one try."""
     choice: Choice = "first"

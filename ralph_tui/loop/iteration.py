@@ -3,14 +3,16 @@
 The numbers of the steps are those of the whole design; a step that is not here is not built yet.
 """
 
-from ralph_tui.events import Event, IterationStarted, Noticed, StepEntered
+from ralph_tui.events import Event, IterationStarted, Noticed, ReadingTaken, StepEntered
 from ralph_tui.layers.checkpoints import interval_advice
 from ralph_tui.layers.inputs import budget_of
+from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.detection import Detector
 from ralph_tui.loop.steps.escalation import Escalation
+from ralph_tui.loop.steps.goal import Goal
 from ralph_tui.loop.steps.handoffs import Handoffs
 from ralph_tui.loop.steps.judging import Judging
 from ralph_tui.loop.steps.measurement import Measurement
@@ -69,6 +71,7 @@ class Iteration:
         self.second_opinion = SecondOpinion(run, self.checkpoints, self.models)
         judging = Judging(run, self.desk, self.checkpoints, self.models)
         self.measurement = Measurement(run, judging, self.assessment, self.desk)
+        self.goal = Goal(run, self.desk)
         self.governor = run.layers.governor
         self.memory = MemoryLayer(run, self.models)
         self.strategist = Strategist(run)
@@ -86,6 +89,7 @@ class Iteration:
         yield from self.sessions.warn()
         yield from self.models.warn()
         reading = yield from self.measurement.baseline()
+        yield from self.goal.settle()
         self.governor.begin(reading.completion)
         yield from self.checkpoints.first("before iteration 1")
         yield from self.memory.plan()
@@ -169,8 +173,15 @@ class Iteration:
         """Raise `Ended` when the reading of iteration k says that the work is done."""
         reading = self.run.state.gate.readings[-1]
         if reading.completion >= 100:
-            proof = "the completion command passed" if self.run.start.command else reading.note
-            raise Ended("completed", f"{proof} after iteration {k}")
+            raise Ended("completed", f"{self._proof(reading)} after iteration {k}")
+
+    def _proof(self, reading: ReadingTaken) -> str:
+        goal = self.run.goal
+        if goal.criterion:
+            return f"{reading.note}; the command passed" if goal.command else reading.note
+        if needs_promise(self.run.state):
+            return "the agent promised, and the completion command passed"
+        return "the completion command passed"
 
     def end_if_last(self, k: int) -> None:
         """Raise `Ended` when nothing allows another iteration after this one."""

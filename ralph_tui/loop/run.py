@@ -117,6 +117,11 @@ class Run:
         return self.scheduler.state
 
     @property
+    def goal(self) -> RunStarted:
+        """What completes the run: its start, with what you decided about that since."""
+        return self.state.run.started or self.start
+
+    @property
     def headless(self) -> bool:
         """Whether it was started with nobody to ask."""
         return self.start.mode == "headless"

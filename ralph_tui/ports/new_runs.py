@@ -77,7 +77,7 @@ class Surroundings:
         return tuple(one for one in self.findings if one.level == "critical")
 
 
-By = Literal["command", "criterion"]
+By = Literal["command", "both", "criterion"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Draft:
 
     objective: str = ""
     by: By = "command"
-    """Who says that the work is done: a command, or you, by a criterion in words."""
+    """Who says that the work is done: a command, you by a criterion in words, or both."""
     command: str = ""
     criterion: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)

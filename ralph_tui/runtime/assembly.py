@@ -280,6 +280,7 @@ def _run_started(
         objective=request.objective,
         command=request.command,
         criterion=request.criterion,
+        until_promise=request.until_promise,
         mode=request.mode,
         plan=request.plan,
         agent=preflight.agent.name,

@@ -21,7 +21,9 @@ class RunRequest:
     fast: bool = False
     """Of the demo: seconds instead of a minute."""
     criterion: str | None = None
-    """When the work is done, in words."""
+    """When the work is done, in words; with a command, that has to pass as well."""
+    until_promise: bool = False
+    """A command that passes completes the run only once the agent promises that it is done."""
     mode: Mode = "attended"
     """How it is started: with a screen, as plain lines, or in the background."""
 

@@ -98,6 +98,7 @@ def plan_resume(
         scenario=start.scenario,
         fast=start.fast,
         criterion=start.criterion,
+        until_promise=start.until_promise,
         mode=wanted.mode,
     )
     start = start.model_copy(update={"command": command, "mode": wanted.mode, "root": str(root)})

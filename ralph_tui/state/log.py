@@ -24,6 +24,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.foreign import ForeignLog
+from ralph_tui.state.goal import PASSES_BEFORE
 from ralph_tui.state.log_affairs import Affairs
 from ralph_tui.state.log_ends import Ends
 from ralph_tui.state.log_entries import LogEntries, LogEntry, LogRow
@@ -35,7 +36,6 @@ from ralph_tui.state.roster_wording import changed_row
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
-    PROMISE_NEEDED,
     ROWS,
     Row,
     Wording,
@@ -169,7 +169,7 @@ def _gate(event: GateFinished) -> Row | None:
     if event.timed_out:
         return Row("warn", "TESTS", f"the completion command {gate_words(event)}", event.tail)
     if event.iteration == 0 and event.ok:
-        return Row("warn", "TESTS", f"the completion command already passes: {PROMISE_NEEDED}")
+        return Row("warn", "TESTS", PASSES_BEFORE)
     return None
 
 

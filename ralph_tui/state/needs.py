@@ -6,6 +6,7 @@ from ralph_tui.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionHeld,
+    QuestionPostponed,
     QuestionWithdrawn,
     RunCrashed,
     RunFinished,
@@ -50,6 +51,7 @@ class NeedsFold(Fold):
             on(WaitEnded, self._wait_ended),
             on(QuestionAsked, self._question_asked),
             on(QuestionHeld, self._question_held),
+            on(QuestionPostponed, self._question_postponed),
             on(QuestionAnswered, self._question_answered),
             on(QuestionWithdrawn, self._question_closed),
             on(PermissionsChanged, self._permissions_changed),
@@ -81,6 +83,13 @@ class NeedsFold(Fold):
         if self.question is None or self.question.question_id != event.question_id:
             return False
         self.question = self.question.model_copy(update={"deadline": None})
+        return True
+
+    def _question_postponed(self, event: QuestionPostponed) -> bool:
+        asked = self.question
+        if asked is None or asked.question_id != event.question_id or asked.deadline is None:
+            return False
+        self.question = asked.model_copy(update={"deadline": event.deadline})
         return True
 
     def _question_answered(self, event: QuestionAnswered) -> None:

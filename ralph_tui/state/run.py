@@ -44,6 +44,7 @@ from ralph_tui.events.run import StopMode
 from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.state.elapsed import Elapsed
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.goal import Goal
 from ralph_tui.state.spending import Spending
 
 Phase = Literal[
@@ -59,16 +60,14 @@ Phase = Literal[
 ]
 
 
-class RunFold(Elapsed, Spending, Fold):
+class RunFold(Elapsed, Goal, Spending, Fold):
     """What the header and `status` say."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.started: RunStarted | None = None
         self.finished: RunFinished | None = None
         self.crash: RunCrashed | None = None
         self.phase: Phase = "starting"
-        self.iteration = 0
         self.max_iterations = 0
         self.budget_usd: float | None = None
         self.budget_tokens: int | None = None
@@ -121,6 +120,7 @@ class RunFold(Elapsed, Spending, Fold):
         return (
             on(RunStarted, self._run_started),
             on(RunResumed, self._run_resumed),
+            *self.goal_handlers(),
             on(IterationStarted, self._iteration_started),
             on(StepEntered, self._step_entered),
             on(IterationFinished, self._iteration_finished),

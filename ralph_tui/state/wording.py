@@ -175,8 +175,6 @@ ROWS: dict[type[Event], Wording] = dict(
 """Rows of the log that are lines, too."""
 
 JOURNAL_RESTORED = "the journal had been deleted; it was written again"
-PROMISE_NEEDED = "the run ends only with a promise and a changed file"
-"""Where the completion command passed before the first iteration."""
 
 
 def stop_words(e: StopRequested) -> str:
@@ -212,6 +210,8 @@ DECIDED = {
     "yes": "accepted",
     "no": "not accepted",
     "send": "sent",
+    "criterion": "until a criterion is met",
+    "promise": "until the agent promises",
 }
 """Answers as what was done."""
 

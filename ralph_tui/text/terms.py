@@ -248,6 +248,7 @@ FAILED = Term("✗", "failed")
 
 SUBJECTS: Mapping[str, str] = {
     "owner": "your order",
+    "unanswered": "a question",
     "circuit": "stalled",
     "oversight": "the overseer failed",
     "objective_deviation": "away from the objective",
@@ -295,9 +296,13 @@ def answer_word(name: str) -> str:
     return ANSWERS.get(name, in_words(name))
 
 
+_SILENT: Mapping[str, str] = {"leave": "lets the agent decide", "no": "continues",
+                              "hand_over": "hands over"}  # fmt: skip
+
+
 def silence_word(default: str) -> str:
-    """What happens where nobody answers: ``refuse``, ``the agent decides``."""
-    return "the agent decides" if default == "leave" else answer_word(default)
+    """What happens where no answer comes: ``approves``, ``lets the agent decide``."""
+    return _SILENT.get(default) or f"{answer_word(default)}s"
 
 
 def answer_name(word: str) -> str:

@@ -24,6 +24,7 @@ from ralph_tui.tui.collection import Collection
 from ralph_tui.tui.desktop import NEEDED, NEEDED_NO_MORE, desktop_call
 from ralph_tui.tui.driver import TerminalApp
 from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.presence import Presence
 from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
 if TYPE_CHECKING:
@@ -101,25 +102,23 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         """`cockpit` makes the first screen; `ready` is called once, when its first frame is
         painted; `beside`: what else can be shown; None: nothing. `keys`: as its user has set them.
         """
-        self.keys = keys
+        self.keys, self.monotonic = keys, monotonic
         colourless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colourless else None)
         self.animation_level = "none"
-        self.monotonic = monotonic
-        self._when_painted = ready
+        self._make_cockpit, self._when_painted = cockpit, ready
         self.title = one_line(title)
         for known in THEMES:
             self.register_theme(known)
         self.theme = TERMINAL.name if colourless else named(theme, self.available_themes)
-        self._make_cockpit = cockpit
         self._cockpit: BaseScreen | None = None
         self._home = self.DEFAULT_MODE
         """The mode of the first screen."""
         self.add_mode(self._home, self._first_screen)
         self._came_from = self._home
         """The mode that the search was opened from."""
-        self._called_for = ""
-        self._stands = False
+        self._presence = Presence(lambda: self._cockpit, monotonic)
+        self._called_for, self._stands = "", False
         self._left_early: Callable[[], None] | None = None
         self.onward: tuple[tuple[str, ...], Path | None] | None = None
         """A command line to go on with in this terminal, and the worktree where it is typed."""
@@ -252,6 +251,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """Hold back keys that were typed before an opening dialog could be seen."""
+        self._presence.hear(event)
         if isinstance(event, events.Key) and self.screen_stack:
             if not event.is_forwarded:  # what nobody took comes by again
                 self._collection.put_off()
@@ -259,7 +259,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             elif self.base.typed_ahead(event):
                 return
             screen = self.screen
-            if isinstance(screen, Modal) and screen.blind(event.key):
+            if isinstance(screen, Modal | BaseScreen) and screen.blind(event.key):
                 return
         await super().on_event(event)
 

@@ -1,10 +1,19 @@
 """What the app asks of the screen at the bottom of a stack."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
 from textual import events
 
 from ralph_tui.tui.draw.line_widget import StyledScreen
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.app import RalphApp
+
+DEAF_S = 1.0
+"""For so long after a dialog has closed by itself what is typed was meant for it."""
+URGENT = frozenset({"ctrl+c", "ctrl+q"})
+"""Keys that are never held back."""
 
 
 class BaseScreen(StyledScreen):
@@ -13,9 +22,30 @@ class BaseScreen(StyledScreen):
     typed: Sequence[events.Key] = ()
     """Keys that are meant for the screen that is going to stand in its place."""
 
+    _deaf_until = float("-inf")
+    when_here: Callable[[], None] = staticmethod(lambda: None)
+    """Called once in a while, as long as a key or the mouse is used on whichever screen."""
+
     def key_came(self) -> None:
         """A key is pressed, here or in a dialog above, and about to be handled."""
         raise NotImplementedError
+
+    def say(self, text: str) -> None:
+        """Say what came of a key."""
+
+    def look_away(self) -> None:
+        """A dialog above has closed by itself: keys that follow at once were meant for it."""
+        self._deaf_until = self._now() + DEAF_S
+
+    def _now(self) -> float:
+        return cast("RalphApp", self.app).monotonic()
+
+    def blind(self, key: str) -> bool:
+        """Whether this key was meant for a dialog that has closed by itself; then it says so."""
+        if key in URGENT or self._now() >= self._deaf_until:
+            return False
+        self.say(f"{key} was not taken: the dialog had just closed")
+        return True
 
     def open_help(self) -> None:
         """``?`` was pressed."""

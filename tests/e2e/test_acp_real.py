@@ -141,7 +141,7 @@ def test_its_question_is_answered_by_key(
     with serving(name, tmp_path / "home", first, second, *heard, third) as environ:
         line = order(name, "--permissions", "ask", "--max-iterations", "1")
         screen = terminal(*line, cwd=git_repo, environ={**os.environ, **environ})
-        screen.shows(f"{name} asks for", "touch done-0.txt", "no answer in")
+        screen.shows(f"{name} asks for", "touch done-0.txt", "refuses in")
         answer(screen, "y")
         screen.shows("touch done-1.txt")
         refused = here("decide", "refuse", "one is enough", cwd=git_repo, **environ)

@@ -19,7 +19,7 @@ RUN = ("run", "Fix it", "-c", "true")
 WRONG = [
     (("run", " ", "-c", "true"), "the objective is empty"),
     (("run", "Fix it"), "needs a command that tells when the work is done"),
-    ((*RUN, "--criterion", "reads well"), "either a command (-c) or a criterion"),
+    ((*RUN, "--criterion", "reads well", "--until-promise"), "without --criterion: leave one out"),
     ((*RUN, "--detach", "--json"), "leave --headless and --json out"),
     ((*RUN, "--max-iterations", "0"), "limits.max_iterations (--max-iterations) must be at least"),
     ((*RUN, "--max-iterations", "many"), "must be a whole number"),

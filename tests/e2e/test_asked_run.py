@@ -119,7 +119,7 @@ def terminal() -> Iterator[Open]:
 
 def answer(screen: Terminal, key: str) -> None:
     """Press it when the dialog has stood for a second: it takes no key that came too early."""
-    until(lambda: re.search(r"no answer in 4m [0-5]?[0-8]s", screen.screen))
+    until(lambda: re.search(r"in 4m [0-5]?[0-8]s", screen.screen))
     screen.press(key)
 
 
@@ -143,7 +143,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     terminal: Open, git_repo: Path, environ: dict[str, Any]
 ) -> None:
     screen = terminal(*ORDER, "--max-iterations", "1", cwd=git_repo, environ=environ)
-    screen.shows("claude asks for Bash: git tag one", "for you", "Bash(git tag *)", "no answer in")
+    screen.shows("claude asks for Bash: git tag one", "for you", "Bash(git tag *)", "refuses in")
     until(lambda: "git tag one" in here("status", cwd=git_repo).stdout)
     assert "now         ? waits for your answer" in here("status", cwd=git_repo).stdout
     assert git(git_repo, "tag") == ""

@@ -13,7 +13,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
 from textual.pilot import Pilot
 
-from ralph_tui.commands import Command
+from ralph_tui.commands import Command, Present
 from ralph_tui.events import Event
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.live import Live
@@ -119,7 +119,12 @@ def live(events: Sequence[Event], **options: Any) -> Driver:
     inbox = deque(events)
     sent: list[Command] = []
     folder = options.pop("folder", None)
-    source = Live(inbox, sent.append, folder, wall_clock=lambda: now)
+
+    def send(command: Command) -> None:
+        if not isinstance(command, Present):  # any key says that; it is no wish
+            sent.append(command)
+
+    source = Live(inbox, send, folder, wall_clock=lambda: now)
     source.files = options.pop("files", None)
     driver = Driver(source, **options)
     driver.sent, driver.inbox = sent, inbox

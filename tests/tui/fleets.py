@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from ralph_tui.commands import Command
+from ralph_tui.commands import Command, Present
 from ralph_tui.errors import RalphError
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
@@ -176,7 +176,8 @@ class PlayedFleet:
         return self.state.at + timedelta(seconds=5) if self.live else self.state.at
 
     def send(self, loop: str, command: Command) -> None:
-        self.sent.append(Asked(loop, command))
+        if not isinstance(command, Present):
+            self.sent.append(Asked(loop, command))
 
     def stop(self) -> None:
         self.stopped += 1

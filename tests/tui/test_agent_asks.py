@@ -16,7 +16,7 @@ def sent(driver: Driver) -> list[Answer]:
 
 async def opened(driver: Driver, kind: type[Question] = Question) -> None:
     await driver.until(lambda: isinstance(driver.app.screen, kind))
-    await driver.sees("no answer in")
+    await driver.sees("refuses in")
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ def test_a_handoff_is_read_in_full_and_sent_as_it_is() -> None:
         assert "Handoff of iteration 3" in shown
         assert "the handoff" in shown
         assert "in every prompt from here on" not in shown
-        await driver.sees("no answer in 5")
+        await driver.sees("sends in 5")
         await driver.press("end")
         await driver.sees("Read the flag in close_group")
         await driver.press("y")

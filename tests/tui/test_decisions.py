@@ -138,13 +138,13 @@ def test_what_silence_leaves_undone_is_said_of_another_answer_alone() -> None:
         row = question_rows.silence(counting, asked.at, 80, held=False, sure=abort)
         return "".join(text for text, _ in row)
 
-    assert told("approve").endswith(": approve, and the run goes on")
-    assert told("abort").endswith(": abort")
+    assert told("approve").endswith(" approves in 2m, and the run goes on")
+    assert told("abort").endswith(" aborts in 2m")
 
 
 def test_a_stopped_countdown_waits_for_ever() -> None:
     async def look(driver: Driver) -> None:
-        await driver.sees("no answer in 1m 56s: approve   space stops the countdown")
+        await driver.sees("approves in 1m 56s")
         await driver.press("space")
         happens(driver, QuestionHeld(question_id="q1"))
         await driver.sees("countdown stopped: it waits until you answer")
@@ -506,9 +506,9 @@ def test_a_replay_steps_to_interventions() -> None:
 def test_what_silence_does_cannot_be_taken_for_the_roll_back_that_waits_for_its_yes() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
-        await driver.sees("no answer in 1m 56s: approve   space")
+        await driver.sees("approves in 1m 56s")
         await driver.press("b")
-        await driver.sees("no answer in 1m 5")
-        await driver.sees(": approve, and nothing is restored")
+        await driver.sees("approves in 1m 5")
+        await driver.sees(", and nothing is restored")
 
     drive(live(story("rollback")), look)

@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from ralph_tui.commands import Abort, Answer, Stop
-from ralph_tui.events import Event, Paused, StopRequested
+from ralph_tui.events import Event, Paused, RunFinished, StopRequested
 from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
@@ -181,7 +181,7 @@ def test_nine_lines_of_instructions_fit_beside_a_restore() -> None:
         assert "completion 0 70★ 60 50 %" in text
         assert "b  restore iteration 1 (70 %): changes 23 files, and send the" in text
         assert "+31 −214" in text
-        assert "no answer in 1m 56s: approve   space stops the countdown" in text
+        assert "approves in 1m 56s unless you press a key" in text
 
     drive(live(proposing(NINE)), look, (80, 24))
 
@@ -193,7 +193,7 @@ def test_instructions_are_in_view_in_a_low_terminal(size: tuple[int, int]) -> No
         await driver.pilot.pause()
         text = "\n".join(driver.text())
         assert all(line in text for line in NINE.split("\n")[:2])
-        assert "no answer in 1m 56s: approve" in text
+        assert "approves in 1m 56s" in text
         assert all(f"{key} {word}" in " ".join(text.split()) for key, word in (
             ("y", "approve"), ("n", "decline"), ("b", "restore"), ("x", "abort")))  # fmt: skip
 
@@ -270,3 +270,18 @@ def test_guidance_says_what_became_of_the_words_before() -> None:
         await driver.sees("delivered into the session: “Leave the public names as they are.”")
 
     drive(live(story("running")), look)
+
+
+def test_the_question_to_abort_closes_with_the_run_and_takes_typed_keys_with_it() -> None:
+    driver = live(story("decided"))
+
+    async def go(driver: Driver) -> None:
+        await driver.press("a")
+        await driver.sees("Abort this run?")
+        end = RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
+        driver.inbox.append(end.model_copy(update={"seq": 9999, "at": story("decided")[-1].at}))
+        await driver.until(lambda: driver.app.screen is driver.app.base)
+        await driver.pilot.press("p")
+        await driver.sees("p was not taken: the dialog had just closed")
+
+    assert drive(driver, go).sent == []

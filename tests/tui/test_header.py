@@ -220,7 +220,7 @@ def test_denied_tools_are_counted_in_one_place() -> None:
         ("limited", "waiting: usage limit, next try at 10:59, in 1h 24m; w retries now"),
         (
             "asked",
-            "needs you, press d (no answer in 4m 59s: interrupt): Nothing was heard of the agent",
+            "needs you, press d (interrupts in 4m 59s): Nothing was heard of the agent",
         ),
         ("paused", "paused: the agent does not run; press p to go on"),
         ("empty", "starting: measuring"),

@@ -17,5 +17,6 @@ def answer(word: str, **more: object) -> Reply:
 
 
 def first(asked: QuestionAsked) -> Command:
-    """The first option of every question: approve, or continue."""
-    return Answer(question_id=asked.question_id, answer=asked.options[0].answer)
+    """The first option of every question that needs nothing more: approve, or continue."""
+    option = next(one for one in asked.options if one.takes in ("nothing", "choices"))
+    return Answer(question_id=asked.question_id, answer=option.answer)

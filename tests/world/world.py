@@ -90,7 +90,7 @@ class World:
             "budget_usd": budget_usd,
         }
         start = RunStarted.model_validate(asked_for | fields)
-        gate = None if criterion else self.gate
+        gate = self.gate if start.command else None
         self.outreach = FakeOutreach()
         ports = Ports(
             self.agent,

@@ -7,12 +7,13 @@ into it than yours.
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import cast, get_args
 
 from platformdirs import user_state_path
 
 from ralph_tui.adapters.records.files import json_text
 from ralph_tui.plain_files import read_bytes, write_whole
-from ralph_tui.ports.new_runs import Draft
+from ralph_tui.ports.new_runs import By, Draft
 from ralph_tui.text.foreign_json import parse_json
 
 MOST_BYTES = 1 << 20
@@ -34,8 +35,9 @@ def read_draft(root: Path) -> Draft | None:
         return None
     texts = {name: _text(raw.get(name)) for name in ("objective", "command", "criterion")}
     settings = raw.get("settings")
+    by = raw.get("by")
     return Draft(
-        by="criterion" if raw.get("by") == "criterion" else "command",
+        by=cast("By", by) if by in get_args(By) else "command",
         settings={name: _text(value) for name, value in settings.items()}
         if isinstance(settings, dict)
         else {},

@@ -31,6 +31,7 @@ from ralph_tui.text.terms import (
 TOPICS = {
     "redirect": "Send the agent new instructions?",
     "pause": "Go on?",
+    "goal": "When is it done?",
     "criterion": "Is it done?",
 }
 """What is to be decided, where the question's own text gives only the reason."""
@@ -75,7 +76,7 @@ def question(
     if asked is None or state.run.aborting or state.run.stopping == "now":
         return None
     left = until(asked.deadline, now)
-    default = f" (no answer in {left}: {silence_word(row(asked.default, 40))})" if left else ""
+    default = f" ({silence_word(row(asked.default, 40))} in {left})" if left else ""
     term = ASKED if recorded else NEEDS_YOU
     wish = None if recorded else pause(state, keys=keys)
     then = f", {THEN[wish.word]}" if wish is not None else ""

@@ -5,7 +5,7 @@ import importlib
 
 from ralph_tui.adapters.fleet.dispatch.address import KEY_HOLDERS
 from ralph_tui.cli.fleet.worker_arguments import add_arguments as _add_worker
-from ralph_tui.cli.options import add_settings
+from ralph_tui.cli.options import add_goal, add_settings
 
 ACTIONS = {
     "run": "run the objectives of a file, several tries at one, or a tracker's issues",
@@ -51,10 +51,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="a fleet file (TOML); or an OBJECTIVE in quotes, with -c",
     )
-    parser.add_argument("-c", "--command", metavar="COMMAND", help="the completion command")
-    parser.add_argument(
-        "--criterion", metavar="TEXT", help="instead of -c: when the work is done, in words"
-    )
+    add_goal(parser)
     parser.add_argument(
         "--best-of", metavar="N", type=int, default=None, help="so many tries at the objective"
     )

@@ -14,10 +14,13 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import (
+    PROMISE_HELP,
+    add_goal,
     add_presentation,
     add_settings,
     add_starter,
     check_agent_name,
+    check_goal,
     check_settings,
     load_settings,
 )
@@ -33,15 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
         "Runs an agent in a loop in this git repository until COMMAND exits with 0, "
-        "or until you agree that a criterion in words is met."
+        "or until you agree that a criterion in words is met. "
+        f"{PROMISE_HELP}"
     )
     parser.add_argument("objective", metavar="OBJECTIVE", help="what the agent is to reach")
-    parser.add_argument("-c", "--command", metavar="COMMAND", help="the completion command")
-    parser.add_argument(
-        "--criterion",
-        metavar="TEXT",
-        help="instead of -c: when the work is done, in words; you are asked at each promise",
-    )
+    add_goal(parser)
     parser.add_argument(
         "--plan", metavar="FILE", help="a checklist (Markdown or prd.json) to read progress from"
     )
@@ -58,14 +57,7 @@ def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     if not args.objective.strip():
         raise UsageError('the objective is empty: say in quotes what to reach, as in run "Fix it"')
-    command, criterion = ((text or "").strip() for text in (args.command, args.criterion))
-    if not command and not criterion:
-        raise UsageError(
-            "a run needs a command that tells when the work is done: give one with -c, "
-            'as in -c "pytest -q", or say it in words with --criterion'
-        )
-    if command and criterion:
-        raise UsageError("a run has either a command (-c) or a criterion in words: leave one out")
+    check_goal(args, "run")
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the run: leave --headless and --json out")
     check_settings(args)
@@ -123,6 +115,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         settings,
         args.plan,
         criterion=args.criterion if (args.criterion or "").strip() else None,
+        until_promise=args.until_promise,
         mode=presentation.mode,
     )
     if not looks_well(folder, request):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ralph_tui.adapters.agents import offered
 from ralph_tui.adapters.records.folders import named_path
-from ralph_tui.cli.options import check_settings
+from ralph_tui.cli.options import check_goal, check_settings
 from ralph_tui.errors import UsageError
 from ralph_tui.fleet.plan import MOST_TRIES, Loop, Plan, tries_at
 from ralph_tui.text.sanitize import clip, one_line
@@ -24,19 +24,15 @@ def check_words(args: argparse.Namespace) -> None:
             'say one thing to run: a FILE, an "OBJECTIVE" with -c, or --from-issues LABEL'
         )
     file = given and _is_file(given)
-    own = [("-c", args.command), ("--criterion", args.criterion)]
+    promise = args.until_promise or None
+    own = [("-c", args.command), ("--criterion", args.criterion), ("--until-promise", promise)]
     tries = [("--best-of", args.best_of), ("--choice", args.choice)]
     if file:
         for name, value in [*own, *tries]:
             if value is not None:
                 raise UsageError(f"{name} stands in the file, for each objective: leave it out")
-    elif (args.command or "").strip() and (args.criterion or "").strip():
-        raise UsageError("a loop has either a command (-c) or a criterion in words: leave one out")
-    elif not (args.command or "").strip() and not (args.criterion or "").strip():
-        raise UsageError(
-            "a loop needs a command that tells when the work is done: give one with -c, "
-            'as in -c "pytest -q", or say it in words with --criterion'
-        )
+    else:
+        check_goal(args, "loop")
     if args.best_of is not None and not 1 <= args.best_of <= MOST_TRIES:
         raise UsageError(f"--best-of takes a number from 1 to {MOST_TRIES}")
     if args.choice is not None and (args.best_of or 1) < 2:
@@ -73,7 +69,8 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
 
 def tries(args: argparse.Namespace, name: str, objective: str, **more: Any) -> tuple[Loop, ...]:
     """The loops for one objective: one, or as many as tries were asked for."""
-    fields = {"objective": objective, "command": args.command, "criterion": args.criterion, **more}
+    goal = {name: getattr(args, name) for name in ("command", "criterion", "until_promise")}
+    fields = {"objective": objective, **goal, **more}
     return tuple(tries_at(name, args.best_of or 1, args.choice or "first", **fields))
 
 

@@ -34,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
     check_words(args)
     check_installed()
     if _away(args):
+        print("checking the completion command on the base", file=sys.stderr)
         return _in_background(args)
     plan = plan_of(args, worktree_root(Path.cwd()))
     if not plan.agents and not args.listen:

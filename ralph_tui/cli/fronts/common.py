@@ -102,6 +102,10 @@ def exit_code(run: "AssembledRun") -> int:
             file=sys.stderr,
         )
         return ExitCode.FAILED
+    from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415 - not before the first frame
+
+    if refused(run.engine.state):
+        return ExitCode.USAGE
     code = OUTCOME_CODES[state.finished.outcome] if state.finished else ExitCode.INTERRUPTED
     if code is ExitCode.INTERRUPTED and (needs.left_open or needs.question) is not None:
         return ExitCode.QUESTION_OPEN

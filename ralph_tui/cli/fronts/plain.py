@@ -81,7 +81,6 @@ from ralph_tui.state.roster_wording import changed_words as agent_changed_words
 from ralph_tui.state.strategy_wording import issues_words, strategy_words
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
-    PROMISE_NEEDED,
     ROWS,
     SAYS_DONE,
     Wording,
@@ -152,7 +151,7 @@ def _gate_finished(e: GateFinished) -> str:
     if e.error:
         return f"command {e.error}"
     ended = "" if e.ok else f", {gate_words(e)}"
-    so = f"; it passes already, so {PROMISE_NEEDED}" if e.ok and e.iteration == 0 else ""
+    so = ", before anything was done" if e.ok and e.iteration == 0 else ""
     took = duration(e.duration_s)
     if e.passed is None:
         return f"command {ended.removeprefix(', ') or 'passed'}{so} ({took})"

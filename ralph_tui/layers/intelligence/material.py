@@ -39,6 +39,9 @@ class PromptInput:
     advice: str = ""
     """The control layer's words."""
     criterion: str = ""
+    """When the work is done, in words; with a command as well, that has to pass too."""
+    until_promise: bool = False
+    """The work is done when the agent promises it, a file has changed, and the command passes."""
     instruction: str = ""
     """What stands in every prompt."""
     guidance: Sequence[str] = ()

@@ -9,12 +9,17 @@ from ralph_tui.events import HandoffWritten
 from ralph_tui.events.control import Urgency
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.prompts import Prompt
-from ralph_tui.layers.intelligence.sections import PROMISE, REPORT
+from ralph_tui.layers.intelligence.sections import REPORT, promise_line
 
 
 def plain_prompt(given: PromptInput) -> Prompt:
     """Objective, criterion, your words, the contract."""
-    proof = f"the command `{given.command}` passes" if given.command else given.criterion
+    proofs = [
+        given.criterion,
+        given.command and f"the command `{given.command}` passes",
+        "you promise it, and a file has changed" if given.until_promise else "",
+    ]
+    proof = "; and ".join(proof for proof in proofs if proof)
     parts = {
         "Objective": given.objective,
         "This iteration": f"Iteration {given.iteration} of at most {given.max_iterations}. "
@@ -24,7 +29,7 @@ def plain_prompt(given: PromptInput) -> Prompt:
         "Guidance from the user": "\n\n".join(given.guidance),
         "Redirect": given.redirect,
         "When you stop": "Print one line of JSON that says honestly where things stand:\n\n"
-        f"{REPORT}\n\nOnly if the objective is reached, also print {PROMISE}",
+        f"{REPORT}\n\n{promise_line(given)}",
     }
     text = "\n\n".join(f"# {head}\n\n{body.strip()}" for head, body in parts.items() if body)
     return Prompt(f"{text}\n", "normal", tokens=-(-len(text) // 4))

@@ -90,16 +90,29 @@ def guidance_section(guidance: Sequence[str]) -> Section:
 
 
 def _frame(given: PromptInput) -> str:
-    how = (
-        "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
-        f"{fenced(given.command)}"
-        if given.command
-        else "The work is done when this is true; it is judged after you promise to be done:\n\n"
-        f"{fenced(given.criterion)}"
-    )
     return (
         f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. "
-        f"You start with a fresh memory: all there is are the files and this text. {how}"
+        f"You start with a fresh memory: all there is are the files and this text. {_end(given)}"
+    )
+
+
+def _end(given: PromptInput) -> str:
+    """What ends the run."""
+    command, criterion = fenced(given.command), fenced(given.criterion)
+    judged = "The work is done when this is true; it is judged after you promise to be done:"
+    green = "This command must pass as well; it is run for you after you stop:"
+    if given.criterion and given.command:
+        return f"{judged}\n\n{criterion}\n\n{green}\n\n{command}"
+    if given.criterion:
+        return f"{judged}\n\n{criterion}"
+    if given.until_promise:
+        return (
+            "The work is done when the objective is reached and you promise it, as the last "
+            f"section says. A promise counts once a file has changed. {green}\n\n{command}"
+        )
+    return (
+        "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
+        f"{command}"
     )
 
 
@@ -231,10 +244,18 @@ def _context(given: PromptInput) -> Section:
 
 
 def _contract(given: PromptInput) -> Section:
-    proof = "the command passes" if given.command else "the criterion is met"
     return spoken(
         "When you stop",
         "Print one line of JSON that says honestly where things stand:",
         fenced(REPORT),
-        f"Only if the objective is reached and {proof}, also print {PROMISE}",
+        promise_line(given),
     )
+
+
+def promise_line(given: PromptInput) -> str:
+    """When the agent is to promise that it is done, and how."""
+    proofs = {"the criterion is met": given.criterion, "the command passes": given.command}
+    proof = " and ".join(proof for proof, asked in proofs.items() if asked)
+    only = f"Only if the objective is reached and {proof}, also print {PROMISE}"
+    needed = given.criterion or given.until_promise
+    return f"{only}. Without that line the loop continues." if needed else only

@@ -6,9 +6,12 @@ Rule: it is short, for some agents take it on their command line, and nothing in
 from ralph_tui.layers.intelligence.fence import SAYS_DATA
 
 
-def system_context(command: str, *, asks: bool = False) -> str:
-    """`command` is the completion command; empty where a criterion in words stands instead.
+def system_context(
+    command: str, *, criterion: bool = False, promise: bool = False, asks: bool = False
+) -> str:
+    """`command` is the completion command; empty where there is only a criterion in words.
 
+    `criterion`: one completes the run; `promise`: the agent's promise does, with the command.
     `asks`: somebody answers what the agent asks by a tool, or for a tool.
     """
     alone = (
@@ -17,14 +20,20 @@ def system_context(command: str, *, asks: bool = False) -> str:
         if asks
         else "Work on your own and do not wait for answers: nobody sees a question until you stop."
     )
+    counts = "Its result counts, and what you claim does not."
+    if criterion or promise:
+        counts = "It has to pass, whatever you claim."
     measured = (
-        "After you stop, a completion command is run. Its result counts, and what you claim does "
-        "not. A test that is weakened, skipped or deleted to make it pass is "
-        "no progress, and neither is code that knows the tests."
-        if command
-        else "After you promise to be done, your work is judged against a criterion. Do not weaken "
+        f"After you stop, a completion command is run. {counts} A test that is weakened, skipped "
+        "or deleted to make it pass is no progress, and neither is code that knows the tests."
+    )
+    judged = (
+        "After you promise to be done, your work is judged against a criterion. Do not weaken "
         "the criterion's meaning, and do not claim what you have not checked."
     )
+    promised = "The loop ends only when you also promise that the objective is reached."
+    said = {measured: command, judged: criterion or not command, promised: promise}
+    measured = " ".join(text for text, holds in said.items() if holds)
     return (
         "# How this works\n\n"
         "You work in an automatic loop of many sessions, and each session starts with "

@@ -79,7 +79,8 @@ def after(readings: Sequence[ReadingTaken], session: Session) -> list[Validation
     if session.promised and session.command and not session.passed:
         text = "The agent says that it is done, and the completion command fails."
         found.append(_issue("high", "unproven_promise", text))
-    if reading.completion >= NEARLY and not session.promised:
+    done = session.passed or not session.command
+    if reading.completion >= NEARLY and done and not session.promised:
         text = f"{percent(reading.completion)} is reached, and the agent does not say it is done."
         found.append(_issue("medium", "missing_completion_signal", text))
     if session.tool_errors > ERRORS:

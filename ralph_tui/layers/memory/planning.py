@@ -19,24 +19,21 @@ MOST_STEPS: Final = 6
 MOST_RELATED: Final = 5
 LONGEST: Final = 600
 """Characters of a step."""
-PLAIN: Final = tuple(
-    f"Work in iterations, each measured, until {goal}."
-    for goal in ("the completion command passes", "the criterion is met")
-)
-"""What a plan says at least, with a completion command and without."""
+PLAIN: Final = "Work in iterations, each measured, until {}."
+"""What a plan says at least."""
 RELATED_STEPS: Final = 2
 """Lessons of other tasks, the most alike first."""
 
 
 def plan(
-    command: str,
+    until: str,
     task_type: str,
     reflections: Sequence[PastReflection],
     learnings: Sequence[Learning],
     related: Sequence[RelatedTask],
     needed: Sequence[int] = (),
 ) -> PlanMade:
-    """`reflections` are those of earlier attempts, oldest first; `command` proves the end.
+    """`reflections` are those of earlier attempts, oldest first; `until`: what ends the run.
 
     `needed`: the iterations of those attempts that completed.
     """
@@ -44,7 +41,7 @@ def plan(
     others = _others(related, known={_step(said) for said in own})
     expected, samples = _expected(learnings, task_type, related, needed)
     return PlanMade(
-        approach=_approach(command, own, related),
+        approach=_approach(until, own, related),
         steps=[_step(said) for said in (*own, *others)],
         estimated_iterations=expected,
         estimate_from=samples,
@@ -74,8 +71,8 @@ def _step(said: PastReflection) -> str:
     return clip(" ".join(" ".join([said.learning, *said.action_items]).split()), LONGEST)
 
 
-def _approach(command: str, own: Sequence[PastReflection], related: Sequence[RelatedTask]) -> str:
-    parts = [PLAIN[0] if command else PLAIN[1]]
+def _approach(until: str, own: Sequence[PastReflection], related: Sequence[RelatedTask]) -> str:
+    parts = [PLAIN.format(until)]
     if own:
         attempts = len({said.cite.partition(" ")[0] for said in own})
         parts.append(

@@ -93,6 +93,7 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Restore an iteration from before them.",
     ),
     "owner": (),
+    "unanswered": (),
     "oversight": UNWATCHED,
 }
 

@@ -15,6 +15,9 @@ class OversightSettings(BaseModel):
     redirect_timeout_s: Seconds = Field(default=120.0, ge=1, le=30 * DAY)
     """How long a REDIRECT waits before it is approved; a headless run does not wait."""
     pause_timeout_s: Seconds = Field(default=1800.0, ge=0, le=30 * DAY)
-    """How long a PAUSE waits before it aborts a run that was started headless; others wait on."""
+    """How long a PAUSE waits for an answer before it aborts the run, or continues it where the work
+    is merely slow."""
+    presence_s: Seconds = Field(default=600.0, ge=0, le=30 * DAY)
+    """How long a key or the mouse at a screen of the run holds the countdown of its questions."""
     escalate_after_s: Seconds = Field(default=600.0, ge=1, le=30 * DAY)
     """After how long an unanswered question is sent to the channels of ``outreach``."""

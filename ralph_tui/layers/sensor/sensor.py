@@ -1,10 +1,11 @@
 """Completion, measured: one source speaks for the whole run, and only a passed gate reads 100.
 
-``tests`` speaks when a known runner counted tests, ``plan`` when the plan file has items, ``agent``
-when its last report names a number, ``estimate`` when one was made. The first that can speak is
-kept; while it is silent its last value is held. What was measured, by tests or plan, no claim
-replaces: the first counts that come again are taken at once. Where nothing was ever measured, tests
-or a plan take over as soon as they speak, and another claim at the third silent reading in a row
+``tests`` speaks when a known runner counted tests (and not of a command that passed before anything
+was done), ``plan`` when the plan file has items, ``agent`` when its last report names a number,
+``estimate`` when one was made. The first that can speak is kept; while it is silent its last value
+is held. What was measured, by tests or plan, no claim replaces: the first counts that come again
+are taken at once. Where nothing was ever measured, tests or a plan take over as soon as they speak,
+and another claim at the third silent reading in a row
 (`restarted`: the windows begin anew).
 
 The state is small and follows from the journal: feed past ``GateFinished``, ``FilesChanged`` and
@@ -26,7 +27,7 @@ from ralph_tui.layers.sensor.novelty import (
     open_items,
     ticked_items,
 )
-from ralph_tui.layers.sensor.passing import PASSES_ALREADY
+from ralph_tui.layers.sensor.passing import PASSES_ALREADY, CompletedBy, earns
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.reading import Reading, SensorState
 from ralph_tui.layers.sensor.spoken import (
@@ -36,6 +37,7 @@ from ralph_tui.layers.sensor.spoken import (
     plan_says,
     recorded_counts,
     tests_say,
+    vanished,
 )
 from ralph_tui.layers.sensor.tampering import named_files, tampering
 from ralph_tui.state import RunState
@@ -72,8 +74,7 @@ class Sensor:
         reading = self._with_news(
             self._reading(0, gate, plan, report, None, earned=False), gate, plan
         )
-        if green:
-            reading = replace(reading, note=PASSES_ALREADY)
+        reading = replace(reading, note=PASSES_ALREADY if green else reading.note)
         reading = replace(reading, warnings=_broke(before, reading))
         self._remember(reading)
         return reading
@@ -88,11 +89,12 @@ class Sensor:
         *,
         promise: bool = False,
         changed: Sequence[str] = (),
+        by: CompletedBy = "command",
     ) -> Reading:
         """The reading after an iteration, with what this iteration claimed and changed."""
         before = replace(self.state, changed=self.state.changed or bool(changed))
         self.state = before
-        earned = not before.green or (promise and before.changed)
+        earned = earns(by, green=before.green, promised=promise and before.changed)
         reading = self._reading(iteration, gate, plan, report, estimate, earned=earned)
         reading = self._with_news(reading, gate, plan)
         warnings = _silence(before, reading) + _broke(before, reading) + _shrinkage(before, reading)
@@ -130,7 +132,7 @@ class Sensor:
     ) -> Reading:
         state = self.state
         spoken: dict[ReadingSource, Spoken | None] = {
-            "tests": tests_say(gate, state.most),
+            "tests": None if state.guards else tests_say(gate, state.most),
             "plan": plan_says(plan),
             "agent": number(report.completion if report else None),
             "estimate": number(estimate),
@@ -138,9 +140,10 @@ class Sensor:
         reading = self._of_source(iteration, spoken)
         if reading.source == "tests":
             reading = self._credible(reading, gate)
-        passed = gate is not None and gate.ok and not reading.missing
+        passed = gate is not None and gate.ok and not vanished(gate, self.state.most)
+        passed = passed and not reading.missing
         silent = reading.held and (state.source is None or reading.source == "tests")
-        if passed and (silent or reading.source == "estimate"):
+        if passed and not state.guards and (silent or reading.source == "estimate"):
             # The gate says yes without a count; next to that, activity measures nothing.
             reading = Reading(iteration, UNPROVEN, "tests", note="the completion command passed")
         if passed and earned:
@@ -172,6 +175,8 @@ class Sensor:
         if counts is None or broken:
             return 0
         state = self.state
+        if state.guards:
+            state = replace(state, most=max(state.most, counts.total))
         before, names = state.tests, state.names.after(counts, state.most, state.passed)
         if not all_named(counts, state.most):
             self.state = replace(state, tests=before.naming(counts.failing), names=names)

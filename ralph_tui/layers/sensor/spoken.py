@@ -31,6 +31,12 @@ def counts_of(gate: GateResult | None) -> Counts | None:
     return None if gate is None or gate.timed_out or gate.cancelled else gate.counts
 
 
+def vanished(gate: GateResult, most: int) -> bool:
+    """Whether tests were counted once and none is left: such a pass proves nothing."""
+    counts = counts_of(gate)
+    return counts is not None and counts.total == 0 and most > 0
+
+
 def recorded_counts(event: GateFinished) -> Counts | None:
     """The same counts out of a journal."""
     if event.passed is None or event.timed_out:

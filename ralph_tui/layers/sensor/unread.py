@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ralph_tui.layers.sensor.gate import GateResult
+from ralph_tui.layers.sensor.passing import CompletedBy, earns
 from ralph_tui.layers.sensor.reading import Reading, SensorState
 from ralph_tui.layers.sensor.sensor import UNPROVEN
 
@@ -15,9 +16,11 @@ def unread(
     *,
     promise: bool = False,
     changed: Sequence[str] = (),
+    by: CompletedBy = "command",
 ) -> Reading:
-    """`state`: what the sensor remembered before it failed."""
-    earned = not state.green or (promise and (state.changed or bool(changed)))
+    """`state`: what the sensor remembered before it failed; the rest as of `Sensor.read`."""
+    promised = promise and (state.changed or bool(changed))
+    earned = earns(by, green=state.green, promised=promised)
     held = Reading(
         iteration,
         min(UNPROVEN, max(0.0, state.value)),

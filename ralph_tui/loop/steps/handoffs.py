@@ -267,6 +267,7 @@ class Handoffs:
                 default="send",
             ),
             within_s=self._rules.handoff_edit_s,
+            offers=True,
         )
         if answer.answer == "abort":
             yield AbortRequested(by=answer.by)

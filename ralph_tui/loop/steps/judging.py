@@ -1,4 +1,4 @@
-"""Who says whether a promise is kept where no completion command stands: a model, or a human.
+"""Who says whether a criterion is met, once the agent promises it: a model, or a human.
 
 A model's yes completes the run, and its no goes on; without its verdict the human is asked.
 """
@@ -49,7 +49,6 @@ class Judging:
         self._scheduler = run.scheduler
         self._state = run.state
         self._workspace = run.ports.workspace
-        self._criterion = run.start.criterion or ""
         self._desk = desk
         self._checkpoints = checkpoints
         self._models = models
@@ -81,7 +80,7 @@ class Judging:
         diff = yield from self._diff(first.tree, self._checkpoints.latest.tree, LONGEST_DIFF)
         given = JudgeInput(
             objective=self._run.start.objective,
-            criterion=self._criterion,
+            criterion=self._run.goal.criterion or "",
             claim=_claimed(self._state.agent.report),
             changed=_changed(files),
             diff=diff,
@@ -103,17 +102,17 @@ class Judging:
                 iteration=k,
                 question_id="",
                 topic="criterion",
-                text=f"The agent says that it is done. Is this true: {self._criterion}",
+                text=f"The agent says that it is done. Is this true: {self._run.goal.criterion}",
                 evidence=[
                     *([UNJUDGED] if unjudged else []),
                     *_claimed(self._state.agent.report),
                     _changed(files),
                 ],
                 options=[YES, NO, GUIDE, ABORT],
-                default="no" if self._run.headless else "",
+                default="no",
                 diff=diff,
             ),
-            within_s=self._run.rules.oversight.pause_timeout_s if self._run.headless else None,
+            within_s=self._run.rules.oversight.pause_timeout_s,
         )
         match answer.answer:
             case "yes":

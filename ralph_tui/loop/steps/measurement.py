@@ -1,11 +1,14 @@
 """Step 11: completion is measured, not believed. The gate runs, the sensor reads."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ralph_tui.events import AssessmentMade, FilesChanged, GateFinished, GateStarted, Noticed
 from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
 from ralph_tui.layers.sensor.expected import broken_by
+from ralph_tui.layers.sensor.passing import CompletedBy, completed_by, earns
+from ralph_tui.layers.sensor.sensor import UNPROVEN
 from ralph_tui.loop.guard import guarded, guarded_steps
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.assessment import Assessment, read_plan
@@ -62,6 +65,7 @@ class Measurement:
         made = yield from self._assessment.make(iteration, plan)
         said = self._state.agent.report
         promised, changed = self._state.agent.promised, [change.path for change in files.changes]
+        by = completed_by(self._state)
         before = self._sensor.state
         reading = yield from self._read(
             lambda: self._sensor.read(
@@ -72,18 +76,31 @@ class Measurement:
                 estimate=made.progress if made else None,
                 promise=promised,
                 changed=changed,
+                by=by,
             ),
-            lambda: unread(before, iteration, gate, promise=promised, changed=changed),
+            lambda: unread(
+                before,
+                iteration,
+                gate,
+                promise=promised,
+                changed=changed,
+                by=by,
+            ),
         )
-        if gate is None and self._state.agent.promised:
-            reading = yield from self._judging.judge(iteration, reading, files)
-        if gate is not None and gate.ok and reading.missing and self._may_complete(reading):
+        passed = gate is None or gate.ok
+        if gate is not None and passed and reading.missing and self._may_complete(by):
             reading = yield from ask_about_removal(self._run, self._desk, iteration, reading, files)
+        if by == "judge" and promised and passed and not reading.missing:
+            reading = replace(reading, completion=min(UNPROVEN, reading.completion))
+            reading = yield from self._judging.judge(iteration, reading, files)
         return (yield from self._take(reading, made))
 
-    def _may_complete(self, reading: Reading) -> bool:
-        """Whether nothing else keeps a passing command from completing the run."""
-        return not (self._sensor.state.green and not self._state.agent.promised)
+    def _may_complete(self, by: CompletedBy) -> bool:
+        """Whether a passing command would complete the run, were no tests gone."""
+        state, promised = self._sensor.state, self._state.agent.promised
+        if by == "judge":
+            return promised
+        return earns(by, green=state.green, promised=promised and state.changed)
 
     def _read(
         self, read: Callable[[], Reading], otherwise: Callable[[], Reading]

@@ -31,6 +31,7 @@ from ralph_tui.layers.memory.retrieval import retrieve
 from ralph_tui.layers.memory.similarity import similar
 from ralph_tui.layers.memory.steps import steps_of
 from ralph_tui.layers.memory.task_types import task_type
+from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.guard import guarded, guarded_steps, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.model_help import ModelHelp
@@ -70,13 +71,13 @@ class MemoryLayer:
         related = yield from self._list("related tasks", self._past.related)
         candidates = yield from self._candidates()
         learnings = [one.learning for one in candidates]
-        command = self._run.start.command or ""
+        until = _end_of(self._run)
         yield from (
             yield from self._decide(
                 lambda: [
                     _of(
                         PlanMade,
-                        plan(command, self._task_type, reflections, learnings, related, needed),
+                        plan(until, self._task_type, reflections, learnings, related, needed),
                     )
                 ]
             )
@@ -273,3 +274,12 @@ def _of(kind: type[T], given: T) -> T:
 
 def _is_told(learning: Learning, told: Iterable[str]) -> bool:
     return any(similar(learning.text, text) for text in told)
+
+
+def _end_of(run: Run) -> str:
+    """What ends the run, in words."""
+    goal = run.goal
+    if goal.criterion:
+        return "the criterion is met" + (" and the completion command passes" * bool(goal.command))
+    by_promise = needs_promise(run.state)
+    return ("the agent promises it and " if by_promise else "") + "the completion command passes"

@@ -16,7 +16,7 @@ from ralph_tui.events import (
     QuestionAsked,
     RedirectDecided,
 )
-from ralph_tui.events.oversight import Detected, EscalationLevel, Health
+from ralph_tui.events.oversight import Detected, EscalationLevel, Health, Subject
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
 from ralph_tui.layers.oversight import (
@@ -46,13 +46,19 @@ from ralph_tui.loop.steps.offers import (
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
-from ralph_tui.state.wording import PROMISE_NEEDED, failing_words
+from ralph_tui.state.goal import needed_words
+from ralph_tui.state.wording import failing_words
 from ralph_tui.text.terms import who_words
 
 _damped = PROFILES["damped"]
 _gains = f"kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
 DAMPED = f"steers more gently until a new best: {_gains}"
-UNANSWERED = "nobody answered the question in time"
+UNANSWERED = "no answer in time"
+
+
+def ended_by(answer: QuestionAnswered) -> str:
+    """The reason of an end that an answer, or the lack of one, has decided on."""
+    return UNANSWERED if answer.by == SILENCE else f"aborted by {who_words(answer.by)}"
 
 
 class Overseer:
@@ -181,7 +187,6 @@ class Overseer:
         settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
         yield from self._escalate(k, acts)
         # What is merely slow or used up ends nothing early: silence goes on to the limit.
-        for_ever = not acts.goes_on and not self._run.headless
         default = "continue" if acts.goes_on else "abort"
         within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
         if within:  # somebody is waited for: that is what the check of this iteration finds
@@ -201,9 +206,9 @@ class Overseer:
                     ],
                     rollback=best,
                     options=[CONTINUE, GUIDE, EXTEND, *self._back(best, instructs=False), ABORT],
-                    default="" if for_ever else default,
+                    default=default,
                 ),
-                within_s=None if for_ever else within,
+                within_s=within,
                 escalated=True,
             )
         )
@@ -217,7 +222,8 @@ class Overseer:
         """What calls for the question; and where no work can end the run, what would."""
         if not passes_already(self._state):
             return reason
-        return f"{reason.rstrip('.')}; the completion command passes already: {PROMISE_NEEDED}"
+        ends = needed_words(self._state.run.started)
+        return f"{reason.rstrip('.')}; the completion command passes already: {ends}"
 
     def _found(self, k: int) -> list[str]:
         """What layer 2 says of the iteration: evidence in a question, no level of its own."""
@@ -242,9 +248,7 @@ class Overseer:
                 self._checkpoints.restore(best.snapshot, answer.by)
                 yield from self._scheduler.join()
             case "abort":
-                self._abort = f"aborted by {who_words(answer.by)}"
-                if answer.by == SILENCE:
-                    self._abort = UNANSWERED
+                self._abort = ended_by(answer)
                 yield AbortRequested(by=answer.by)
         if answer.by != SILENCE and answer.answer not in ("roll_back", "abort"):
             # The owner may have changed files while he was asked.
@@ -300,9 +304,11 @@ class Overseer:
         if made and made[-1].level == "ABORT":
             return
         k = self._state.run.iteration
-        yield InterventionMade(iteration=k, level="ABORT", about="owner", reason=reason)
-        level: EscalationLevel = "emergency" if reason == UNANSWERED else "info"
-        yield from self._escalation(k, level, "owner", reason)
+        silent = reason == UNANSWERED
+        about: Subject = "unanswered" if silent else "owner"
+        yield InterventionMade(iteration=k, level="ABORT", about=about, reason=reason)
+        level: EscalationLevel = "emergency" if silent else "info"
+        yield from self._escalation(k, level, about, reason)
 
     def _escalate(self, k: int, acts: Situation) -> Steps[None]:
         if (k, acts.about) in self._state.oversight.escalated:

@@ -21,6 +21,7 @@ from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput
 from ralph_tui.layers.intelligence.fence import item
 from ralph_tui.layers.memory.prompt import knowledge_lines
+from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.run import Rules
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import duration
@@ -33,12 +34,13 @@ LAST_REPORTS = 2
 
 def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput:
     """What the owner has said, and nothing that is derived: all that a fallback says."""
-    redirect = state.oversight.redirect
+    redirect, goal = state.oversight.redirect, state.run.started or start
     return PromptInput(
         objective=start.objective,
         command=start.command or "",
         iteration=iteration,
-        criterion=start.criterion or "",
+        criterion=goal.criterion or "",
+        until_promise=needs_promise(state),
         max_iterations=state.run.max_iterations,
         instruction=state.intelligence.standing_instruction,
         guidance=[item.text for item in state.guidance.queued],

@@ -22,6 +22,7 @@ from ralph_tui.layers.intelligence.questions import prompt_question
 from ralph_tui.layers.intelligence.system_context import system_context
 from ralph_tui.layers.intelligence.template import lacking
 from ralph_tui.layers.intelligence.worded import worded_prompt
+from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.guard import guarded, guarded_steps, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.model_help import ModelHelp
@@ -133,7 +134,14 @@ class PromptWriter:
         asks = state.needs.mode == "ask" and start.mode != "headless"
         context = yield from guarded(
             "intelligence",
-            lambda: _text(system_context(start.command or "", asks=asks)),
+            lambda: _text(
+                system_context(
+                    start.command or "",
+                    criterion=bool(self._run.goal.criterion),
+                    promise=needs_promise(state),
+                    asks=asks,
+                )
+            ),
             lambda: "",
             instead="the agent is told no more than the prompt",
         )

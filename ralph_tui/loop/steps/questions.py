@@ -3,7 +3,8 @@
 Opening a question blocks nothing. A wait offers `answered` and `tick` as controls: they let
 answers in and look at the clock. Of several answers the first in the inbox counts.
 Without an answer the default is taken at the deadline; what stays unanswered for long is escalated,
-once. The time is the injected clock's.
+once. While somebody is at a screen of the run the deadline moves on. The time is the injected
+clock's.
 """
 
 from collections.abc import Callable
@@ -11,13 +12,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from ralph_tui.events import QuestionAnswered, QuestionAsked, QuestionWithdrawn
+from ralph_tui.events import (
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionPostponed,
+    QuestionWithdrawn,
+)
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.waiting.controls import Controls, Steps
 
+POSTPONED_S = 60.0
+"""A deadline that moves on by less is not recorded anew."""
 OnAnswer = Callable[[QuestionAnswered], None]
 
 
@@ -27,6 +35,10 @@ class _Open:
     on_answer: OnAnswer
     escalate_at: datetime | None
     """When people who are not here are told; None when they were, or need not be."""
+    within: timedelta
+    """How long it waits once nobody is there."""
+    since: datetime | None
+    """Only who was seen after this holds the countdown; None: whoever was there before, too."""
 
 
 class QuestionDesk:
@@ -38,6 +50,7 @@ class QuestionDesk:
         self._escalation = escalation
         self._restore = checkpoints.restore
         self._escalate_after_s = run.rules.oversight.escalate_after_s
+        self._presence = timedelta(seconds=run.rules.oversight.presence_s)
         self._open: _Open | None = None
 
     @property
@@ -50,19 +63,30 @@ class QuestionDesk:
         question: QuestionAsked,
         on_answer: OnAnswer,
         *,
-        within_s: float | None,
+        within_s: float,
         escalated: bool = False,
+        offers: bool = False,
     ) -> Steps[None]:
         """Ask; `on_answer` is called once, with the answer or, after `within_s`, the default.
 
-        `within_s`: seconds; None waits for ever. `escalated`: people know already.
+        `within_s`: seconds. `escalated`: people know already. `offers`: it goes on as it should
+        without an answer, so only keys that are pressed from now on hold it.
         """
         now = self._scheduler.host.clock.now()
-        deadline = None if within_s is None else now + timedelta(seconds=within_s)
-        asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
         escalate_at = None if escalated else now + timedelta(seconds=self._escalate_after_s)
-        self._open = _Open(asked, on_answer, escalate_at)
+        within = timedelta(seconds=within_s)
+        self._open = _Open(question, on_answer, escalate_at, within, now if offers else None)
+        deadline = max(now + within, self._held_until(self._open) or now)
+        asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
+        self._open.asked = asked
         yield asked
+
+    def _held_until(self, open_: _Open) -> datetime | None:
+        """The deadline as the last key moves it; None where nobody was seen, or need be."""
+        seen = self._scheduler.seen_at
+        if seen is None or not open_.within or (open_.since is not None and seen < open_.since):
+            return None
+        return seen + self._presence + open_.within
 
     def tick(self) -> Steps[None]:
         """Look at the clock: take the default, or escalate. Called while the loop waits."""
@@ -71,7 +95,14 @@ class QuestionDesk:
         asked, now = self._open.asked, self._scheduler.host.clock.now()
         # The owner may have stopped the countdown: what counts is the question as recorded.
         question = self._state.needs.question
-        if question is not None and question.deadline is not None and now >= question.deadline:
+        deadline = question.deadline if question is not None else None
+        until = self._held_until(self._open)
+        if deadline is not None and until is not None and until > deadline:
+            moved = until - deadline >= timedelta(seconds=POSTPONED_S)
+            if moved or now >= deadline:
+                yield QuestionPostponed(question_id=asked.question_id, deadline=until)
+                return
+        if deadline is not None and now >= deadline:
             default = QuestionAnswered(
                 question_id=asked.question_id, answer=asked.default, by=SILENCE
             )
@@ -94,7 +125,12 @@ class QuestionDesk:
             yield QuestionWithdrawn(question_id=asked.question_id, reason=reason)
 
     def ask(
-        self, question: QuestionAsked, *, within_s: float | None, escalated: bool = False
+        self,
+        question: QuestionAsked,
+        *,
+        within_s: float,
+        escalated: bool = False,
+        offers: bool = False,
     ) -> Steps[QuestionAnswered]:
         """Open a question and wait for its answer; files may be restored meanwhile.
 
@@ -102,7 +138,9 @@ class QuestionDesk:
         wants it to stop after its iteration: an answer would begin what is not wanted.
         """
         given: list[QuestionAnswered] = []
-        yield from self.open(question, given.append, within_s=within_s, escalated=escalated)
+        yield from self.open(
+            question, given.append, within_s=within_s, escalated=escalated, offers=offers
+        )
         controls = Controls(restore=self._restore, answered=self.answered, look_after=self.tick)
         with self._scheduler.offering(controls):
             # A deadline of now needs no look into the inbox.

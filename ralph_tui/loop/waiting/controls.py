@@ -6,12 +6,13 @@ the step that waits.
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, QuestionAnswered
 from ralph_tui.events.run import Outcome
-from ralph_tui.ports import Job, Knowledge, Session
+from ralph_tui.ports import Host, Job, Knowledge, Session
 from ralph_tui.state import RunState
 
 T = TypeVar("T")
@@ -63,6 +64,9 @@ class Steerable(Protocol):
     """The session that works, if one does."""
     knowledge: Knowledge
     """What earlier runs have taught."""
+    host: Host
+    seen_at: datetime | None
+    """When somebody was last at a screen of the run."""
 
     @property
     def ending(self) -> bool:

@@ -20,6 +20,7 @@ from ralph_tui.commands import (
     Instruct,
     Interrupt,
     Pause,
+    Present,
     Reflect,
     Restore,
     RetryNow,
@@ -58,6 +59,9 @@ from ralph_tui.text.terms import who_words
 
 def handle(waiting: Steerable, command: Command) -> Steps[None]:
     """Carry out one command of the owner, or refuse it."""
+    if isinstance(command, Present):  # it asks for nothing, and is no news
+        waiting.seen_at = waiting.host.clock.now()
+        return
     offers = OFFERED.get(type(command))
     offered = None if offers is None else offers(waiting)
     reason = (

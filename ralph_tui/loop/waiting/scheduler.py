@@ -100,6 +100,8 @@ class Scheduler:
         """When the owner has ended the run, by the monotonic clock."""
         self._closing = False
         self._pending: list[Job] = []
+        self.seen_at: datetime | None = None
+        """When somebody was last at a screen of the run."""
         self._timer: tuple[float, float, Callable[[], None]] | None = None
 
     # -- waiting -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from ralph_tui.adapters.remote.requests import Request
-from ralph_tui.commands import Abort, Command, Pause, Stop, Unpause
+from ralph_tui.commands import Abort, Command, Pause, Present, Stop, Unpause
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.refusals import refusal
 from ralph_tui.fleet.state import LoopState
@@ -113,6 +113,12 @@ class Asking:
         return first
 
     def _of_fleet(self, command: Command, reply: Reply) -> None:
+        if isinstance(command, Present):
+            for loop in self._desk.state.loops.values():
+                if loop.status == "running":
+                    self.tell(loop, command)
+            reply(Accepted(self._desk.state.seq))
+            return
         if isinstance(command, Pause | Unpause):
             self._hold(command, reply)
             return
@@ -149,6 +155,8 @@ class Asking:
             self.tell(loop, Pause(by=paused.by))
 
     def _given(self, loop: str, command: Command, refused: str) -> int:
+        if isinstance(command, Present):  # no news
+            return self._desk.state.seq
         return self._desk.record(
             told.CommandGiven(loop=loop, name=command.name, by=command.by, refused=refused)
         )

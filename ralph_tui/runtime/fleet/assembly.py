@@ -35,6 +35,7 @@ from ralph_tui.fleet.plan import HERE, Plan
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.fleet import Dispatcher, LoopHost, Observe, Source
 from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.fleet.base_check import check_base
 from ralph_tui.runtime.fleet.beginning import (
     check_agents,
     check_trees,
@@ -86,6 +87,8 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
     source = source_of(repository, plan.base)
     commit = source.commit
     _check(repository, plan, connection)
+    if plan.agents if connection.agents is None else connection.agents:
+        check_base(repository, source, plan, _trees(connection))
     fleet_id = str(uuid4())
     with ExitStack() as held:
         lock = held.enter_context(_locked(repository, fleet_id))

@@ -4,6 +4,7 @@ Rule: nothing here knows a pane; a run is changed by commands to the source alon
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ralph_tui import commands
@@ -139,7 +140,10 @@ class Dialogs:
                 back = snapshot if way == "roll_back" else None
                 self._source.send(commands.Abort(roll_back_to=back))
 
-        self._app.push_screen(GiveUp(where, self._clock, look, lacks), answered)
+        def stands() -> bool:
+            return commands.refusal(commands.Abort(), self._host.state) is None
+
+        self._app.push_screen(GiveUp(where, self._clock, look, lacks, stands), answered)
 
     def roll_over(self) -> None:
         """Let a fresh session go on from here, after one question."""
@@ -176,7 +180,10 @@ class Dialogs:
         if wish.mode == "skip":
             question = "Let the agent do everything, without asking?"
             detail = "From its next session on: any command, any file, the network."
-            dialog = Confirm(question, detail, self._clock, yes="let it")
+            live = partial(commands.refusal, wish)
+            dialog = Confirm(
+                question, detail, self._clock, lambda: live(self._host.state) is None, yes="let it"
+            )
             self._app.push_screen(dialog, lambda yes: self._permitted(wish, yes))
         else:
             self._permitted(wish, yes=True)
@@ -282,10 +289,17 @@ class Dialogs:
 
     # what was not obeyed ----------------------------------------------------------------------
 
+    def tell_presence(self) -> None:
+        """Somebody is here: the run's questions wait."""
+        if self._source.live and self._host.state.run.live:
+            self._source.send(commands.Present(by=self._source.name))
+
     def refused(self, command: commands.Command, reason: str) -> None:
         """Say why; a stop that was not obeyed is no way out."""
         if isinstance(command, commands.ChangeLearning):
             self.learnings.refused(command, reason)
+            return
+        if isinstance(command, commands.Present):
             return
         if isinstance(command, commands.Stop):
             self._leaving = None

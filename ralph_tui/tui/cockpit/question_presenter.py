@@ -115,7 +115,7 @@ class QuestionPresenter:
         if question is not None and question.question_id == dialog.asked.question_id:
             dialog.sync(question, now)
         elif self._app.screen is dialog and dialog.editing is None:  # else when that is over
-            dialog.dismiss(None)
+            dialog.close_by_itself()
 
     def _answered(self, answer: Answer | None) -> None:
         if self._dialog is not None and self._dialog.settled:

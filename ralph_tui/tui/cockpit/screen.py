@@ -62,14 +62,14 @@ class CockpitScreen(BaseScreen):
         self.footer = Footer(source, self.ralph.monotonic, self.refusal, keys)
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
+        self.when_here = self.dialogs.tell_presence
         self.questions = QuestionPresenter(self, self.dialogs.keep_draft)
         self.going_on = GoingOn(self)
         self.history = HistoryView(self, self.body.timeline, self.going_on)
         self.exports = ExportView(self)
         self.looks = Looks(self, kept=self.KEEPS_SEEN or source.live)
         self.looking_back = LookingBack(self, self.body)
-        self.ending = Ending(self.body)
-        self.doing = Doing(self)
+        self.ending, self.doing = Ending(self.body), Doing(self)
         self.end_call = EndCall(self.ralph, source)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for bound, does, moves in key_bindings.of_actions(keys, live=source.live):

@@ -34,6 +34,11 @@ class FleetDialogs:
         """By loop."""
         self._interrupted = float("-inf")
 
+    def tell_presence(self) -> None:
+        """Somebody is here: the loops' questions wait."""
+        if self._source.live:
+            self._source.send(FLEET, commands.Present(by=self._source.name))
+
     def toggle_pause(self, row: LoopRow) -> None:
         """Pause a loop, or let it go on."""
         paused = row.loop.phase == "paused"

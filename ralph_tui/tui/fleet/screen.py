@@ -11,6 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from ralph_tui.commands import Present
 from ralph_tui.fleet.wording import fleet_sentence
 from ralph_tui.ports.fleet_source import FleetSource
 from ralph_tui.tui.app import RalphApp, SideScreen
@@ -58,6 +59,7 @@ class FleetScreen(BaseScreen):
         self.log_title, self.detail = Rows("fleet-log-title"), Rows("fleet-detail")
         self.foot = bars.KeysRow(self.view, self.ralph.monotonic, self.ralph.keys)
         self.dialogs = FleetDialogs(self, source, self.view)
+        self.when_here = self.dialogs.tell_presence
         self._at_once = at_once
         self._stamp: object = None
         self._asked: frozenset[str] = frozenset()
@@ -116,7 +118,8 @@ class FleetScreen(BaseScreen):
             self._call()
         while source.refused:
             asked, reason = source.refused.popleft()
-            self.answer(f"{asked.command.name}: {reason}")
+            if not isinstance(asked.command, Present):
+                self.answer(f"{asked.command.name}: {reason}")
         if self._at_once and source.loaded:
             loop, self._at_once = self._at_once, ""
             self.doing.open_loop(loop)
@@ -185,6 +188,8 @@ class FleetScreen(BaseScreen):
         if isinstance(front, Modal):
             front.tell(text)
         self.foot.say(text)
+
+    say = answer
 
     # keys -------------------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ ONE_MOMENT = "one moment: it is still looked at what is here"
 LAST_LINE = 200
 """Characters of what a command that is tried printed last."""
 TRY, STOP = "try it", "stop  "
-STYLES = {"good": "$success", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
+STYLES = {"plain": "$foreground", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
 
 
 class Typed(LineWidget):
@@ -165,7 +165,7 @@ class NewRun(Modal[list[str] | None]):
         page, here, command = self.page, self._here, self.page.command.value.strip()
         if self._trial is not None:
             self._stop_trial()
-        elif page.by.value != "command":
+        elif page.by.value == "criterion":
             self.tell("there is no command to try: you are asked instead")
         elif not command:
             page.mark({"command": NO_COMMAND})
@@ -211,6 +211,8 @@ class NewRun(Modal[list[str] | None]):
 
     def _tell_outcome(self, result: GateResult) -> None:
         tone, sentence = outcome(result)
+        if result.ok and self.page.by.value == "command":
+            self.page.offer_criterion()
         said = Content.styled(f"{MARKS[tone]}{flat(sentence, 1000)}", STYLES[tone])
         for line in last_lines(result):
             said = said + Content.styled(f"\n│ {line}", STYLES["dim"])

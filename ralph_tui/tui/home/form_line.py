@@ -45,9 +45,9 @@ def arguments(draft: Draft, place: Surroundings) -> list[str]:
         return ["demo"]
     objective = draft.objective.strip()
     words = ["run"] if objective.startswith("-") else ["run", objective]
-    if draft.by == "command":
+    if draft.by != "criterion":
         words += _option("-c", "--command", draft.command.strip())
-    else:
+    if draft.by != "command":
         words += _option("--criterion", "--criterion", draft.criterion.strip())
     for name, option in OPTIONS.items():
         if name in draft.settings and concerns(name, agent):
@@ -84,9 +84,9 @@ def _objections(
 ) -> Iterator[tuple[str, str]]:
     if not draft.objective.strip():
         yield "objective", NO_OBJECTIVE
-    if draft.by == "command" and not draft.command.strip():
+    if draft.by != "criterion" and not draft.command.strip():
         yield "command", NO_COMMAND
-    if draft.by == "criterion" and not draft.criterion.strip():
+    if draft.by != "command" and not draft.criterion.strip():
         yield "criterion", NO_CRITERION
     offer = next((one for one in place.agents if one.name == agent), None)
     if not agent:

@@ -1,7 +1,7 @@
 """The fields of the form for a new run, from top to bottom: filled, read, marked where wrong."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
-from ralph_tui.ports.new_runs import AgentOffer, Draft, Finding, Surroundings
+from ralph_tui.ports.new_runs import AgentOffer, By, Draft, Finding, Surroundings
 from ralph_tui.text.terms import LEVELS, permission_words
 from ralph_tui.tui.draw.spans import flat
 from ralph_tui.tui.home.form_fields import Button, Choice, Field, OneLine
@@ -86,7 +86,12 @@ class Page(VerticalScroll):
         self.head = Static(Content.styled("a new run", "bold"), id="new-run-head")
         self.objective = Objective()
         self.by = Choice(
-            (("command", "a command passes"), ("criterion", "you agree that it is")), "command"
+            (
+                ("command", "a command passes"),
+                ("both", "it passes, and you agree"),
+                ("criterion", "you agree"),
+            ),
+            "command",
         )
         self.command = CommandField()
         self.texts: Mapping[str, OneLine] = {
@@ -177,7 +182,7 @@ class Page(VerticalScroll):
         default["agent.name"] = self.place.chosen
         return Draft(
             objective=self.objective.text,
-            by="criterion" if self.by.value == "criterion" else "command",
+            by=cast("By", self.by.value),
             command=chosen["command"],
             criterion=chosen["criterion"],
             settings={name: chosen[name] for name in OPTIONS if chosen[name] != default[name]},
@@ -193,6 +198,12 @@ class Page(VerticalScroll):
         if first is not None:
             first.control.focus()
 
+    def offer_criterion(self) -> None:
+        """The command passes already: words are needed beside it."""
+        self.by.value = "both"
+        self.by.repaint()
+        self._arrange()
+
     def offer_commands(self) -> None:
         """What the files here speak for."""
         found = self.place.suggestions[:MOST_SUGGESTIONS]
@@ -200,8 +211,8 @@ class Page(VerticalScroll):
         self.fields["command"].hint(f"↓ takes {told}" if told else "")
 
     def _arrange(self) -> None:
-        self.fields["command"].display = self.by.value == "command"
-        self.fields["criterion"].display = self.by.value == "criterion"
+        self.fields["command"].display = self.by.value != "criterion"
+        self.fields["criterion"].display = self.by.value != "command"
         self.texts["agent.command"].placeholder = TAKES_COMMAND.get(self.agent.value, "")
         for name in ("agent.command", "agent.model"):
             self.fields[name].display = concerns(name, self.agent.value)

@@ -5,17 +5,18 @@ from typing import Literal
 
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.text.format import duration, percent
-from ralph_tui.text.terms import CRITICAL, GOOD, WARNING
+from ralph_tui.text.terms import CRITICAL, WARNING
 from ralph_tui.tui.draw.spans import flat
 
-Tone = Literal["good", "warn", "bad", "dim"]
+Tone = Literal["plain", "warn", "bad", "dim"]
 MARKS: Mapping[Tone, str] = {
-    "good": f"{GOOD.glyph} ",
+    "plain": "",
     "warn": f"{WARNING.glyph} ",
     "bad": f"{CRITICAL.glyph} ",
     "dim": "",
 }
-"""It is told by a sign, never by colour alone."""
+"""It is told by a sign, never by colour alone; a command that fails, as it should, has none."""
+PASSES = "it passes already, so it cannot tell when the work is done: say that below in words"
 SHORT_S = 10
 """Below, tenths of seconds tell more."""
 LINES = 3
@@ -44,18 +45,18 @@ def outcome(result: GateResult) -> tuple[Tone, str]:
         return "warn", f"{ended}: {counts.runner} ran, and no test with it"
     says = f"{ended}: {counts.passed} of {counts.total} tests pass ({counts.runner})"
     if result.ok:
-        return "warn", f"{says}; it passes already, so it cannot tell when the work is done"
+        return "warn", f"{says}; {PASSES}"
     if not counts.failed + counts.errors:
         return "warn", f"{says}; yet it fails: what else does it check?"
     begins = percent(100 * counts.passed / counts.total)
-    return "good", f"{says}; a run would begin at {begins}"
+    return "plain", f"{says}; a run would begin at {begins}"
 
 
 def _uncounted(result: GateResult, ended: str) -> tuple[Tone, str]:
     if result.ok:
-        return "warn", f"{ended}; it passes already, so it cannot tell when the work is done"
+        return "warn", f"{ended}; {PASSES}"
     return (
-        "good",
+        "plain",
         f"{ended}; its output has no test counts that are known here, so its exit code alone "
         "tells that the work is done, and nothing tells how far it is",
     )

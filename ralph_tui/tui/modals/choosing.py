@@ -82,7 +82,7 @@ class Choosing(Modal[T]):
 
     def _close_if_over(self) -> None:
         if self.is_current and self._still_asked is not None and not self._still_asked():
-            self.dismiss(None)
+            self.close_by_itself()
 
     def on_resize(self, event: events.Resize) -> None:
         """Another size, another place."""

@@ -28,9 +28,13 @@ class GiveUp(Choosing[Way]):
         clock: Callable[[], float] = monotonic,
         look: Callable[[], Outlook] | None = None,
         lacks: str = "",
+        stands: Callable[[], bool] | None = None,
     ) -> None:
-        """`best` names the point to restore, empty: there is none; the rest: see `Restore`."""
-        super().__init__("Abort this run? The agent is stopped; the present is saved.", clock)
+        """`best` names the point to restore, empty: there is none; `stands`: see `Choosing`;
+        the rest: see `Restore`.
+        """
+        question = "Abort this run? The agent is stopped; the present is saved."
+        super().__init__(question, clock, stands)
         self._best, self._lacks = best, lacks
         self.preview = Preview(look) if look is not None else None
 

@@ -72,6 +72,10 @@ class Below(Protocol):
         """Leave, or ask how."""
         ...
 
+    def look_away(self) -> None:
+        """A dialog has closed by itself: what is typed for it counts for nothing."""
+        ...
+
 
 class KeysRow(LineWidget):
     """The last row: what the keys do here, or for a moment what came of the last one."""
@@ -151,6 +155,11 @@ class Modal(ModalScreen[T], Veiled[T]):
         """What is typed ahead of what stands there now counts for nothing."""
         self._opened = self.clock()
         self._sees_from = self._opened + BLIND_S
+
+    def close_by_itself(self) -> None:
+        """Its reason is gone; what is still typed for it is not taken, here or below."""
+        cast("Below", self.app.screen_stack[0]).look_away()
+        self.dismiss(None)
 
     def blind(self, key: str) -> bool:
         """Whether this key came too early; one that did is told of."""

@@ -26,6 +26,7 @@ from ralph_tui.tui.modals.question_evidence import (
 TITLES = {
     "redirect": "REDIRECT at iteration {}",
     "pause": "PAUSE after iteration {}",
+    "goal": "When is it done?",
     "criterion": "Is it done? The agent says so in iteration {}",
     "removal": "Tests are gone after iteration {}",
     "handoff": "Handoff of iteration {}",
@@ -233,17 +234,16 @@ def silence(
         return [(f"{stopped} waits until you answer", "dim")]
     whole = max(1.0, (asked.deadline - asked.at).total_seconds())
     share = (asked.deadline - now).total_seconds() / whole
-    stops: Line = [("space", "key"), (" stops the countdown", "dim")]
-    gauge: Line = [(f"{bar(share, 8)} ", "warn")] if width >= 62 else []
-    return [
-        *gauge,
-        ("no answer in ", "dim"),
-        (left, "strong"),
-        (": ", "dim"),
-        (silence_word(flat(asked.default, 40)), "strong"),
-        (UNDONE.get(sure.answer, "") if sure and sure.answer != asked.default else "", "strong"),
-        *([] if held or sure else [("   ", ""), *pressing(stops, "space")]),
-    ]
+    gauge: Line = [(f"{bar(share, 8)} ", "warn")]
+    undone = UNDONE.get(sure.answer, "") if sure and sure.answer != asked.default else ""
+    does: Line = [(silence_word(flat(asked.default, 40)), "strong"), (" in ", "dim")]
+    does += [(left, "strong"), (undone, "strong")]
+    unless: Line = [(" unless you press a key", "dim")]
+    stops: Line = [("   ", ""), *pressing([("space", "key"), (" stops this", "dim")], "space")]
+    if held or sure:
+        unless = stops = []
+    tries = ([*gauge, *does, *unless, *stops], [*does, *unless, *stops], [*does, *stops])
+    return next((line for line in tries if cells(line) <= width), tries[-1])
 
 
 def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -> str:

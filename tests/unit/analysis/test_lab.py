@@ -168,6 +168,7 @@ def test_bad_input_is_told_in_one_sentence(arguments: list[str], named: str) -> 
 ANSWERS = {
     "redirect": ["approve", "decline", "roll_back"],
     "pause": ["continue", "guide", "extend", "roll_back"],
+    "goal": ["promise"],
 }
 
 

@@ -43,10 +43,8 @@ def test_an_open_episode_says_what_since_when_and_what_was_done() -> None:
     world.play(answer("approve"))
     reason = "stuck: no new best for 3 iterations; instructions sent"
     said = told(world)
-    assert f"{reason}, next reading tells" in said
-    assert any(
-        one.startswith("needs you, press d (no answer in 2m: approve): Send") for one in said
-    )
+    assert f"{reason}, not measured since" in said
+    assert any(one.startswith("needs you, press d (approves in 2m): Send") for one in said)
     assert any(one.endswith("better since, not yet by enough to be over") for one in said)
     assert said[-1].startswith("completed")
 
@@ -161,7 +159,7 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
         state.apply(event)
     said = verdict(state, fourth.at).text
     assert said == (
-        "regressing: the files of iteration 1 restored, next reading tells; "
+        "regressing: the files of iteration 1 restored, not measured since; "
         "2 falls in a row lost 20 points"
     )
     status = {**summarize(state), "alive": True}

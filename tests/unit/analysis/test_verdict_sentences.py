@@ -165,7 +165,7 @@ def nothing() -> Recorder:
 
 
 WATCHED = {"watched": True, "session_timeout_s": 0}
-NO_ANSWER = "needs you, press d (no answer in 1m 59s: approve): "
+NO_ANSWER = "needs you, press d (approves in 1m 59s): "
 REDIRECT = ("redirect", "No rise for 3 iterations.", "approve", 119)
 PAUSE = ("pause", "Still nothing new 4 iterations after the redirect.")
 SILENT = ("silence", "Nothing was heard of the agent for 10 minutes.", "retry", 119)
@@ -253,7 +253,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "redirect, stopping": (
         lambda: with_(question(*REDIRECT), StopRequested(mode="after_iteration")),
-        "? needs you, press d (no answer in 1m 59s: approve), then it stops: Send the agent new "
+        "? needs you, press d (approves in 1m 59s), then it stops: Send the agent new "
         "instructions? No rise for 3 iterations",
     ),
     "redirect, the stop taken back": (
@@ -278,7 +278,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "silence": (
         lambda: question(*SILENT),
-        "? needs you, press d (no answer in 1m 59s: interrupt): "
+        "? needs you, press d (interrupts in 1m 59s): "
         "Nothing was heard of the agent for 10 minutes",
     ),
     "handoff": (
@@ -287,8 +287,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "prompt": (
         lambda: question("prompt", "The prompt of iteration 2 is ready. Send it?", "send", 119),
-        "? needs you, press d (no answer in 1m 59s: send): "
-        "The prompt of iteration 2 is ready. Send it?",
+        "? needs you, press d (sends in 1m 59s): The prompt of iteration 2 is ready. Send it?",
     ),
     "stuck, nothing done": (
         lambda: alarmed("stuck"),
@@ -296,7 +295,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "stuck, instructed": (
         lambda: alarmed("stuck", *APPROVED),
-        "▲ stuck: no new best for 3 iterations; instructions sent, next reading tells",
+        "▲ stuck: no new best for 3 iterations; instructions sent, not measured since",
     ),
     "stuck, instructed, still": (
         lambda: alarmed("stuck", *APPROVED, again=30),
@@ -304,15 +303,15 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "stuck, declined": (
         lambda: alarmed("stuck", *DECLINED),
-        "▲ stuck: no new best for 3 iterations; instructions declined by you, next reading tells",
+        "▲ stuck: no new best for 3 iterations; instructions declined by you, not measured since",
     ),
     "oscillating, instructed": (
         lambda: alarmed("oscillating", *APPROVED),
-        "◆ oscillating: turned 3 times in 4 steps; instructions sent, next reading tells",
+        "◆ oscillating: turned 3 times in 4 steps; instructions sent, not measured since",
     ),
     "regressing, restored": (
         lambda: alarmed("regressing", *APPROVED, BACK),
-        "◆ regressing: the files of iteration 1 restored, next reading tells; "
+        "◆ regressing: the files of iteration 1 restored, not measured since; "
         "2 falls in a row lost 20 points",
     ),
     "regressing, better": (
@@ -335,7 +334,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "restored": (
         lambda: with_(working(0, 20, 40), BACK),
-        "↶ restored: the files of iteration 1; next reading tells, 8 iterations left",
+        "↶ restored: the files of iteration 1; not measured since, 8 iterations left",
     ),
     "handing over": (
         handing_over,
@@ -427,7 +426,7 @@ def test_of_a_lost_run_only_its_end_is_said_otherwise(name: str) -> None:
 
 def test_a_recorded_question_says_that_it_was_asked() -> None:
     run = question(*REDIRECT)
-    rest = " (no answer in 1m 59s: approve): Send the agent new instructions? "
+    rest = " (approves in 1m 59s): Send the agent new instructions? "
     rest += "No rise for 3 iterations"
     assert verdict(run.world.state, run.at, recorded=True).line == f"? asked{rest}"
     assert verdict(run.world.state, run.at, keys=None).line == f"? needs you{rest}"

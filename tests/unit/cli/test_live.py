@@ -122,7 +122,7 @@ class TestQuestion:
             "  approve                               the instructions\n",
             "  approve TEXT                          the same, with TEXT in place",
             "  extend --iterations N | --budget USD  go on for longer\n",
-            "\n\nwithout an answer: approve in 1m 3",
+            "\n\nwithout an answer: approves in 1m 3",
         ):
             assert part in text
 
@@ -130,7 +130,7 @@ class TestQuestion:
         held = QUESTION.model_copy(update={"deadline": None})
         assert question_text(folded(held)["question"]).endswith("waits until somebody answers")
         late = QUESTION.model_copy(update={"deadline": NOW - timedelta(days=1)})
-        assert question_text(folded(late)["question"]).endswith("approve now")
+        assert question_text(folded(late)["question"]).endswith("approves now")
 
     def test_a_tampered_status_file_cannot_draw_on_the_terminal(self) -> None:
         bad = "\x1b[2J\x1b]0;x\x07ok\u202e"
@@ -147,12 +147,12 @@ class TestQuestion:
 
     def test_the_status_shows_it_until_it_is_answered(self) -> None:
         open_now = folded(asked())
-        says = "? needs you (no answer in 1m 3"
+        says = "? needs you (approves in 1m 3"
         assert status_text(open_now).startswith(says)
-        assert "approve): Send the agent new instructions? Three steps" in status_text(open_now)
+        assert "s): Send the agent new instructions? Three steps" in status_text(open_now)
         assert "answers     approve, guide, extend, restore, abort\n" in status_text(open_now)
         assert "decide      ralph-tui decide\n" in status_text(open_now), "as it can be typed"
-        assert status_line(open_now).startswith("? — 4/10 needs you (no answer in 1m 3")
+        assert status_line(open_now).startswith("? — 4/10 needs you (approves in 1m 3")
         closed = folded(QUESTION, QuestionAnswered(question_id="q1", answer="approve"))
         assert "decide" not in status_text(closed)
         dead = open_now | {"alive": False, "phase": "died"}

@@ -158,7 +158,6 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         "fleet.copy (night.toml:6) must name paths within the repository, not '../secrets'",
         "'budget' (night.toml:7) is not known in [fleet]: did you mean budget_usd?",
         "account.work.agents (night.toml:9) must be a whole number, not 'two'",
-        "a loop has either a command or a criterion in words (night.toml:10): leave one out",
         "objective.max_iterations (night.toml:14) must be at most 1000, not 5000",
         "account 'wrok' (night.toml:15) is not in the file: did you mean work?",
         "the objective (night.toml:16) has nothing to do: give it text or an issue",

@@ -24,8 +24,10 @@ def run_words(place: Place, descriptor: int) -> list[str]:
     words = [*_RALPH, "run", *_asks(place), f"--commands-from={descriptor}"]
     if loop.command is not None:
         words.append(f"--command={loop.command}")
-    elif loop.criterion is not None:
+    if loop.criterion is not None:
         words.append(f"--criterion={loop.criterion}")
+    if loop.until_promise:
+        words.append("--until-promise")
     return [*words, *_settings(_given(place)), "--", loop.objective]
 
 

@@ -78,8 +78,9 @@ def test_conflicts_are_critical_and_come_first() -> None:
     ("reached", "session", "names"),
     [
         (94.9, FINE, []),
-        (95, FINE, ["missing_completion_signal"]),
-        (99.9, FINE, ["missing_completion_signal"]),
+        (95, FINE, []),
+        (99.9, Session(passed=True), ["missing_completion_signal"]),
+        (95, Session(command=False), ["missing_completion_signal"]),
         (99.9, Session(promised=True, passed=True), []),
         (100, Session(tool_errors=9), []),
         (40, Session(promised=True), ["unproven_promise"]),

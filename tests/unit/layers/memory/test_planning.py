@@ -22,7 +22,7 @@ def estimate(iterations: float, samples: int, task_type: str = "bug-fix") -> Lea
 
 
 def test_a_first_attempt_knows_nothing_and_says_so() -> None:
-    made = plan("pytest", "bug-fix", [], [], [])
+    made = plan("the completion command passes", "bug-fix", [], [], [])
     assert (
         made.approach == "Work in iterations, each measured, until the completion command passes."
     )
@@ -32,7 +32,7 @@ def test_a_first_attempt_knows_nothing_and_says_so() -> None:
 
 
 def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
-    made = plan("pytest", "bug-fix", [FAILED], [estimate(3.5, 6)], [])
+    made = plan("the completion command passes", "bug-fix", [FAILED], [estimate(3.5, 6)], [])
     assert made.steps == ["Measure first. Look at the lexer."]
     assert made.cites == ["task-001/001 #1"]
     assert made.approach == (
@@ -45,7 +45,7 @@ def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
 def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:
     said = [PastReflection(f"task-001/{n:03} #1", "failure", f"Lesson {n}.") for n in range(9)]
     again = PastReflection("task-001/009 #2", "failure", "Lesson  4.\n")
-    made = plan("pytest", "bug-fix", [*said, again], [], [])
+    made = plan("the completion command passes", "bug-fix", [*said, again], [], [])
     assert made.steps == [f"Lesson {n}." for n in (3, 5, 6, 7, 8, 4)]
     assert made.cites[-1] == "task-001/009 #2"
     assert "what 6 earlier attempts of this task taught" in made.approach
@@ -54,15 +54,15 @@ def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:
 def test_what_says_nothing_or_the_same_is_no_step() -> None:
     blank = PastReflection("task-001/001 #1", "failure", " \n")
     alike = RelatedTask("task-007", "Repair it", (), (FAILED,))
-    made = plan("pytest", "bug-fix", [blank, FAILED], [], [alike])
+    made = plan("the completion command passes", "bug-fix", [blank, FAILED], [], [alike])
     assert made.steps == ["Measure first. Look at the lexer."]
 
 
 def test_earlier_attempts_of_the_task_itself_say_how_long_it_takes() -> None:
     alike = RelatedTask("task-007", "Repair it", (1,))
-    made = plan("", "bug-fix", [], [estimate(9, 30)], [alike], [8, 6])
+    made = plan("the criterion is met", "bug-fix", [], [estimate(9, 30)], [alike], [8, 6])
     assert (made.estimated_iterations, made.estimate_from) == (5, 3)
-    alone = plan("", "bug-fix", [], [estimate(9, 30)], [], [8, 6])
+    alone = plan("the criterion is met", "bug-fix", [], [estimate(9, 30)], [], [8, 6])
     assert (alone.estimated_iterations, alone.estimate_from) == (7, 2)
 
 
@@ -74,7 +74,7 @@ def test_a_muted_estimate_is_not_used() -> None:
 
 def test_tasks_like_it_say_how_long_it_takes_better_than_its_kind_does() -> None:
     alike = RelatedTask("task-007", "Repair it", (4, 5), (FAILED,))
-    made = plan("", "bug-fix", [], [estimate(9, 30)], [alike])
+    made = plan("the criterion is met", "bug-fix", [], [estimate(9, 30)], [alike])
     assert (made.estimated_iterations, made.estimate_from) == (5, 2)  # 4.5
     assert made.related == ["task-007"]
     assert made.cites == ["task-001/001 #1"]

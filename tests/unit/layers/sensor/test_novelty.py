@@ -34,7 +34,7 @@ def test_a_test_that_never_passed_is_news_once() -> None:
 
 
 def test_a_test_that_passed_at_the_start_is_no_news() -> None:
-    assert news(gate("a"), gate(""), baseline="") == [0, 1]
+    assert news(gate("b"), gate("a"), gate(""), baseline="b") == [0, 1, 1]
 
 
 def test_silence_about_a_test_says_nothing_where_fewer_ran_or_not_all_are_named() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ralph_tui.events.sensor import GateFinished
+from ralph_tui.events.sensor import GateFinished, ReadingTaken
 from ralph_tui.events.workspace import CategoryTotal, FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.gate import Counts, GateResult
@@ -283,7 +283,7 @@ def test_green_at_the_baseline_needs_promise_and_change() -> None:
     sensor = Sensor()
     baseline = sensor.baseline(green(4), None)
 
-    assert baseline.completion == UNPROVEN
+    assert (baseline.completion, baseline.source, baseline.held) == (0.0, "estimate", True)
     assert "passes already" in baseline.note
     assert sensor.read(1, green(4), promise=True).completion < 100
     assert sensor.read(2, green(4), changed=["a.py"]).completion < 100
@@ -292,13 +292,29 @@ def test_green_at_the_baseline_needs_promise_and_change() -> None:
     assert last.completion == 100.0
 
 
-def test_green_without_counts_reads_nearly_done_until_something_measures() -> None:
+def test_a_command_that_was_green_at_the_baseline_measures_no_progress() -> None:
     sensor = Sensor()
+    sensor.baseline(green(4), None)
 
-    assert sensor.baseline(green(), None).completion == UNPROVEN
-    assert sensor.read(1, green()).completion == UNPROVEN
-    agent = sensor.read(2, green(), None, AgentReport(30.0))
-    assert (agent.completion, agent.source, agent.restarted) == (30.0, "agent", True)
+    agent = sensor.read(1, green(4), None, AgentReport(30.0), changed=["a.py"])
+    assert (agent.completion, agent.source) == (30.0, "agent")
+    assert sensor.read(2, green(0), promise=True).completion == 30.0, "its tests vanished"
+
+
+def test_a_run_recorded_with_tests_at_a_green_baseline_keeps_them() -> None:
+    sensor = Sensor()
+    sensor.recall(GateFinished(iteration=0, ok=True, passed=4))
+    sensor.recall(ReadingTaken(iteration=0, completion=UNPROVEN, source="tests", passed=4, total=4))
+
+    reading = sensor.read(1, green(4), None, AgentReport(30.0))
+    assert (reading.completion, reading.source) == (UNPROVEN, "tests")
+
+
+def test_with_a_criterion_no_pass_completes_and_a_promise_can_be_asked_for() -> None:
+    assert started(red(3, 1)).read(1, green(4), by="judge").completion == UNPROVEN
+    sensor = started(red(3, 1))
+    assert sensor.read(1, green(4), changed=["a.py"], by="promise").completion == UNPROVEN
+    assert sensor.read(2, green(4), promise=True, by="promise").completion == 100.0
 
 
 def test_without_a_gate_nothing_completes() -> None:
@@ -335,8 +351,9 @@ def test_changed_files_that_decide_are_named_as_what_they_are() -> None:
 
 def test_it_goes_on_from_a_journal_where_it_stood() -> None:
     live, recalled = Sensor(), Sensor()
-    recalled.recall(GateFinished(iteration=0, ok=True))
+    recalled.recall(GateFinished(iteration=0, ok=True, passed=4))
     recalled.recall(live.baseline(green(4), None).event())
+    recalled.recall(GateFinished(iteration=1, ok=False, passed=5, failed=3))
     recalled.recall(live.read(1, red(5, 3), changed=["a.py"]).event())
     docs = [CategoryTotal(category="docs", files=1)]
     recalled.recall(FilesChanged(iteration=1, live=False, totals=docs))

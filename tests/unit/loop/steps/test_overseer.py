@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.analysis.verdict import verdict
 from ralph_tui.commands import (
     Abort,
     Answer,
@@ -337,13 +336,11 @@ def test_files_are_restored_only_while_nobody_uses_them() -> None:
 
 
 def test_of_a_command_that_passed_before_anything_was_done_the_question_says_so() -> None:
-    world = World([10, 10, 10, 10, 10, 10, 10], mode="attended")
+    world = World([10, 10, 10, 10, 10, 10, 10], mode="attended", until_promise=True)
     world.play(lambda asked: answer("abort")(asked))
     asked = world.all(QuestionAsked)[-1]
     needed = "the run ends only with a promise and a changed file"
     assert asked.text.endswith(f"; the completion command passes already: {needed}")
-    told = verdict(RunState().apply_all([e for e in world.events if e.seq < asked.seq]), asked.at)
-    assert needed in told.text
 
 
 # -- PAUSE -----------------------------------------------------------------------------------------
@@ -383,17 +380,17 @@ def test_a_headless_run_ends_when_nobody_answers_a_pause() -> None:
     pause = world.all(QuestionAsked)[1]
     assert pause.deadline is not None
     assert (world.events[-1].at - pause.at).total_seconds() >= 1800
-    assert last(world) == ("aborted", "nobody answered the question in time")
+    assert last(world) == ("aborted", "no answer in time")
 
 
-def test_an_attended_pause_waits_for_days() -> None:
+def test_an_attended_pause_that_was_held_waits_for_days() -> None:
     world = flat()
     for event in world.steps():
         if isinstance(event, QuestionAsked) and event.topic == "redirect":
             world.host.inbox.append(Answer(question_id=event.question_id, answer="approve"))
         elif isinstance(event, QuestionAsked):
-            assert event.deadline is None
             sessions = len(world.agent.sessions)
+            world.host.inbox.append(Hold(question_id=event.question_id))
             world.host.idle.extend([None] * 200_000)
             world.host.idle.append(Abort())
     assert len(world.agent.sessions) == sessions
@@ -710,7 +707,7 @@ def test_an_agent_that_changes_nothing_pauses_the_run_and_is_one_question_at_a_t
     assert first_ones == [(3, "PAUSE", "circuit"), (8, "PAUSE", "circuit")]
     assert not [made for made in levels(world) if made[1] == "REDIRECT"]
     asked = world.all(QuestionAsked)[0]
-    assert (asked.topic, asked.about, asked.default) == ("pause", "circuit", "")
+    assert (asked.topic, asked.about, asked.default) == ("pause", "circuit", "abort")
     assert "changed no file" in asked.text
     assert world.state.oversight.episode is not None
     assert world.state.oversight.episode.about == "circuit"

@@ -1,0 +1,58 @@
+"""Before iteration 1: what completes a run whose completion command passes already.
+
+Its owner is asked; a run that was started headless fails here, before anything is spent.
+"""
+
+from ralph_tui.events import AbortRequested, QuestionAsked
+from ralph_tui.events.waiting import Option
+from ralph_tui.layers.sensor.passing import goalless
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.offers import ABORT
+from ralph_tui.loop.steps.overseer import ended_by
+from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.state.goal import passes_before_words
+
+CRITERION = Option(
+    key="w",
+    answer="criterion",
+    verb="say in words when it is done; you are asked at each promise, the command must stay green",
+    takes="words",
+)
+PROMISE = Option(
+    key="y",
+    answer="promise",
+    verb="run until the agent promises that it is done, and a file has changed",
+)
+CANCEL = ABORT.model_copy(update={"verb": "cancel the run; nothing was done or spent"})
+
+
+class Goal:
+    """Settles when the work is done."""
+
+    def __init__(self, run: Run, desk: QuestionDesk) -> None:
+        self._run = run
+        self._desk = desk
+
+    def settle(self) -> Steps[None]:
+        """Ask where nothing but a command that passes already says it. Raises `Ended`."""
+        if not goalless(self._run.state):
+            return
+        command = self._run.start.command or ""
+        if self._run.headless:
+            raise Ended("failed", passes_before_words(command))
+        answer = yield from self._desk.ask(
+            QuestionAsked(
+                iteration=0,
+                question_id="",
+                topic="goal",
+                text=f"The completion command passes already, so it cannot say when the work is "
+                f"done: {command}",
+                options=[CRITERION, PROMISE, CANCEL],
+                default="abort",
+            ),
+            within_s=self._run.rules.oversight.pause_timeout_s,
+        )
+        if answer.answer == "abort":
+            yield AbortRequested(by=answer.by)
+            raise Ended("aborted", ended_by(answer))

@@ -1,0 +1,47 @@
+"""What completes a run: as it was started, or as you have chosen before iteration 1; in words."""
+
+from ralph_tui.events import QuestionAnswered, RunStarted
+from ralph_tui.state.fold import Handlers, on
+from ralph_tui.text.sanitize import clip, one_line
+
+PASSES_BEFORE = "the completion command passes before anything was done: its pass ends nothing"
+PROMISE_NEEDED = "the run ends only with a promise and a changed file"
+CRITERION_NEEDED = "the run ends only when its criterion is met"
+
+
+def needed_words(started: RunStarted | None) -> str:
+    """What ends a run whose completion command passes already."""
+    return CRITERION_NEEDED if started is not None and started.criterion else PROMISE_NEEDED
+
+
+def passes_before_words(command: str) -> str:
+    """Why a run cannot begin with a completion command that passes already, and what to do."""
+    return (
+        f"the completion command passes already, so it cannot say when the work is done "
+        f"({clip(one_line(command), 80)}): add --criterion TEXT to say it in words, or "
+        "--until-promise to run until the agent promises it"
+    )
+
+
+class Goal:
+    """The part of the run's fold that knows it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: RunStarted | None = None
+        self.iteration = 0
+
+    def goal_handlers(self) -> Handlers:
+        """Those of this part."""
+        return (on(QuestionAnswered, self._question_answered),)
+
+    def _question_answered(self, event: QuestionAnswered) -> bool:
+        chosen: dict[str, object] = {}
+        if event.answer == "criterion":
+            chosen = {"criterion": event.text.strip()}
+        elif event.answer == "promise":
+            chosen = {"until_promise": True}
+        if self.started is None or self.iteration or not chosen:
+            return False
+        self.started = self.started.model_copy(update=chosen)
+        return True
