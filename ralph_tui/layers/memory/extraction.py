@@ -80,7 +80,7 @@ def reported(report: AgentReported, task_type: str) -> list[Learning]:
     found: dict[str, Learning] = {}
     for said in report.learnings:
         text = clip(" ".join(said.split()), LONGEST)
-        if same_words(text) in _NOTHING:
+        if is_empty(text):
             continue
         learning = (
             _learning("convention", task_type, convention(text, "the agent's report"), REPORTED)
@@ -89,6 +89,11 @@ def reported(report: AgentReported, task_type: str) -> list[Learning]:
         )
         found.setdefault(learning.learning_id, learning)
     return list(found.values())
+
+
+def is_empty(text: str) -> bool:
+    """True if a reported learning says nothing: "none", "n/a"."""
+    return same_words(text) in _NOTHING
 
 
 def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
