@@ -167,7 +167,7 @@ def _redirect(state: RunState, iteration: int) -> str:
         ended = any(made.iteration < end < iteration for end in ends)
         if ended or not made.instructions:
             return ""
-        if made.instructions == propose(made.about) and made.about in _REDIRECTS:
+        if made.instructions.endswith(propose(made.about)) and made.about in _REDIRECTS:
             return _REDIRECTS[made.about]
         return f"do this: {clip(' '.join(made.instructions.split()), LONGEST).rstrip('.')}"
     return ""
