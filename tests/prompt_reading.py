@@ -46,7 +46,9 @@ def repeated(prompt: str) -> list[str]:
     quoted = [
         _LEAD.sub("", line.strip()).strip()
         for fence in _FENCE.finditer(prompt)
-        if not fence["label"].startswith((_OUTPUT, "Failing tests"))
+        if not fence["label"].startswith(
+            (_OUTPUT, "Failing tests", "These tests", "This was reported")
+        )
         for line in fence["body"].splitlines()
     ]
     told = Counter(text for text in (*ours, *quoted) if len(text.split()) > 3)

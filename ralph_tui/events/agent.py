@@ -16,7 +16,6 @@ __all__ = [
     "GuidanceDelivered",
     "GuidanceQueued",
     "PromiseMade",
-    "PromptPrepared",
     "SessionDescribed",
     "SessionFinished",
     "SessionStarted",
@@ -51,29 +50,6 @@ NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"
 
 Prevented = Literal["", "denied", "interrupted"]
 """Why a tool did not do its work, where that is no failure of the tool."""
-
-
-class PromptPrepared(Event):
-    """The prompt of an iteration's next session, kept as sent in a file of its own."""
-
-    kind: Literal["prompt_prepared"] = "prompt_prepared"
-    iteration: int
-    path: Line
-    """Relative to the attempt's folder."""
-    urgency: Literal["low", "normal", "high", "critical"] = "normal"
-    characters: int = 0
-    guidance: list[Line] = []
-    """Ids of the guidance it carries."""
-    tokens: int = 0
-    """An estimate; 0 in journals from before it was made."""
-    cut: list[Line] = []
-    """Sections that were shortened or left out to keep to the prompt's budget, in words."""
-    origin: Literal["template", "model", "fallback"] = "template"
-    """Who worded it."""
-    edited_by: Line = ""
-    """Who edited it before it was sent; empty: nobody."""
-    system_context: Line = ""
-    """File of what the agent gets beside it, relative to the attempt's folder; empty: nothing."""
 
 
 class AgentChanged(Event):

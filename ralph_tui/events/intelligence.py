@@ -12,6 +12,7 @@ __all__ = [
     "ModelAnswered",
     "ModelAsked",
     "PromptEditRequested",
+    "PromptPrepared",
     "StandingInstructionChanged",
     "StrategyPlanned",
     "ValidationDone",
@@ -67,6 +68,8 @@ class AssessmentMade(Event):
     pending: list[Plain] = []
     blockers: list[Blocker] = []
     learnings: list[Plain] = []
+    found_out: list[Plain] = []
+    """Learnings that earlier iterations of this run reported, the newest first."""
     last_action: Plain = ""
     next_step: Plain = ""
     tests: TestStatus | None = None
@@ -176,3 +179,30 @@ class StandingInstructionChanged(Event):
     kind: Literal["standing_instruction_changed"] = "standing_instruction_changed"
     text: Plain = ""
     by: Line = "you"
+
+
+class PromptPrepared(Event):
+    """The prompt of an iteration's next session, kept as sent in a file of its own."""
+
+    kind: Literal["prompt_prepared"] = "prompt_prepared"
+    iteration: int
+    path: Line
+    """Relative to the attempt's folder."""
+    urgency: Literal["low", "normal", "high", "critical"] = "normal"
+    characters: int = 0
+    guidance: list[Line] = []
+    """Ids of the guidance it carries."""
+    tokens: int = 0
+    """An estimate; 0 in journals from before it was made."""
+    cut: list[Line] = []
+    """Sections that were shortened or left out to keep to the prompt's budget, in words."""
+    origin: Literal["template", "model", "fallback"] = "template"
+    """Who worded it."""
+    edited_by: Line = ""
+    """Who edited it before it was sent; empty: nobody."""
+    system_context: Line = ""
+    """File of what the agent gets beside it, relative to the attempt's folder; empty: nothing."""
+    learnings: list[Line] | None = None
+    """Ids of the learnings whose words are in it; None in journals from before step 14."""
+    model_urgency: Line = ""
+    """What the model that worded it called its urgency; `urgency` is what was measured."""

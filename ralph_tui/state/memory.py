@@ -10,6 +10,7 @@ from ralph_tui.events import (
     LearningsRetrieved,
     LearningStaged,
     PlanMade,
+    PromptPrepared,
     ReflectionWritten,
 )
 from ralph_tui.events.memory import Learning, Retrieved
@@ -33,6 +34,8 @@ class SeenLearning:
 
     A prompt is written at once from what was looked up, so this is what the prompt says, too.
     """
+    at: int = 0
+    """The iteration of that look-up."""
     why: str = ""
     """Why it was chosen for the last iteration that looked it up."""
     sent: dict[int, str] = field(default_factory=dict)
@@ -50,7 +53,7 @@ class SeenLearning:
     @property
     def in_prompt(self) -> bool:
         """Whether this iteration's prompt carries it."""
-        return self.looked_up is not None and self.looked_up.in_prompt
+        return self.looked_up is not None and self.at in self.sent
 
     @property
     def prompts(self) -> list[int]:
@@ -77,6 +80,8 @@ class MemoryFold(Fold):
         """The iteration of the last look-up; None before the first."""
         self.seen: dict[str, SeenLearning] = {}
         """By id, in the order in which they appeared."""
+        self._unsent = False
+        """Whether no prompt was made since the last look-up."""
         self.plan: PlanMade | None = None
         self.reflections: list[ReflectionWritten] = []
         self.promoted: set[str] = set()
@@ -124,6 +129,7 @@ class MemoryFold(Fold):
         """See `Fold`."""
         return (
             on(LearningsRetrieved, self._retrieved),
+            on(PromptPrepared, self._prompted),
             on(LearningStaged, self._staged),
             on(LearningPromoted, self._promoted),
             on(LearningCredited, self._credited),
@@ -137,6 +143,7 @@ class MemoryFold(Fold):
 
     def _retrieved(self, event: LearningsRetrieved) -> None:
         self.task_type, self.looked_up_at = event.task_type, event.iteration
+        self._unsent = True
         for one in self.seen.values():
             one.looked_up = None
         for found in event.learnings:
@@ -146,10 +153,22 @@ class MemoryFold(Fold):
         # The order of `seen` is that of the last look-up, best first, behind what came before it.
         one = self.seen.pop(found.learning_id, None) or SeenLearning(found, "retrieved")
         one.learning = one.looked_up = found
-        one.why, one.gone = found.why, ""
+        one.at, one.why, one.gone = iteration, found.why, ""
         if found.in_prompt:
             one.sent[iteration] = found.text
         self.seen[found.learning_id] = one
+
+    def _prompted(self, event: PromptPrepared) -> bool:
+        """What was looked up counts as sent only where a prompt of the iteration carries it."""
+        if event.learnings is None or self.looked_up_at != event.iteration:
+            return False
+        for one in self.current:
+            if one.looked_up is not None and one.learning.learning_id in event.learnings:
+                one.sent[event.iteration] = one.looked_up.text
+            elif self._unsent:
+                one.sent.pop(event.iteration, None)
+        self._unsent = False
+        return True
 
     def _staged(self, event: LearningStaged) -> None:
         self.staged.add(event.learning.learning_id)

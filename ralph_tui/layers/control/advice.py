@@ -80,7 +80,7 @@ def advice(
         words = f"The {'redirect' if redirected else 'strategy'} above says how to go on."
     doubt = not (told or (signal.fits and not progress))
     said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
-    if planned and not redirected and progress:  # the strategy has said why
+    if told and progress:  # the redirect, or the strategy, has said why
         said.append(f"{_remain(signal, budget)}.")
     else:
         said += [alarm.reason for alarm in progress] or [_pace(signal, budget)]

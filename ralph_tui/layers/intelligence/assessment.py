@@ -94,6 +94,7 @@ def assess(evidence: Evidence) -> AssessmentMade:
         pending=pending,
         blockers=in_the_way,
         learnings=[short(each) for each in _learnings(evidence)[:MOST_LEARNINGS]],
+        found_out=[short(each) for each in evidence.found_out],
         last_action=_last_action(evidence),
         next_step=_next_step(evidence, passes, in_the_way),
         tests=tests,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of
 
 RANKS = (
-    "reports", "knowledge", "plan", "context", "changed files", "assessment", "output", "control",
-    "reason", "failing", "strategy", "redirect",
+    "reports", "knowledge", "plan", "context", "changed files", "findings", "assessment",
+    "output", "control", "reason", "failing", "strategy", "redirect",
 )  # fmt: skip
 """What may be shortened, the least important first."""
 

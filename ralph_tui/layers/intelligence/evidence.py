@@ -14,6 +14,7 @@ from ralph_tui.events import (
     SessionFinished,
     WorktreeRestored,
 )
+from ralph_tui.layers.intelligence.findings import found_out
 from ralph_tui.layers.sensor.novelty import ticked_items
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.state import AgentRow, IterationSpan, RunState
@@ -73,6 +74,8 @@ class Evidence:
     ticked: tuple[str, ...] = ()
     """Items of the plan that are ticked now and were not before."""
     traces: Traces = Traces()
+    found_out: tuple[str, ...] = ()
+    """Learnings that earlier iterations of this run reported, the newest first."""
 
 
 def gather(
@@ -105,6 +108,7 @@ def gather(
         next_item=earlier.next_item if earlier else "",
         ticked=tuple(done[name] for name in earlier.open_items if name in done) if earlier else (),
         traces=traces or Traces(),
+        found_out=tuple(found.text for found in found_out(state, iteration)),
     )
 
 

@@ -80,5 +80,7 @@ class PromptInput:
     """How this iteration is to go about it."""
     plan: PlanMade | None = None
     """How this attempt goes about it."""
+    found_out: Sequence[str] = ()
+    """What the agent reported as learned earlier in this run, a line each, the newest first."""
     learnings: Sequence[str] = ()
     """What earlier runs have taught, a line each."""

@@ -59,8 +59,8 @@ def prompt_question(composed: str) -> str:
         "files and its prompt. Below is the prompt that was put together for its next session: "
         "what is measured, what was tried, what is planned. Say what the agent is to do now: name "
         "what fails, where to look first, what not to try again. Be concrete and short.",
-        "The objective, the words of the user, the measured state and the form of the report are "
-        "sent beside your words as they are: do not repeat them, and promise nothing.",
+        "The whole prompt below is sent as it is, and your words with it: do not repeat it, and "
+        "promise nothing.",
         _data("The prompt as it was put together", composed, LONGEST_PROMPT),
         form={
             "prompt": "what the agent is told to do, in Markdown",

@@ -116,6 +116,14 @@ def reports(given: PromptInput) -> Section:
     return Section("Reports of the last iterations", (quoted,))
 
 
+def findings_section(given: PromptInput) -> Section:
+    """What the agent has learned in this run."""
+    lines = [f"- {item(line)}" for line in given.found_out]
+    label = "What earlier sessions of this run reported as learned, newest first"
+    found = foreign("findings", "what this run has found out", label, lines)
+    return Section("What this run has found out", (found,))
+
+
 def knowledge_section(lines: Sequence[str]) -> Section:
     """What earlier runs have taught."""
     notes = Block(

@@ -14,6 +14,7 @@ from ralph_tui.layers.intelligence.handover import resume_section
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.output import useful_lines
 from ralph_tui.layers.intelligence.recollection import (
+    findings_section,
     knowledge_section,
     last_iteration,
     reports,
@@ -73,6 +74,7 @@ def sections_of(given: PromptInput) -> dict[str, Section]:
         "control": _control(given),
         "plan": _plan(given),
         "reports": reports(given),
+        "findings": findings_section(given),
         "knowledge": knowledge_section(given.learnings),
         "context": _context(given),
         "contract": _contract(given),

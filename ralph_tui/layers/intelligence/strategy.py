@@ -186,6 +186,8 @@ def _going_on(lost: str, history: History, evaluation: Evaluation | None) -> str
         return f"Completion fell by {lost}: repair what it broke before anything new is begun."
     improves = evaluation is not None and evaluation.signal.trend == "improving"
     if evaluation is None or not improves:
+        if evaluation is not None and evaluation.signal.urgency in ("high", "critical"):
+            return "Most of the work is open: take what moves completion most first."
         return "Nothing speaks against the present approach: go on with it."
     if not above(history.change, 0):
         return "Completion has risen, though not in the last iteration: go on, in smaller steps."

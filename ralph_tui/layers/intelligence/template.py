@@ -24,6 +24,7 @@ VARIABLES: Mapping[str, str] = {
     "control": "urgency, trend and pace",
     "plan": "the first open item of the plan file, and how long such tasks took",
     "reports": "what the agent said of its last two iterations",
+    "findings": "what the agent learned in earlier iterations of this run",
     "knowledge": "what earlier runs have taught",
     "context": "how to keep the context window small, once windows of this run have filled up",
     "contract": "the report line and the promise that are asked of the agent",
@@ -53,6 +54,14 @@ class Template:
     def names(self) -> frozenset[str]:
         """The variables it uses."""
         return frozenset(name for _, name in self.pieces if name)
+
+    def before(self, name: str, section: str) -> "Template":
+        """The same with a section before that variable, or at its end where it has none."""
+        at = next((i for i, piece in enumerate(self.pieces) if piece[1] == name), -1)
+        words, after = self.pieces[at]
+        words = f"{words.rstrip()}\n\n{section}\n\n"
+        rest = self.pieces[at + 1 :] if after else ()
+        return Template((*self.pieces[:at], (words, after), *rest))
 
     def fill(self, values: Mapping[str, str]) -> str:
         """Every variable replaced; a section that says nothing leaves no gap."""

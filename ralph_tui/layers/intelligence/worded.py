@@ -1,8 +1,7 @@
-"""A prompt in a model's words: beside them stands all that must not get lost.
+"""A prompt with a model's words: they say what to do now, and replace no section of the prompt.
 
-The objective, what you have said, the measured state and the contract come from us as they are. A
-model has read what agents and tests wrote, so its words stand in a fence that they cannot close:
-they say what to work on, and replace nothing of what stands around them.
+A model has read what agents and tests wrote, so its words are in a fence that they cannot close.
+The urgency is the measured one; the model's counts only where nothing was measured.
 """
 
 from dataclasses import replace
@@ -12,13 +11,8 @@ from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.fence import fenced, harmless
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.prompts import Prompt, build_prompt
-from ralph_tui.layers.intelligence.template import Template
+from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
 
-BEFORE = (
-    "objective", "criteria", "cut", "resume", "instruction", "guidance", "redirect", "state",
-    "verdict",
-)  # fmt: skip
-"""What stands before the model's words, as in the built-in layout."""
 SHARE = 0.5
 """Of the prompt's budget, that a model's words may take."""
 LEAD = (
@@ -27,16 +21,16 @@ LEAD = (
 )
 
 
-def worded_prompt(given: PromptInput, answer: PromptAnswer, limit: int) -> Prompt:
+def worded_prompt(
+    given: PromptInput, answer: PromptAnswer, limit: int, template: Template = BUILT_IN_TEMPLATE
+) -> Prompt:
     """The prompt, of at most `limit` tokens; ``ValueError`` where a model's words are too long."""
     words = _words(answer)
     tokens = estimate_tokens(words)
     if tokens > limit * SHARE:
         raise ValueError(f"its {tokens:,} tokens are more than half of the prompt's budget")
     section = f"# What to do now\n\n{LEAD}\n\n{words}"
-    pieces = [("\n\n", name) for name in BEFORE]
-    template = Template((*pieces, (f"\n\n{section}\n\n", "contract"), ("", "")))
-    prompt = build_prompt(given, limit, template)
+    prompt = build_prompt(given, limit, template.before("contract", section))
     return prompt if given.signal else replace(prompt, urgency=answer.urgency)
 
 

@@ -1,8 +1,8 @@
 """What a run has learned: what its agent says as it goes, and what it shows when it is over.
 
 ==========  ==========================================  ==========================
-strategy    completed at 90 or more: what was done      .9
-            where it gained most
+strategy    completed at 90 or more: what was done      .6
+            and where, where it gained most
 antipattern not completed: what stood in two of its     .7
             iterations, and what went better
 estimate    completed: iterations and minutes           runs / (runs + 2)
@@ -12,6 +12,7 @@ reported    a convention or a strategy, by its words    .6
 Rule: a run that was only interrupted has shown nothing yet: it may go on.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -45,7 +46,7 @@ from ralph_tui.text.words import same_words
 __all__ = ["concluded", "learning_id", "reported"]
 
 REPORTED: Final = 0.6
-WORKED: Final = 0.9
+WORKED: Final = 0.6
 WENT_WRONG: Final = 0.7
 SUCCESS: Final = 90.0
 """Points from which on a completed run shows how it is done."""
@@ -53,9 +54,26 @@ LONGEST: Final = 400
 """Characters of what an agent has said."""
 GAINS: Final = 2
 """Iterations whose work an approach tells."""
+TAMPERED: Final = frozenset({"fewer_tests", "changed_configuration"})
+"""Findings of the validation after which no strategy is taken from a run."""
 ISSUES: Final = 2
 """Antipatterns of one run."""
 
+TELLING: Final = 6
+"""Words of a summary that say something, at least."""
+_PLACE: Final = re.compile(
+    r"""`[^`\s][^`]*` | \b\w+\(\) | \b[\w-]+(?:[/.]\w+)+\b | \b\w*[a-z]_\w+\b | \b[a-z]+[A-Z]\w*
+    | \b(?:pytest|ruff|mypy|npm|cargo|make|git|docker|grep|sed|jest|tox|gradle|go\ test)\b
+    """,
+    re.VERBOSE,
+)
+"""A file, a test, a tool or a command."""
+_COMMON: Final = """
+a an the this that it its is are was were be and or of to in on at by for as with so then i we all
+now done complete completed finished pass passes passed passing work works working everything
+tests test fixed successfully
+"""
+_PLAIN: Final = frozenset(_COMMON.split())
 _CONVENTION: Final = frozenset({"always", "never", "must", "convention", "conventions"})
 _HERE: Final = "in this project"
 _NOTHING: Final = frozenset({"", "none", "n/a", "na", "nothing", "nothing new", "no", "-"})
@@ -80,7 +98,7 @@ def reported(report: AgentReported, task_type: str) -> list[Learning]:
     found: dict[str, Learning] = {}
     for said in report.learnings:
         text = clip(" ".join(said.split()), LONGEST)
-        if same_words(text) in _NOTHING:
+        if is_empty(text):
             continue
         learning = (
             _learning("convention", task_type, convention(text, "the agent's report"), REPORTED)
@@ -89,6 +107,11 @@ def reported(report: AgentReported, task_type: str) -> list[Learning]:
         )
         found.setdefault(learning.learning_id, learning)
     return list(found.values())
+
+
+def is_empty(text: str) -> bool:
+    """True if a reported learning says nothing: "none", "n/a"."""
+    return same_words(text) in _NOTHING
 
 
 def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
@@ -101,7 +124,11 @@ def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
         issues = standing(state.timeline.spans)[:ISSUES]
         return [_antipattern(issue, state, steps, outcome, kind) for issue in issues]
     found = []
-    if (state.run.completion or 0.0) >= SUCCESS and (approach := _approach(state, steps)):
+    if (
+        (state.run.completion or 0.0) >= SUCCESS
+        and not _is_tampered(state)
+        and (approach := _approach(state, steps))
+    ):
         tools = next((s.span.tools for s in gains_of(steps)[:GAINS] if s.span.tools), [])
         found.append(_learning("strategy", kind, strategy(approach, tools), WORKED))
     if steps:
@@ -109,6 +136,12 @@ def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
         content = estimate(len(steps), minutes, 1)
         found.append(_learning("estimate", kind, content, sample_confidence(1)))
     return found
+
+
+def _is_tampered(state: RunState) -> bool:
+    """Whether tests went missing, or what measures the work was changed."""
+    found = state.intelligence.validations.values()
+    return any(issue.name in TAMPERED for done in found for issue in done.issues)
 
 
 def _learning(type_: LearningType, kind: str, content: Content, confidence: float) -> Learning:
@@ -131,10 +164,15 @@ def _approach(state: RunState, steps: Sequence[Step]) -> str:
     """What was done where most was gained, in the order in which it was done."""
     best = sorted(gains_of(steps)[:GAINS], key=lambda step: step.span.number)
     told = [_did(step.span) for step in best]
-    told = [text for i, text in enumerate(told) if text and text not in told[:i]]
+    told = [text for i, text in enumerate(told) if tells_how(text) and text not in told[:i]]
     redirects = list(dict.fromkeys(_asked(state, step.span.number) for step in best))
     asked = [text for text in redirects if text]
     return " ".join([*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in told)])
+
+
+def tells_how(text: str) -> bool:
+    """Whether a summary says what was done and where, and does not merely name the outcome."""
+    return _PLACE.search(text) is not None and len(words(text) - _PLAIN) >= TELLING
 
 
 def _did(span: IterationSpan) -> str:
@@ -162,7 +200,7 @@ def _redirect(state: RunState, iteration: int) -> str:
         ended = any(made.iteration < end < iteration for end in ends)
         if ended or not made.instructions:
             return ""
-        if made.instructions == propose(made.about) and made.about in _REDIRECTS:
+        if made.instructions.endswith(propose(made.about)) and made.about in _REDIRECTS:
             return _REDIRECTS[made.about]
         return f"do this: {clip(' '.join(made.instructions.split()), LONGEST).rstrip('.')}"
     return ""

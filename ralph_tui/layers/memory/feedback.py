@@ -1,6 +1,10 @@
 """Whether an iteration helped, so that what its prompt carried is credited with it."""
 
-from ralph_tui.layers.control import Budget, History, below
+from collections.abc import Iterable
+
+from ralph_tui.events import AlarmRaised
+from ralph_tui.layers.control import PROGRESS_ALARMS, Budget, History, below
+from ralph_tui.state.memory import SeenLearning
 
 
 def success(history: History, budget: Budget, iteration: int) -> bool | None:
@@ -19,3 +23,16 @@ def success(history: History, budget: Budget, iteration: int) -> bool | None:
     before = history.best - history.rise
     enough = min(history.gain(before), max(history.pace, 100 / budget.items))
     return history.rose_since(before) and not below(history.rise, enough)
+
+
+def counts(one: SeenLearning, alarms: Iterable[AlarmRaised], *, success: bool) -> bool:
+    """Whether a run credits a learning with this result: each result once.
+
+    An alarm about progress that was up before a prompt carried it first, and still is, is no fault
+    of the learning.
+    """
+    if any(credit.success is success for credit in one.credits.values()):
+        return False
+    first = min(one.sent, default=0)
+    older = (up for up in alarms if up.alarm in PROGRESS_ALARMS and up.iteration < first)
+    return success or not any(older)

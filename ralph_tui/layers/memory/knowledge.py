@@ -15,7 +15,7 @@ from ralph_tui.layers.memory.content import (
     samples_of,
     text_of,
 )
-from ralph_tui.layers.memory.similarity import similar
+from ralph_tui.layers.memory.similarity import contradicts, says_same
 from ralph_tui.text.format import count
 
 START: Final = 0.75
@@ -63,7 +63,14 @@ def joins(one: Learning, other: Learning) -> bool:
     """Whether two learnings are one: of a kind of task there is one estimate, whatever it says."""
     if (one.type, one.task_type) != (other.type, other.task_type):
         return False
-    return one.type == "estimate" or similar(_gist(one), _gist(other))
+    return one.type == "estimate" or says_same(_gist(one), _gist(other))
+
+
+def contradict(one: Learning, other: Learning) -> bool:
+    """True if they speak of the same and say different things: neither is proof of the other."""
+    if "estimate" in (one.type, other.type) or one.learning_id == other.learning_id:
+        return False
+    return contradicts(_gist(one), _gist(other))
 
 
 def merged(known: Learning, new: Learning) -> Learning:

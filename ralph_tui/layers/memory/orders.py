@@ -2,10 +2,11 @@
 
 Learnings come from agents and from files that others share. A strategy tells what to do, as it
 should; what no strategy has to say is that other instructions do not count, or the words by which
-an agent reports and promises. It is looked for as it stands, and in its letters alone: spaces
-between letters, invisible characters, and letters of another alphabet that look the same hide
-nothing. This finds plain attempts only, in the more common languages: what else gets through is
-fenced and labelled (`prompt`).
+an agent reports and promises, or that tests, or the exit code of the completion command, are to be
+got rid of, or that a download is to be run. It is looked for as it stands, and in its letters
+alone: spaces between letters, invisible characters, and letters of another alphabet that look the
+same hide nothing. This finds plain attempts only, in the more common languages: what else gets
+through is fenced and labelled (`prompt`).
 """
 
 import re
@@ -34,6 +35,21 @@ _ORDERS: Final = re.compile(
     | \bfrom\s+now\s+on,?\s+you\s+(?:only\s+|will\s+)?(?:are|act|answer|obey|respond|reply)\b
     | \b(?:do\s+not|don't|never)\s+(?:tell|inform|warn)\s+(?:the\s+|your\s+)?(?:owners?|humans?)\b
     | (?<!\w)<\s*/?\s*(?:promise|system|instructions?|learnings?)\s*>
+    | \b(?:delete|remove|skip|disable|drop|erase|xfail|comment\s+out|get\s+rid\s+of|ignore)\s+
+        (?:(?:all|any|every|each|the|these|those|your|its|failing|broken|flaky|red|slow|whole|
+            entire|remaining|hard)\s+)*
+        (?:unit\s+|integration\s+)?(?:tests?\b(?!\s+(?:data|fixtures?|files?\s+cache|output|
+            artifacts?|database|caches?))|test\s+suite|assertions?\b|specs?\b)
+    | \bmark\w*\s [^.!?\n]{0,30}\btests?\b [^.!?\n]{0,20}\b(?:skip|xfail)
+    | \b(?:completion|verification|test|gate)\s+(?:command|script) [^.!?\n]{0,60}
+        \b(?:exits?|exit\s+code|returns?|always\s+(?:pass\w*|succeed\w*)|status)\b
+    | \b(?:make|force|edit\w*|chang\w*|replac\w*|patch\w*)\s [^.!?\n]{0,40}
+        \b(?:completion\s+command|exit\s+(?:with\s+)?(?:code\s+)?0)\b
+    | \breport\s+(?:the\s+)?(?:completion|progress)\b [^.!?\n]{0,20}\b(?:100|done|complete)
+    | \b(?:report|claim|promise|say|print)\w*\s [^.!?\n]{0,25}
+        (?:\b(?:done|complete|completion|finished)\b|\b100\s*%)
+    | \b(?:curl|wget|fetch|iwr)\b [^\n|]{0,200} \|\s*(?:sudo\s+)?\w*sh\b
+    | \b(?:ba|z|da)?sh\s+(?:-c\s+)?["']?(?:<\(|\$\()\s*(?:curl|wget)\b
     | <\|\w+\|> | \[/?INST\]
     | \{\s*"ralph"\s*:
     """,

@@ -28,7 +28,7 @@ _TICKS: Final = re.compile(r"`{3,}|~{3,}")
 
 def knowledge_lines(plan: PlanMade | None, learnings: Sequence[Learning]) -> list[str]:
     """A line for each lesson and learning; none where earlier runs have nothing to say."""
-    return [*_lessons(plan), *(_line(learning) for learning in learnings)]
+    return [*_lessons(plan), *(learning_line(learning) for learning in learnings)]
 
 
 def _lessons(plan: PlanMade | None) -> Iterator[str]:
@@ -42,7 +42,8 @@ def _lessons(plan: PlanMade | None) -> Iterator[str]:
                 yield f"- (lesson of {_quoted(cite)}) {_quoted(step)}"
 
 
-def _line(learning: Learning) -> str:
+def learning_line(learning: Learning) -> str:
+    """A learning as a prompt says it."""
     label = _LABELS[learning.type]
     if learning.standing == "staged":
         label += ", unproven"

@@ -27,8 +27,8 @@ LIMITS: Final[dict[LearningType, int]] = {
 }
 UNPROVEN_SURE: Final = 0.6
 """The confidence that a learning needs which is not proven."""
-UNPROVEN: Final = 1
-"""Of each type."""
+UNPROVEN: Final = 2
+"""Of all that are chosen."""
 JUDGED: Final[frozenset[LearningType]] = frozenset({"strategy", "convention"})
 """Types that are relied on only while they help."""
 FITS_WELL: Final = 0.5
@@ -101,7 +101,7 @@ def _chosen(ranked: Sequence[_Ranked], task_type: str) -> list[_Ranked]:
             chosen.append(one)
             continue
         same = [other for other in chosen if other.learning.type == learning.type]
-        unproven = sum(other.learning.standing == "staged" for other in same)
+        unproven = sum(other.learning.standing == "staged" for other in chosen)
         if (
             len(same) < LIMITS[learning.type]
             and (learning.standing == "proven" or unproven < UNPROVEN)

@@ -1,5 +1,11 @@
-"""Whether two texts say the same, by their words alone."""
+"""Whether two texts say the same, or contradict each other, by their words alone."""
 
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from math import ceil
 from typing import Final
 
 from ralph_tui.layers.control import below
@@ -7,6 +13,37 @@ from ralph_tui.text.words import words_of
 
 SIMILAR: Final = 0.6
 """Share of the words that two texts have in common from which on they are one learning."""
+COMPARED: Final = 20
+"""Texts that each text is compared with at most, of those that come before it."""
+
+_NOT: Final = """
+not no never none nothing nobody nowhere neither nor without cannot t avoid forbid forbidden
+"""
+"""``t`` is what is left of *don't* and *isn't*."""
+_NEGATIONS: Final = frozenset(_NOT.split())
+_PAIRS: Final = """
+always/never always/sometimes before/after true/false on/off yes/no first/last all/none any/none
+everything/nothing enable/disable add/remove insert/delete create/delete keep/delete keep/remove
+keep/drop with/without allow/deny allow/forbid allow/block above/below over/under up/down open/close
+start/stop begin/end left/right min/max minimum/maximum increase/decrease raise/lower grow/shrink
+include/exclude success/failure succeed/fail pass/fail more/less more/fewer most/least old/new
+public/private required/optional parallel/sequential parallel/serial positive/negative
+ascending/descending upper/lower same/different early/late earlier/later push/pull read/write
+high/low higher/lower local/remote relative/absolute inside/outside internal/external use/avoid
+prefer/avoid encode/decode show/hide fast/slow strict/lenient large/small big/small long/short
+single/multiple single/double global/local client/server input/output odd/even tabs/spaces
+"""
+_OPPOSITES: Final = tuple(tuple(pair.split("/")) for pair in _PAIRS.split())
+_PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "non", "a", "mis", "de")
+"""Before a word they make its opposite."""
+_ENDINGS: Final = ("", "s", "d", "ed", "es", "ing", "ly")
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_SMALL: Final = """
+a an the this that these those it its is are was were be been and or of to in on at by for as with
+so then you your we our will can should must do does
+"""
+"""Words whose place in a sentence says nothing."""
+_FILLERS: Final = frozenset(_SMALL.split())
 
 
 def words(text: str) -> frozenset[str]:
@@ -16,11 +53,89 @@ def words(text: str) -> frozenset[str]:
 
 def jaccard(one: str, other: str) -> float:
     """Words in both, as a share of the words in either; 0 where neither has any."""
-    ours, theirs = words(one), words(other)
-    either = ours | theirs
-    return len(ours & theirs) / len(either) if either else 0.0
+    return _jaccard(words(one), words(other))
 
 
 def similar(one: str, other: str) -> bool:
-    """Whether they say the same."""
+    """Whether they have most of their words in common."""
     return not below(jaccard(one, other), SIMILAR)
+
+
+def says_same(one: str, other: str) -> bool:
+    """True if they are similar and do not contradict each other."""
+    return similar(one, other) and not _differ(one, other)
+
+
+def contradicts(one: str, other: str) -> bool:
+    """True if they are similar, but differ in a negation, a number, an opposite or their order."""
+    return similar(one, other) and _differ(one, other)
+
+
+def contradictions(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """The names of the texts that contradict each text, by name; texts without any are left out.
+
+    Two similar texts share one of the rarest words of each, so only those are compared, and each
+    text with `COMPARED` of them at most.
+    """
+    sets = {name: words(text) for name, text in texts.items()}
+    often = Counter(word for said in sets.values() for word in said)
+    met: dict[str, list[str]] = defaultdict(list)
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, said in sets.items():
+        rare = sorted(said, key=lambda word: (often[word], word))
+        rare = rare[: len(said) - ceil(SIMILAR * len(said)) + 1]
+        near = dict.fromkeys(other for word in rare for other in met[word][-COMPARED:])
+        for other in islice(near, COMPARED):
+            alike = not below(_jaccard(said, sets[other]), SIMILAR)
+            if alike and _differ(texts[name], texts[other]):
+                found[name].append(other)
+                found[other].append(name)
+        for word in rare:
+            met[word].append(name)
+    return dict(found)
+
+
+def _jaccard(ours: frozenset[str], theirs: frozenset[str]) -> float:
+    either = len(ours | theirs)
+    return len(ours & theirs) / either if either else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _differ(one: str, other: str) -> bool:
+    """Whether similar texts say different things."""
+    if sorted(_NUMBER.findall(one)) != sorted(_NUMBER.findall(other)):
+        return True
+    ours, theirs = words_of(one), words_of(other)
+    if _negations(ours) != _negations(theirs):
+        return True
+    here, there = set(ours) - set(theirs), set(theirs) - set(ours)
+    if any(_opposed(word, against) for word in here for against in there):
+        return True
+    return _order(ours, there=set(theirs)) != _order(theirs, there=set(ours))
+
+
+def _negations(said: Sequence[str]) -> int:
+    return sum(word in _NEGATIONS for word in said)
+
+
+def _opposed(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if len(short) > 2 and any(long == prefix + short for prefix in _PREFIXES):
+        return True
+    return any(
+        (_is(one, a) and _is(other, b)) or (_is(one, b) and _is(other, a)) for a, b in _OPPOSITES
+    )
+
+
+def _is(word: str, root: str) -> bool:
+    """Whether it is a form of the word."""
+    stem = root.removesuffix("e")
+    if not word.startswith(stem):
+        return False
+    return word[len(root) :] in _ENDINGS if word.startswith(root) else word == f"{stem}ing"
+
+
+def _order(said: Sequence[str], there: set[str]) -> list[str]:
+    """The telling words that the other text has too, in the order in which they come first."""
+    shared = (word for word in said if word in there and word not in _FILLERS)
+    return list(dict.fromkeys(shared))

@@ -11,21 +11,19 @@ UNWATCHED = (
 """What people can do where the overseer itself has failed."""
 _INSTRUCTIONS: Mapping[Subject, str] = {
     "stuck": (
-        "The last iterations brought no progress: the present approach does not work. Step back "
-        "and reframe the problem. Write down three approaches other than the one taken so far, "
-        "and choose one of them. Then take the smallest thing that fails and make only that work "
-        "before anything else."
+        "Do not repeat the edits made so far. Take the first failing test alone, or the smallest "
+        "thing that fails: run it, read its output, and say in one sentence why it fails. Then "
+        "change only what that sentence needs. If others fail for the same reason, fix that cause."
     ),
     "oscillating": (
-        "The last iterations undid one another: what one change repairs, the next one breaks. "
-        "Stabilize. Take small steps, and commit each one that leaves more tests passing than "
-        "before. Find out first why two goals seem to exclude each other. No large refactoring, "
-        "and no second change before the first one holds."
+        "Take small steps: make one failing test pass, and keep a change only if no passing test "
+        "breaks. Find out first why two goals seem to exclude each other. Do no large refactoring, "
+        "and make no second change before the first one holds."
     ),
     "regressing": (
-        "Completion fell: something that worked is broken. Review the last diff (`git diff`, "
-        "`git log -p`) before you write anything new. Restore what worked, and take on nothing "
-        "else until completion is back where it was."
+        "Something that worked is broken. Read what changed since the best result, and bring back "
+        "what worked before you write anything new. Take on nothing else until completion is back "
+        "where it was."
     ),
     "objective_deviation": (
         "The last iterations worked on something else. Go back to the objective, and read it "
@@ -99,7 +97,7 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
 
 
 def propose(about: Subject) -> str:
-    """Instructions for the next prompts."""
+    """What to do about it, in general; what is known of the run comes before it."""
     return _INSTRUCTIONS.get(about, "Look again at what was done last, and change the approach.")
 
 

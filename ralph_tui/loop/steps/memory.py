@@ -24,11 +24,11 @@ from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence.answers import ReflectionAnswer
 from ralph_tui.layers.intelligence.questions import reflection_question
 from ralph_tui.layers.memory.extraction import concluded, reported
-from ralph_tui.layers.memory.feedback import success
+from ralph_tui.layers.memory.feedback import counts, success
 from ralph_tui.layers.memory.planning import plan
 from ralph_tui.layers.memory.reflection import reflect
 from ralph_tui.layers.memory.retrieval import retrieve
-from ralph_tui.layers.memory.similarity import similar
+from ralph_tui.layers.memory.similarity import says_same
 from ralph_tui.layers.memory.steps import steps_of
 from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.layers.sensor.passing import needs_promise
@@ -181,9 +181,10 @@ class MemoryLayer:
             "memory", lambda: success(history, budget, k), lambda: None, instead=WITHOUT
         )
         carried = self._state.memory.carried(k)
+        alarms = self._state.control.alarms.values()
         if helped is not None:
             for one in carried:
-                if k not in one.credits:
+                if k not in one.credits and counts(one, alarms, success=helped):
                     yield LearningCredited(
                         iteration=k,
                         learning_id=one.learning.learning_id,
@@ -273,7 +274,7 @@ def _of(kind: type[T], given: T) -> T:
 
 
 def _is_told(learning: Learning, told: Iterable[str]) -> bool:
-    return any(similar(learning.text, text) for text in told)
+    return any(says_same(learning.text, text) for text in told)
 
 
 def _end_of(run: Run) -> str:

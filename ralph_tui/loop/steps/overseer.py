@@ -24,7 +24,6 @@ from ralph_tui.layers.oversight import (
     Situation,
     beside,
     health_of,
-    propose,
     recommendations,
 )
 from ralph_tui.layers.oversight.redirects import UNWATCHED
@@ -44,6 +43,7 @@ from ralph_tui.loop.steps.offers import (
     roll_back,
 )
 from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.redirect_material import redirect_words
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
 from ralph_tui.state.goal import needed_words
@@ -145,7 +145,7 @@ class Overseer:
         critical = ("critical", acts.about) in [(d.severity, d.name) for d in finding.detections]
         if critical:
             yield from self._escalate(k, acts)
-        gate, proposal = self._state.gate.last, propose(acts.about)
+        gate, proposal = self._state.gate.last, redirect_words(acts.about, self._state)
         failing = [f"failing now: {failing_words(gate)}"] if gate and gate.failing else []
         answer = self._given or (
             yield from self._desk.ask(
@@ -232,7 +232,7 @@ class Overseer:
         blockers = assessed.blockers if assessed else []
         issues = validated.issues if validated else []
         return [
-            *(f"in the way: {one.text}" for one in blockers),
+            *(f"in the way{', again' if one.standing else ''}: {one.text}" for one in blockers),
             *(f"validation: {issue.text}" for issue in issues),
         ]
 

@@ -20,6 +20,7 @@ from ralph_tui.layers.control import Evaluation, advice
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput
 from ralph_tui.layers.intelligence.fence import item
+from ralph_tui.layers.intelligence.findings import found_out
 from ralph_tui.layers.memory.prompt import knowledge_lines
 from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.run import Rules
@@ -89,10 +90,21 @@ def all_known(
         strategy=strategy,
         plan=state.memory.plan if rules.memory else None,
         windows_fill=windows_fill(state.context.history, rules.context.checkpoint_percent),
+        found_out=_found_out(iteration, state, rules),
         learnings=knowledge_lines(state.memory.plan, state.memory.for_prompt(iteration))
         if rules.memory
         else [],
     )
+
+
+def _found_out(iteration: int, state: RunState, rules: Rules) -> list[str]:
+    """What the agent reported as learned earlier in this run; work that is undone is marked."""
+    known = state.memory.for_prompt(iteration) if rules.memory else []
+    found = found_out(state, iteration, [one.text for one in known])
+    return [
+        f"Iteration {k}{', undone since' if _undone_since(state, k) else ''}: {text}"
+        for k, text in found
+    ]
 
 
 def _left(state: RunState) -> HandoffWritten | None:

@@ -28,6 +28,10 @@ class Words:
     """The prompt as the template has it; empty with the layer switched off."""
     origin: Origin = "template"
     edited_by: str = ""
+    own_layout: bool = False
+    """Whether the user's template was used."""
+    model_urgency: str = ""
+    """What the model that worded it called its urgency; recorded, and not sent."""
 
 
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:

@@ -15,13 +15,14 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.layers.control import Evaluation
 from ralph_tui.layers.intelligence import Prompt
 from ralph_tui.layers.intelligence.answers import PromptAnswer
-from ralph_tui.layers.intelligence.fence import closed
+from ralph_tui.layers.intelligence.fence import closed, harmless
 from ralph_tui.layers.intelligence.handover import resume_section
 from ralph_tui.layers.intelligence.plain import plain_prompt, sound
 from ralph_tui.layers.intelligence.questions import prompt_question
 from ralph_tui.layers.intelligence.system_context import system_context
-from ralph_tui.layers.intelligence.template import lacking
+from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, lacking
 from ralph_tui.layers.intelligence.worded import worded_prompt
+from ralph_tui.layers.memory.prompt import learning_line
 from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.guard import guarded, guarded_steps, guards
 from ralph_tui.loop.run import Run
@@ -99,6 +100,7 @@ class PromptWriter:
         start, state, rules = self._start, self._state, self._rules
         limit, enabled = rules.intelligence.prompt_budget_tokens, rules.intelligence.enabled
         prompt: Prompt | None = None
+        own_layout = False
         origin: Origin = "template"
         if self._given is not None and enabled:
             yield from self._look_at_template()
@@ -113,6 +115,7 @@ class PromptWriter:
                 lambda: None,
                 instead=f"the built-in layout takes the place of {self._given.name}",
             )
+            own_layout = prompt is not None
         if prompt is None:
             prompt = yield from guarded(
                 "intelligence",
@@ -145,7 +148,8 @@ class PromptWriter:
             lambda: "",
             instead="the agent is told no more than the prompt",
         )
-        return Words(prompt, context, prompt.text if enabled else "", origin)
+        composed = prompt.text if enabled else ""
+        return Words(prompt, context, composed, origin, own_layout=own_layout)
 
     @guards("intelligence", instead="the template is not looked at")
     def _look_at_template(self) -> Steps[None]:
@@ -183,7 +187,7 @@ class PromptWriter:
 
         def accept(answer: PromptAnswer) -> None:
             known = all_known(k, self._start, self._state, control, self._rules)
-            made.append(sound(worded_prompt(known, answer, limit), known))
+            made.append(sound(worded_prompt(known, answer, limit, self._template(words)), known))
 
         answer = yield from self._models.ask(
             "prompt", k, lambda: prompt_question(words.composed), PromptAnswer, accept
@@ -191,7 +195,7 @@ class PromptWriter:
         if answer is None or not made:
             return words
         self._answer = answer
-        return replace(words, prompt=made[-1], origin="model")
+        return replace(words, prompt=made[-1], origin="model", model_urgency=answer.urgency)
 
     def _as_before(self, k: int, control: Evaluation | None, words: Words) -> Words:
         """With what you, or a model, made of the prompt of this iteration's first session."""
@@ -205,8 +209,13 @@ class PromptWriter:
         if self._answer is None:
             return words
         limit = self._rules.intelligence.prompt_budget_tokens
-        prompt = sound(worded_prompt(known, self._answer, limit), known)
-        return replace(words, prompt=prompt, origin="model")
+        layout = self._template(words)
+        prompt = sound(worded_prompt(known, self._answer, limit, layout), known)
+        return replace(words, prompt=prompt, origin="model", model_urgency=self._answer.urgency)
+
+    def _template(self, words: Words) -> Template:
+        """The layout that the prompt was composed by."""
+        return self._given.template if self._given and words.own_layout else BUILT_IN_TEMPLATE
 
     def _shown(self, k: int, words: Words) -> Steps[tuple[Words, list[str]]]:
         """The words as their owner wants them, and the ids of the guidance they carry."""
@@ -288,9 +297,17 @@ class PromptWriter:
             origin=words.origin,
             edited_by=words.edited_by,
             system_context=context,
+            learnings=self._carried(k, prompt.text),
+            model_urgency=words.model_urgency,
         )
         for guidance_id in guidance:
             yield GuidanceDelivered(guidance_id=guidance_id, into="prompt")
+
+    def _carried(self, k: int, text: str) -> list[str]:
+        """The ids of the learnings that a prompt really carries."""
+        looked_up = self._state.memory.for_prompt(k)
+        lines = set(text.splitlines())
+        return [one.learning_id for one in looked_up if harmless(learning_line(one)) in lines]
 
 
 def _text(text: str) -> str:

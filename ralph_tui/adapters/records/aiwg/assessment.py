@@ -67,6 +67,8 @@ class AssessmentFile(Camel):
     pending_tasks: list[str]
     blockers: list[str]
     learnings: list[str]
+    accumulated_learnings: list[str] = []
+    """Of earlier iterations of this run, the newest first."""
     last_action: str
     recommended_next_step: str
     files_changed: FilesOfAssessment
@@ -95,6 +97,7 @@ def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
         pending_tasks=made.pending,
         blockers=[each.text for each in made.blockers],
         learnings=made.learnings,
+        accumulated_learnings=made.found_out,
         last_action=made.last_action,
         recommended_next_step=made.next_step,
         files_changed=_files(span.files if span else None),

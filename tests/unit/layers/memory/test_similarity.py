@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.memory.similarity import jaccard, similar, words
+from ralph_tui.layers.memory.similarity import (
+    contradictions,
+    contradicts,
+    jaccard,
+    says_same,
+    similar,
+    words,
+)
 
 TEXTS = st.text(alphabet="abc ABC._-", max_size=30)
 
@@ -38,3 +45,40 @@ def test_it_is_a_share_and_knows_no_direction(one: str, other: str) -> None:
 @given(TEXTS)
 def test_a_text_is_like_itself(text: str) -> None:
     assert similar(text, text) is bool(words(text))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Always use tabs, never spaces", "Always use spaces, never tabs"),
+        ("The migrations must run in parallel", "The migrations must not run in parallel"),
+        ("Set `strict` to true in the config", "Set `strict` to false in the config"),
+        ("Set the cache to 10", "Set the cache to 1000"),
+        ("Run the lexer before the parser", "Run the lexer after the parser"),
+        ("Run the lexer before the parser", "Run the parser before the lexer"),
+        ("Use the mock server here", "Don't use the mock server here"),
+        ("The handlers are safe to call twice", "The handlers are unsafe to call twice"),
+        ("Enable the cache while testing", "Disabling the cache while testing"),
+    ],
+)
+def test_what_differs_in_a_negation_a_number_an_opposite_or_its_order_is_not_the_same(
+    one: str, other: str
+) -> None:
+    assert contradicts(one, other)
+    assert contradicts(other, one)
+    assert not says_same(one, other)
+    assert contradictions({"a": one, "b": other, "c": "write docs"}) == {"a": ["b"], "b": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Run one failing test first, then fix it", "run one failing test first and then fix"),
+        ("Never commit the generated files here", "Do not commit the generated files here"),
+        ("The fixture must be reset between tests", "the fixture must be reset between all tests"),
+        ("Use pytest -x to stop at the first failure", "Use `pytest -x`, to stop at first failure"),
+    ],
+)
+def test_the_same_in_almost_the_same_words_is_the_same(one: str, other: str) -> None:
+    assert says_same(one, other)
+    assert contradictions({"a": one, "b": other}) == {}

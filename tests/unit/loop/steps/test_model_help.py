@@ -27,6 +27,7 @@ from ralph_tui.events import (
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Ask, Asked
+from tests.unit.loop.steps.test_memory import Remembered, reporting
 from tests.world import FakeAsker, FakeSession, World, promise, wait
 from tests.world.owner import answer
 
@@ -163,6 +164,29 @@ def test_a_model_words_the_prompt_and_nothing_of_yours_is_lost() -> None:
     assert "Mind the tests." in fenced
     assert "1. test_3\n2. test_4" in fenced
     assert "Measured state" in world.agent.prompts[1]
+
+
+def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
+    """Only the urgency that was measured counts; the model's is recorded."""
+
+    def prompts(*answers: dict[str, object]) -> World:
+        asker = FakeAsker()
+        asker.answers.extend(answers)
+        rules = Rules(intelligence=IntelligenceSettings(model_prompts=bool(answers)))
+        world = World([3, 4, 10], rules=rules, asker=asker, knowledge=Remembered())
+        world.agent.acts.append(reporting("The lexer runs first."))
+        return world.run()
+
+    alone, worded_too = prompts(), prompts(WORDS, {**WORDS, "urgency": "low"})
+    for own, both in zip(alone.agent.prompts, worded_too.agent.prompts, strict=True):
+        before, section, after = both.partition("# What to do now")
+        assert section
+        assert own == before + after[after.index("# When you stop") :]
+        assert "# Strategy" in own
+        assert "Run one test at a time." in own
+    second = worded_too.all(PromptPrepared)[1]
+    assert (second.urgency, second.model_urgency) == (alone.all(PromptPrepared)[1].urgency, "low")
+    assert second.learnings == ["learn-1"]
 
 
 @pytest.mark.parametrize(
