@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
+from ralph_tui.events.sensor import GateFinished
 from ralph_tui.layers.sensor import AgentReport, Counts, GateResult, Progress, Sensor
 
 NAMES = "abcdefgh"
@@ -30,11 +31,29 @@ def gates(draw: st.DrawFn) -> GateResult:
 SERIES = st.lists(gates(), min_size=1, max_size=12)
 
 
+def finished(k: int, gate: GateResult) -> GateFinished:
+    counts = gate.counts
+    return GateFinished(
+        iteration=k,
+        ok=gate.ok,
+        exit_code=gate.exit_code,
+        timed_out=gate.timed_out,
+        runner=counts.runner if counts else None,
+        passed=counts.passed if counts else None,
+        failed=counts.failed if counts else 0,
+        errors=counts.errors if counts else 0,
+        failing=list(counts.failing) if counts else [],
+        broken=counts.broken if counts else "",
+        duration_s=1,
+    )
+
+
 def recalled(sensor: Sensor, series: Sequence[GateResult]) -> Sensor:
     """Another sensor that reads a journal of the same readings."""
     other = Sensor()
     for k, gate in enumerate(series):
         reading = sensor.read(k, gate) if k else sensor.baseline(gate, None)
+        other.recall(finished(k, gate))
         other.recall(reading.event())
     return other
 
