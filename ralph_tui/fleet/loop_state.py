@@ -104,6 +104,8 @@ class LoopState:
     """Hosts of such attempts whose work is still there alone, by number."""
     not_collected: str = ""
     """Why its work could not be collected."""
+    tree_removed: bool = False
+    """The tree of this attempt was pruned: to resume the loop is to start it over."""
     work_gone: bool = False
     """Then: nor can it be later."""
     conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -147,6 +149,12 @@ class LoopState:
     def waits_again(self) -> bool:
         """It was skipped for what may be in its way no more; else it is skipped once more."""
         return self.status == "skipped" and not self.aborted and self.place != "beaten"
+
+    @property
+    def starts_over(self) -> bool:
+        """Resuming its fleet starts it over, because its tree was pruned."""
+        waits = self.status != "skipped" and not self.tree_is_done
+        return self.tree_removed and waits and not self.aborted
 
     @property
     def may_be_collected(self) -> bool:

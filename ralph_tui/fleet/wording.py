@@ -17,6 +17,7 @@ from ralph_tui.text.terms import STAGES, in_words, outcome_word
 
 GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
 AGAIN = "'ralph-tui fleet resume' tries to collect it again"
+STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
 WAS_RUNNING = "it ran when the fleet's process ended"
 NO_WORK = "has changed nothing"
 NAMED = 4
@@ -152,6 +153,13 @@ def some(names: list[str]) -> str:
 
 def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool = False) -> str:
     """How one loop stands; `lost`: the fleet's process is gone, without an end."""
+    said = _sentence(loop, state, now, lost=lost)
+    over = loop.starts_over and (lost or state.finished is not None)
+    given_up = state.stopping is not None and state.stopping.abort
+    return f"{said}; {STARTS_OVER}" if over and not given_up else said
+
+
+def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool) -> str:
     if lost and loop.placed:
         if elsewhere(loop):
             return f"it may go on on {host_words(loop.host)}, {_for_a_lease(state)}"

@@ -145,6 +145,12 @@ def _add_prune(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trees", metavar="FOLDER", help="where fleets were told to put them")
     parser.add_argument("--yes", action="store_true", help="remove, without asking")
     parser.add_argument(
+        "--resumable",
+        "--all",
+        action="store_true",
+        help="also clones of loops that 'fleet resume' would continue: these start over",
+    )
+    parser.add_argument(
         "--branches", action="store_true", help="also branches of tries that were beaten"
     )
 

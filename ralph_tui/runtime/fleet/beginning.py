@@ -66,7 +66,12 @@ def what_goes_on(state: FleetState) -> Iterator[FleetEvent]:
     loops = state.loops.values()
     stay = [loop for loop in loops if not (goes_on_when_resumed(loop) or loop.waits_again)]
     again = [loop for loop in loops if loop.may_begin_again]
+    over = [loop for loop in loops if loop.starts_over]
     parts = []
+    if over:
+        clone = "its clone was" if len(over) == 1 else "their clones were"
+        parts.append(f"{named(over)} {'starts' if len(over) == 1 else 'start'} over: "
+                     f"{clone} removed by 'ralph-tui fleet prune'")  # fmt: skip
     if stay:
         parts.append(f"{named(stay)} {'has' if len(stay) == 1 else 'have'} ended and "
                      f"{'stays' if len(stay) == 1 else 'stay'} so")  # fmt: skip
