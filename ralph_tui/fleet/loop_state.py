@@ -140,6 +140,11 @@ class LoopState:
         return self.over and (self.outcome != "interrupted" or self.place == "beaten")
 
     @property
+    def not_needed(self) -> bool:
+        """Another attempt at its objective was chosen before it ran."""
+        return self.status == "skipped" and self.place == "beaten"
+
+    @property
     def may_begin_again(self) -> bool:
         """It could not begin, for a reason that its owner may have put right."""
         never = self.status == "ended" and self.never_began

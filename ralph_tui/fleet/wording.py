@@ -13,7 +13,7 @@ from ralph_tui.fleet.waiting_wording import (
     queued_sentence,
 )
 from ralph_tui.text.format import count, duration, ending, money
-from ralph_tui.text.terms import STAGES, in_words, outcome_word
+from ralph_tui.text.terms import NOT_NEEDED, STAGES, in_words, outcome_word
 
 GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
 AGAIN = "'ralph-tui fleet resume' tries to collect it again"
@@ -172,6 +172,8 @@ def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool) 
             return f"it is being placed on {host_words(loop.host)}{stage}"
         case "lost":
             return _host_away(loop.host, loop.lost_until, now)
+        case "skipped" if loop.not_needed:
+            return f"{NOT_NEEDED.word}: {loop.reason}"
         case "skipped":
             return f"it does not run: {loop.reason}"
         case "ended":
@@ -234,6 +236,8 @@ def state_word(loop: LoopState, *, lost: bool = False) -> str:
         return "lost" if elsewhere(loop) else "died"
     if loop.status == "running":
         return "asking" if loop.question else _HELD.get(loop.phase, "running")
+    if loop.not_needed:
+        return NOT_NEEDED.word
     return loop.status
 
 

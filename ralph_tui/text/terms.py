@@ -239,6 +239,7 @@ STAGES: Mapping[str, str] = {
 BEST = Term("★", "best")
 CHOSEN = Term(BEST.glyph, "chosen")
 BEATEN = Term("·", "beaten")
+NOT_NEEDED = Term("–", "not needed")
 """Of several tries at one objective."""
 ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")

@@ -55,13 +55,19 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--criterion", metavar="TEXT", help="instead of -c: when the work is done, in words"
     )
     parser.add_argument(
-        "--best-of", metavar="N", type=int, default=None, help="so many tries at the objective"
+        "--best-of",
+        metavar="N",
+        type=int,
+        default=None,
+        help="run N attempts to their end and choose the best: completed, passes again in a "
+        "fresh clone, then fewest changed lines, then lowest cost",
     )
     parser.add_argument(
-        "--choice",
-        choices=("first", "all"),
-        help="which try counts: the first that completes (default), or the best of all",
+        "--first",
+        action="store_true",
+        help="with --best-of: choose the first that completes, and stop the rest",
     )
+    parser.add_argument("--choice", choices=("best", "first", "all"), help=argparse.SUPPRESS)
     parser.add_argument(
         "--from-issues", metavar="LABEL", help="the open issues of the tracker with this label"
     )

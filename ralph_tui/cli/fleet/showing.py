@@ -135,7 +135,7 @@ def _spent(state: FleetState) -> str:
 def _row(loop: LoopState, sentence: str, where: str) -> str:
     """Objective, iteration, completion, cost, host; then the sentence."""
     parts = [f"{_objective(loop):<32}"]
-    if loop.place:
+    if loop.place and not loop.not_needed:
         parts.append(loop.place)
     if loop.iteration:
         of = f" of {loop.max_iterations}" if loop.max_iterations else ""

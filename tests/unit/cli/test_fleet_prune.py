@@ -156,10 +156,8 @@ def test_a_loop_that_resume_continues_is_kept_unless_named(root: Path, base: Pat
     done = here("fleet", "prune", "--yes", "--resumable", cwd=root)
 
     assert "removed 1 tree " in done.stdout, done.stderr
-    status = here("fleet", "status", cwd=root).stdout
-    assert "its clone was pruned: 'ralph-tui fleet resume' starts it over" in " ".join(
-        status.split()
-    )
+    status = " ".join(here("fleet", "status", cwd=root).stdout.split())
+    assert "its clone was pruned: 'ralph-tui fleet resume' starts it over" in status
     state = read_fleet(find_fleet(root).journal).state()
     notice = next(iter(what_goes_on(state)))
     assert isinstance(notice, told.FleetNoticed)
