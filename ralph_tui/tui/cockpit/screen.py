@@ -161,6 +161,7 @@ class CockpitScreen(BaseScreen):
             player.resting = not self.in_front  # who opens something wants to read it
         self.state = self.source.poll(self.state, self.ralph.monotonic())
         self.came()
+        self.looks.shown()
         clock = self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed, player.length) if player else None
         # What is shown changes with an event, a move, or the second: most ticks bring none.
