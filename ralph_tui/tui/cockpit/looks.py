@@ -8,6 +8,7 @@ looked at when the last key was pressed.
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
@@ -55,7 +56,7 @@ class Looks:
         seen, record = self._seen(), self._host.source.record
         if seen is not None and record is not None:
             self._next = now + EVERY_S
-            self._host.ralph.run_worker(asyncio.to_thread(record.put_down, seen))
+            self._host.ralph.run_worker(partial(asyncio.to_thread, record.put_down, seen))
 
     def hung_up(self) -> None:
         """The terminal is gone: nobody sees what comes."""
