@@ -5,7 +5,7 @@ Rule: a screen that stands open is not looked at for that alone; one whose termi
 looked at when the last key was pressed.
 """
 
-import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -56,7 +56,8 @@ class Looks:
         seen, record = self._seen(), self._host.source.record
         if seen is not None and record is not None:
             self._next = now + EVERY_S
-            self._host.ralph.run_worker(partial(asyncio.to_thread, record.put_down, seen))
+            write: Callable[[], None] = partial(record.put_down, seen)
+            self._host.ralph.run_worker(write, thread=True)
 
     def hung_up(self) -> None:
         """The terminal is gone: nobody sees what comes."""

@@ -10,6 +10,7 @@ from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     FilesChanged,
+    GateStarted,
     IterationFinished,
     IterationStarted,
     QuestionAsked,
@@ -219,7 +220,7 @@ def test_whenever_and_however_often(passed: list[int], cuts: list[float]) -> Non
 
 def test_it_is_said_that_a_verification_that_broke_off_is_done_again() -> None:
     whole = world([0, 2, 4, 6, 10]).play(first)
-    gate = next(e for e in whole.events if e.kind == "gate_started" and e.iteration == 2)
+    gate = next(e for e in whole.all(GateStarted) if e.iteration == 2)
     session = max(e.seq for e in whole.all(SessionFinished) if e.iteration == 2)
     for number, said in (
         (gate.seq, ", its session had finished: the completion command is run again"),
