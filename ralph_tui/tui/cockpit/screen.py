@@ -131,9 +131,7 @@ class CockpitScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield from self.heads
-        yield self.note
-        yield self.body
+        yield from (*self.heads, self.note, self.body)
         if self.scrubber is not None:
             yield self.scrubber
         yield self.footer

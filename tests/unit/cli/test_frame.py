@@ -2,6 +2,7 @@
 
 import os
 import signal
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import get_args
 import pytest
 
 from ralph_tui import __version__, cli
-from ralph_tui.cli import COMMANDS, build_parser, main
+from ralph_tui.cli import COMMANDS, GROUPS, build_parser, main
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 from ralph_tui.cli.options import add_settings, load_settings
@@ -51,9 +52,24 @@ def test_the_help_keeps_to_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = build_parser()[0].format_help().splitlines()
     assert max(map(len, lines)) < 80
-    assert [line.split(maxsplit=1) for line in lines if line.startswith("    ")] == [
-        [name, sentence] for name, sentence in COMMANDS.items()
+    assert sorted(line.split(maxsplit=1) for line in lines if line.startswith("    ")) == [
+        [name, sentence] for name, sentence in sorted(COMMANDS.items())
     ]
+
+
+def test_help_lists_the_commands_of_every_day_and_all_of_them_on_request(capsys: Capture) -> None:
+    def listed(*words: str) -> list[str]:
+        assert main([*words]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return [line.split()[0] for line in lines if re.match(r" {4}[a-z]", line)]
+
+    daily = listed("--help")
+    assert daily == [name for group in GROUPS.values() for name in group]
+    assert len(daily) <= 15
+    assert set(listed("--help", "--all")) == set(listed("--all")) == set(COMMANDS)
+    assert "worker" not in listed("fleet", "--help")
+    assert "worker" in listed("fleet", "--help", "--all")
+    assert main(["fleet", "worker", "--help"]) == 0
 
 
 def test_the_table_names_every_module_of_a_command() -> None:
