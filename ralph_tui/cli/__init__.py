@@ -229,7 +229,13 @@ def _home(parser: Parser) -> int:
     try:
         _dispatch(["status"])
     except RalphError as error:
-        print(_shown(error))
+        fleets = Path.cwd().joinpath(".aiwg", "ralph", "fleets")
+        if not fleets.is_dir():
+            print(_shown(error))
+            return ExitCode.COMPLETED
+        print("no run outside of a fleet; the newest fleet:")
+        with contextlib.suppress(RalphError):
+            _dispatch(["fleet", "status"])
     return ExitCode.COMPLETED
 
 

@@ -95,7 +95,11 @@ def _add_hosts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--listen", metavar="ADDRESS", help="let hosts join: tls://HOST:PORT, with --tls"
     )
-    parser.add_argument("--tls", metavar="FOLDER", help="of the fleet's key; made if not there")
+    parser.add_argument(
+        "--tls",
+        metavar="FOLDER",
+        help="folder with the key and certificate of the fleet; created if missing",
+    )
     parser.add_argument("--trees", metavar="FOLDER", help="where the loops' trees lie")
 
 
@@ -120,6 +124,7 @@ def _add_attach(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="one of its loops, or an earlier fleet; the newest with all of them",
     )
+    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
 
 
 def _add_loop(parser: argparse.ArgumentParser) -> None:

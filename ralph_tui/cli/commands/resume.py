@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_presentation(parser)
     add_starter(parser)
-    add_settings(parser)
+    add_settings(parser, resumed=True)
 
 
 def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":

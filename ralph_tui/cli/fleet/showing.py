@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,19 +61,23 @@ def attach(args: argparse.Namespace) -> int:
     """Show it, as lines without a terminal. Raises ``UsageError`` where there is none."""
     root = worktree_root(Path.cwd())
     folder, loop = find_shown(root, args.loop)
-    return show_fleet(root, folder, loop) if on_terminal() else watch(folder, loop or None)
+    if on_terminal() and not args.json:
+        return show_fleet(root, folder, loop)
+    return watch(folder, loop or None, as_json=args.json)
 
 
-def watch(folder: FleetFolder, loop: str | None = None) -> int:
+def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False) -> int:
     """Print what a fleet records until it is over, or ctrl+c leaves it alone."""
     tail, state = Tail(folder.journal), FleetState()
+    print(f"{folder.name}: its lines until it is over; ctrl+c leaves it running", file=sys.stderr)
     try:
         while True:
             for line in tail.lines():
                 event = parse_fleet_event(line)
                 state.apply(event)
                 about = getattr(event, "loop", loop)
-                if (loop is None or about == loop) and (text := fleet_line(event)):
+                wanted = loop is None or about == loop
+                if wanted and (text := fleet_line(event, as_json=as_json)):
                     print(text, flush=True)
             if state.finished is not None:
                 return OUTCOME_CODES[state.finished.outcome]

@@ -1,8 +1,8 @@
 """The frame around the commands: what is refused, in which words, with which exit code."""
 
 import os
-import signal
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +12,8 @@ from typing import get_args
 import pytest
 
 from ralph_tui import __version__, cli
+from ralph_tui.adapters.fleet.records.folders import create_fleet
+from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.cli import COMMANDS, GROUPS, build_parser, main
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
@@ -20,8 +22,10 @@ from ralph_tui.cli.parser import Parser
 from ralph_tui.config.sources import FLAGS
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events.run import Outcome
+from tests.fleet_events import a_loop, a_plan, started
 from tests.paths import ROOT
 from tests.processes import Child
+from tests.world import FakeClock
 
 Capture = pytest.CaptureFixture[str]
 
@@ -365,3 +369,30 @@ def test_of_sixteen_colours_the_terminals_own_are_used(
     term: str, colours: str, theme: str | None
 ) -> None:
     assert default_theme({"TERM": term, "COLORTERM": colours}) == theme
+
+
+@pytest.mark.parametrize(
+    "name", ["decide", "guide", "status", "pause", "unpause", "abort", "checkpoint", "report"]
+)
+def test_the_help_of_a_command_begins_with_what_it_does(name: str) -> None:
+    assert build_parser((name,))[1][name].description
+
+
+def test_a_resume_keeps_the_limits_of_the_run() -> None:
+    text = build_parser(("resume",))[1]["resume"].format_help()
+    assert "iterations, 1-1000 (as the run has it)" in text
+    assert "(10)" not in text
+
+
+def test_without_arguments_after_fleets_alone_it_shows_the_fleet(
+    capsys: Capture, git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)})
+    journal = Journal(create_fleet(git_repo).journal, FakeClock())
+    journal.append(start)
+    journal.close()
+    monkeypatch.chdir(git_repo)
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert "fleet-001" in out
+    assert "no run was recorded" not in out
