@@ -14,7 +14,7 @@ import pytest
 from ralph_tui import __version__, cli
 from ralph_tui.adapters.fleet.records.folders import create_fleet
 from ralph_tui.adapters.records.journal import Journal
-from ralph_tui.cli import COMMANDS, GROUPS, build_parser, main
+from ralph_tui.cli import COMMANDS, GROUPS, build_parser, main, memory_words
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 from ralph_tui.cli.options import add_settings, load_settings
@@ -396,3 +396,7 @@ def test_without_arguments_after_fleets_alone_it_shows_the_fleet(
     out = capsys.readouterr().out
     assert "fleet-001" in out
     assert "no run was recorded" not in out
+
+
+def test_fields_of_a_learning_are_shown_in_words() -> None:
+    assert memory_words._plain_name("estimatedIterations") == "estimated iterations"
