@@ -817,9 +817,7 @@ def test_secrets_do_not_come_back() -> None:
     assert secret not in report(poisoned(secret), Circumstances(secret, problems=[secret]))
 
 
-def test_a_reviewer_gets_result_tests_changes_answers_and_cost() -> (
-    None
-):
+def test_a_reviewer_gets_result_tests_changes_answers_and_cost() -> None:
     changes = (FileChange(path="tests/test_a.py", status="modified", category="test", added=3),)
     page = report(DECISIONS["redirect"](), Circumstances(changes=changes), full=False)
     titles = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
