@@ -83,6 +83,7 @@ an_event: st.SearchStrategy[FleetEvent] = st.one_of(
     ),
     st.builds(told.LoopRequeued, loop=ids, reason=words, resume=st.booleans()),
     st.builds(told.LoopSkipped, loop=ids, reason=words),
+    st.builds(told.TreeRemoved, loop=ids),
     st.builds(told.CollectionAsked, loop=ids),
     st.builds(told.ResultCollected, loop=ids, branch=ids, commit=ids, files=st.integers(0, 9)),
     st.builds(told.CollectionFailed, loop=ids, reason=words, final=st.booleans()),

@@ -46,10 +46,21 @@ def is_news(state: RunState, now: datetime, seen: Seen | None, *, lost: bool) ->
     if known is None and not was_left(state.run.started, None):
         return is_long(state, now)
     known = known or Seen(run="", seq=0, at=state.at)
-    ended = not state.run.live and not known.over
+    ended = not state.run.live and not known.over and not _ended_by_user(state)
     more = len(state.run.completions) > known.iterations or denied_calls(state) > known.denied
-    told = any(entry.kind in (*TOLD, "question") for entry in _since(state, known))
+    told = any(
+        row.seq > known.seq and row.level != "owner"
+        for entry in state.log.entries
+        if entry.kind in (*TOLD, "question")
+        for row in entry.rows
+    )
     return ended or more or told or (lost and not known.lost)
+
+
+def _ended_by_user(state: RunState) -> bool:
+    """Users know what they stopped or aborted themselves, from whichever terminal."""
+    end = state.run.finished
+    return end is not None and end.reason.startswith(("stopped by you", "aborted by you"))
 
 
 def was_left(started: RunStarted | None, seen: Seen | None) -> bool:

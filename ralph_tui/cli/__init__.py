@@ -25,34 +25,55 @@ from ralph_tui.text.sanitize import one_line
 
 COMMANDS = {
     "run": "run an agent in a loop until a command passes",
-    "demo": "see it work on an embedded sample project",
-    "resume": "go on with a run that ended early",
-    "attach": "a screen for a run that lives elsewhere on this machine",
+    "resume": "continue a run that ended early",
+    "fleet": "many loops at once, each in its own clone",
+    "attach": "open a screen for a run of another terminal",
+    "status": "show the status of a run (default: the newest)",
+    "decide": "show or answer the open question of a running run",
+    "guide": "send guidance to the agent of a running run",
+    "abort": "abort a running run; its work is kept",
+    "pause": "pause a running run before its next iteration",
+    "unpause": "let a paused run continue",
+    "checkpoint": "save the files of a running run, or start a fresh session",
+    "context": "show how full a run's context window is",
     "replay": "watch a past run again",
-    "history": "the tasks worked on here, their attempts and what they teach",
-    "search": "find words in the records of all runs",
-    "status": "how the newest or a named run stands",
-    "context": "how full a run's context window is, and what to do about it",
-    "pause": "pause a living run before its next iteration",
-    "unpause": "let a paused run go on",
-    "guide": "say something to the agent of a living run",
-    "prompt": "what agents were told, or would be now; a layout of your own",
-    "decide": "see or answer the open question of a living run",
-    "abort": "give a living run up; its work is kept",
-    "checkpoint": "save the present of a living run, or go on in a fresh session",
+    "history": "list tasks, their attempts and what they teach",
+    "report": "print a summary of a run for a reviewer, in Markdown",
     "restore": "list the snapshots of a run, or restore the files to one",
-    "report": "a summary of a run, in Markdown",
-    "memory": "what runs have learned here: read, change, share, measure it",
-    "hooks": "watch your own Claude Code sessions, and have them hand over",
+    "search": "find words in the records of all runs",
+    "memory": "show and change what runs have learned here",
+    "prompt": "show the prompts that agents got; use a layout of your own",
+    "demo": "see it work on an embedded sample project",
+    "doctor": "check your set-up",
+    "config": "show settings and where each is set; write a file of them",
+    "hooks": "watch your own Claude Code sessions",
+    "completion": "print the shell completion script",
     "prune": "remove what old runs no longer need",
     "rebuild": "write the summaries of past runs again from their journals",
-    "lab": "what would be noticed and done about any series of readings",
-    "doctor": "check the set-up, and say what to do about it",
-    "config": "every setting, where it comes from, and a file to set them in",
-    "fleet": "many loops at once, each in its own clone",
-    "completion": "what bash, zsh or fish needs to complete all this",
+    "lab": "simulate the controller on a series of completion values",
 }
-"""What each does, in the order of the help; each is a module of `commands`."""
+"""What each does; each is a module of `commands`."""
+
+GROUPS = {
+    "Run": ("run", "resume", "fleet"),
+    "Watch and steer": ("attach", "status", "decide", "guide", "abort"),
+    "Look back": ("replay", "history", "report", "restore"),
+    "Set up": ("demo", "doctor", "config"),
+}
+"""The commands of every day."""
+MORE = {
+    "Steer": ("pause", "unpause", "checkpoint", "context"),
+    "Records": ("search", "memory", "prompt", "prune", "rebuild"),
+    "Around it": ("hooks", "completion", "lab"),
+}
+"""The others, which ``--help --all`` lists too."""
+BEHIND_ALL = {
+    "memory": ("edit", "export", "import", "stats"),
+    "prompt": ("check",),
+    "fleet": ("worker",),
+}
+"""Actions that the help of their command lists with ``--all`` alone."""
+_ALL = "--all"
 
 DESCRIPTION = """\
 Runs a coding agent in a loop until a command you trust says that the work is
@@ -62,9 +83,9 @@ cockpit shows it live, and every run can be replayed."""
 EPILOG = """\
 All runs of this repository:  ralph-tui
 See it work first:            ralph-tui demo
-Is all there that it needs?   ralph-tui doctor
+Check your set-up:            ralph-tui doctor
 In a repository of yours:     ralph-tui run "Fix the tests" -c "pytest -q"
-With an agent of your own:    ... --agent command --agent-command "my-agent"
+With an agent of your own:    ... --agent-command "my-agent"
 """
 
 
@@ -121,26 +142,57 @@ def dispatch(argv: Sequence[str]) -> int:
             gc.unfreeze()
 
 
-def build_parser(loaded: Iterable[str] = ()) -> tuple[Parser, Mapping[str, Parser]]:
+class _Layered(argparse.RawDescriptionHelpFormatter):
+    """Lists no commands: the description has them, in groups."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        if not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            super().add_argument(action)
+
+
+def build_parser(
+    loaded: Iterable[str] = (), *, everything: bool = True
+) -> tuple[Parser, Mapping[str, Parser]]:
     """The parser, and those of its commands by name.
 
     Only the modules of the commands in `loaded` are imported, and only these know their arguments:
-    ``build_parser(COMMANDS)`` knows all.
+    ``build_parser(COMMANDS)`` knows all. `everything`: help lists what is rarely needed, too.
     """
     parser = Parser(
         prog="ralph-tui",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=f"{DESCRIPTION}\n{_grouped(GROUPS | MORE if everything else GROUPS)}",
+        epilog=EPILOG
+        if everything
+        else f"{EPILOG}All commands:                 ralph-tui --help --all\n",
+        formatter_class=_Layered,
     )
     parser.add_argument("-V", "--version", action="version", version=f"ralph-tui {__version__}")
+    parser.add_argument(_ALL, action="store_true", help="with --help: list every command")
     # Not "command": `run -c` has that name.
     commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", title="commands")
     for name, sentence in COMMANDS.items():
         commands.add_parser(name, help=sentence)
     for name in loaded:
         _command(name).add_arguments(commands.choices[name])
+        if not everything and name in BEHIND_ALL:
+            _hide(commands.choices[name], name)
     return parser, commands.choices
+
+
+def _grouped(groups: Mapping[str, Sequence[str]]) -> str:
+    lines = []
+    for title, names in groups.items():
+        lines += ["", f"{title}:", *(f"    {name:<12}{COMMANDS[name]}" for name in names)]
+    return "\n".join(lines)
+
+
+def _hide(parser: Parser, name: str) -> None:
+    """Leave rare actions out of a command's help; they work all the same."""
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other way
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            listed = action._choices_actions  # noqa: SLF001
+            listed[:] = [one for one in listed if one.dest not in BEHIND_ALL[name]]
+    parser.epilog = f"More actions: ralph-tui {name} --help --all"
 
 
 def _dispatch(argv: Sequence[str]) -> int:
@@ -148,7 +200,10 @@ def _dispatch(argv: Sequence[str]) -> int:
     if word is not None and word not in COMMANDS:
         hint = did_you_mean(word, COMMANDS) or ": see ralph-tui --help"
         raise UsageError(f"there is no command {word[:80]!r}{hint}")
-    parser, commands = build_parser(() if word is None else (word,))
+    everything = _ALL in argv and (word is None or not {"-h", "--help"}.isdisjoint(argv))
+    if everything and word is None:
+        argv = ["--help"]
+    parser, commands = build_parser(() if word is None else (word,), everything=everything)
     try:
         args, extras = parser.parse_known_args(argv)
     except SystemExit:  # --help and --version have printed
@@ -174,7 +229,13 @@ def _home(parser: Parser) -> int:
     try:
         _dispatch(["status"])
     except RalphError as error:
-        print(_shown(error))
+        fleets = Path.cwd().joinpath(".aiwg", "ralph", "fleets")
+        if not fleets.is_dir():
+            print(_shown(error))
+            return ExitCode.COMPLETED
+        print("no run outside of a fleet; the newest fleet:")
+        with contextlib.suppress(RalphError):
+            _dispatch(["fleet", "status"])
     return ExitCode.COMPLETED
 
 

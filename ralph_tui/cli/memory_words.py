@@ -1,5 +1,6 @@
 """What the command line says of learnings: a list, a card. Every text in it is sanitized."""
 
+import re
 import shutil
 import sys
 import textwrap
@@ -81,10 +82,15 @@ def card(learning: Learning, entries: list[Entry]) -> Iterator[str]:
         "created": str(entry.get("createdAt", "")),
         "changed": str(entry.get("updatedAt", "")),
     }
-    told |= {key: _value(value) for key, value in _content(learning).items()}
+    told |= {_plain_name(key): _value(value) for key, value in _content(learning).items()}
     for name, value in told.items():
         if value:
             yield from _wrapped(f"{one_line(name)}: {one_line(value)}", "", INDENT)
+
+
+def _plain_name(key: str) -> str:
+    """``estimatedIterations`` as people read it: ``estimated iterations``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).lower()
 
 
 def as_json(learning: Learning) -> dict[str, Any]:

@@ -34,7 +34,7 @@ PROMISE_HELP = (
     "An agent promises that it is done by printing <promise>COMPLETE</promise>; "
     "a promise alone completes nothing."
 )
-COMMAND_HELP = "of --agent command: shell command, prompt on stdin; of acp: program that speaks ACP"
+COMMAND_HELP = "your own agent: a shell command, prompt on stdin; of acp: program that speaks ACP"
 
 
 def add_presentation(parser: argparse.ArgumentParser) -> None:
@@ -80,9 +80,15 @@ def add_starter(parser: argparse.ArgumentParser) -> None:
 
 
 def add_settings(
-    parser: argparse.ArgumentParser, *, agent: bool = True, budget: bool = True
+    parser: argparse.ArgumentParser,
+    *,
+    agent: bool = True,
+    budget: bool = True,
+    resumed: bool = False,
 ) -> None:
     """Add the flags of `config.sources.FLAGS` and ``--set``.
+
+    `resumed`: what is not given stays as the run has it.
 
     `agent` False leaves out its own, `budget` False that of money.
     """
@@ -101,10 +107,11 @@ def add_settings(
             "MODE",
             "edits: may edit files (default); ask: and asks you for more; skip: unrestricted",
         )
-    flag("limits.max_iterations", "--max-iterations", "N", "iterations, 1-1000 (10)")
-    flag("limits.session_timeout_s", "--timeout", "TIME", "per session: 90s, 30m, 8h (8h)")
+    ten, hours, none = ("(as the run has it)",) * 3 if resumed else ("(10)", "(8h)", "(none)")
+    flag("limits.max_iterations", "--max-iterations", "N", f"iterations, 1-1000 {ten}")
+    flag("limits.session_timeout_s", "--timeout", "TIME", f"per session: 90s, 30m, 8h {hours}")
     if budget:
-        flag("limits.budget_usd", "--budget", "USD", "for the whole run (none)")
+        flag("limits.budget_usd", "--budget", "USD", f"for the whole run {none}")
     group.add_argument(
         "--set",
         dest="set_options",

@@ -37,9 +37,19 @@ this file, so what would widen its rights can be set in your own file alone.
 """,
 }
 _FOOT = """\
-Each setting stands here with its default: take the # away in front of one to set it.
-`ralph-tui config show` says what counts, and where it stands.
+Each setting is here with its default: remove the # in front of one to set it.
+`ralph-tui config show` prints what counts, and where it is set.
 """
+_MORE = "The other settings: `ralph-tui config show`, or write this file with `config init --all`."
+COMMON = frozenset(
+    {
+        "agent.name", "agent.command", "agent.model", "agent.fallback", "permissions.mode",
+        "permissions.allow", "limits.max_iterations", "limits.session_timeout_s",
+        "limits.budget_usd", "gate.timeout_s", "control.patience", "oversight.pause_timeout_s",
+        "memory.enabled", "outreach.webhook", "ui.theme",
+    }
+)  # fmt: skip
+"""The settings that people change."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +103,17 @@ def meaning_of(section: str) -> str:
     return "" if model is Settings else _in_a_file(inspect.getdoc(model) or "").partition("\n")[0]
 
 
-def commented_file(*, repository: bool = False) -> str:
-    """A file with every setting, all commented out; of a `repository` what one may set."""
+def commented_file(*, repository: bool = False, every: bool = True) -> str:
+    """A file with every setting, or the common ones, commented out.
+
+    Of a `repository`: those that it may set.
+    """
     head = _HEAD[repository].format(repository=REPOSITORY_FILE)
     blocks = [_comment(head.replace("\n", " ")), "#", _comment(_FOOT.replace("\n", " "))]
+    blocks += [] if every else [_comment(_MORE)]
     section = ""
     for setting in described():
-        if repository and refused(setting.name):
+        if (repository and refused(setting.name)) or not (every or setting.name in COMMON):
             continue
         if setting.section != section:
             section = setting.section

@@ -131,7 +131,7 @@ def _loops(
         for loop in tries_at(
             ids[place],
             one.best_of or fleet.best_of or 1,
-            one.choice or fleet.choice or "first",
+            "first" if (one.choice or fleet.choice) == "first" else "all",
             objective=one.text or "",  # that of an issue is fetched
             **goal,
             issue=one.issue,

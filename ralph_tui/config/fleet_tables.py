@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ralph_tui.config.files import SettingsFile
 from ralph_tui.config.problems import closest, sentence
 from ralph_tui.config.settings import Settings, Words
-from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Choice, Isolation
+from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Isolation
 from ralph_tui.text.durations import DAY, Seconds
 from ralph_tui.text.sanitize import clip
 
@@ -45,7 +45,8 @@ class Told(Table):
     timeout: Any = None
     permissions: Any = None
     best_of: Annotated[int, Field(ge=1, le=MOST_TRIES)] | None = None
-    choice: Choice | None = None
+    choice: Literal["best", "first", "all"] | None = None
+    """``all`` is the earlier name of ``best``."""
     account: Words | None = None
 
 

@@ -144,6 +144,10 @@ _WORDS: dict[type[FleetEvent], Callable[[Any], Said | None]] = {
         _because(_about(e.loop, "waits for a place again"), e.reason),
     ),
     told.LoopSkipped: lambda e: ("log", _because(_about(e.loop, "is skipped"), e.reason)),
+    told.TreeRemoved: lambda e: (
+        "owner",
+        _about(e.loop, "starts over when the fleet is resumed: its clone was pruned"),
+    ),
     told.ResultCollected: lambda e: (
         "log",
         _about(

@@ -25,6 +25,7 @@ def _placed(loop: LoopState, event: told.LoopPlaced) -> None:
         loop.ports, loop.began_at = None, None
         loop.iteration, loop.best, loop.tokens = 0, None, 0
         loop.completions = []
+        loop.tree_removed = False
     loop.status, loop.attempt, loop.host = "placing", event.attempt, event.host
     loop.again = False
     loop.branch, loop.given_usd, loop.placed_at = event.branch, event.budget_usd, event.at
@@ -129,6 +130,10 @@ def _skipped(loop: LoopState, event: told.LoopSkipped) -> None:
     loop.aborted = event.aborted
 
 
+def _tree_removed(loop: LoopState, _: told.TreeRemoved) -> None:
+    loop.tree_removed = True
+
+
 def _collection_asked(loop: LoopState, _: told.CollectionAsked) -> None:
     loop.collecting, loop.not_collected = True, ""
 
@@ -180,6 +185,7 @@ _HANDLERS: dict[type[FleetEvent], Callable[[LoopState, Any], None]] = {
     told.LoopEnded: _ended,
     told.LoopRequeued: _requeued,
     told.LoopSkipped: _skipped,
+    told.TreeRemoved: _tree_removed,
     told.CollectionAsked: _collection_asked,
     told.ResultCollected: _collected,
     told.AttemptKept: _kept,

@@ -106,6 +106,8 @@ class LoopState:
     """Hosts of such attempts whose work is still there alone, by number."""
     not_collected: str = ""
     """Why its work could not be collected."""
+    tree_removed: bool = False
+    """The tree of this attempt was pruned: to resume the loop is to start it over."""
     work_gone: bool = False
     """Then: nor can it be later."""
     conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -140,6 +142,11 @@ class LoopState:
         return self.over and (self.outcome != "interrupted" or self.place == "beaten")
 
     @property
+    def not_needed(self) -> bool:
+        """Another attempt at its objective was chosen before it ran."""
+        return self.status == "skipped" and self.place == "beaten"
+
+    @property
     def may_begin_again(self) -> bool:
         """It could not begin, for a reason that its owner may have put right."""
         never = self.status == "ended" and self.never_began
@@ -149,6 +156,12 @@ class LoopState:
     def waits_again(self) -> bool:
         """It was skipped for what may be in its way no more; else it is skipped once more."""
         return self.status == "skipped" and not self.aborted and self.place != "beaten"
+
+    @property
+    def starts_over(self) -> bool:
+        """Resuming its fleet starts it over, because its tree was pruned."""
+        waits = self.status != "skipped" and not self.tree_is_done
+        return self.tree_removed and waits and not self.aborted
 
     @property
     def may_be_collected(self) -> bool:

@@ -35,7 +35,8 @@ class Loop(Fact):
     tries_at: Line = ""
     """What the tries at one objective have in common, ``3``; empty: there is one try."""
     choice: Choice = "first"
-    """Which of several tries wins: the first that completes, or the best of all."""
+    """Which of several tries wins: the first that completes, or the best of all, which is the
+    default of `fleet run`."""
     issue: int | None = None
     """The number of the tracker's issue that it was made of."""
     account: Line = ""

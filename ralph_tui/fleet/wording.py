@@ -13,10 +13,11 @@ from ralph_tui.fleet.waiting_wording import (
     queued_sentence,
 )
 from ralph_tui.text.format import count, duration, ending, money
-from ralph_tui.text.terms import STAGES, in_words, outcome_word
+from ralph_tui.text.terms import NOT_NEEDED, STAGES, in_words, outcome_word
 
 GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
 AGAIN = "'ralph-tui fleet resume' tries to collect it again"
+STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
 WAS_RUNNING = "it ran when the fleet's process ended"
 NO_WORK = "has changed nothing"
 NAMED = 4
@@ -152,6 +153,13 @@ def some(names: list[str]) -> str:
 
 def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool = False) -> str:
     """How one loop stands; `lost`: the fleet's process is gone, without an end."""
+    said = _sentence(loop, state, now, lost=lost)
+    over = loop.starts_over and (lost or state.finished is not None)
+    given_up = state.stopping is not None and state.stopping.abort
+    return f"{said}; {STARTS_OVER}" if over and not given_up else said
+
+
+def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool) -> str:
     if lost and loop.placed:
         if elsewhere(loop):
             return f"it may go on on {host_words(loop.host)}, {_for_a_lease(state)}"
@@ -164,6 +172,8 @@ def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bo
             return f"it is being placed on {host_words(loop.host)}{stage}"
         case "lost":
             return _host_away(loop.host, loop.lost_until, now)
+        case "skipped" if loop.not_needed:
+            return f"{NOT_NEEDED.word}: {loop.reason}"
         case "skipped":
             return f"it does not run: {loop.reason}"
         case "ended":
@@ -226,6 +236,8 @@ def state_word(loop: LoopState, *, lost: bool = False) -> str:
         return "lost" if elsewhere(loop) else "died"
     if loop.status == "running":
         return "asking" if loop.question else _HELD.get(loop.phase, "running")
+    if loop.not_needed:
+        return NOT_NEEDED.word
     return loop.status
 
 

@@ -6,7 +6,7 @@ interrupted, its changes kept and told to the next session.
 """
 
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.events import LimitsChanged, Noticed, SessionFinished
+from ralph_tui.events import LimitsChanged, Noticed
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.state import RunState
@@ -25,6 +25,12 @@ def found(state: RunState) -> str:
         until = span.ended_at or state.at
         parts = [f"iteration {run.iteration}, {_took((until - span.started_at).total_seconds())}"]
         parts.append(f"{count(sum(total.files for total in state.files.totals), 'file')} touched")
+        readings = state.gate.readings
+        read = bool(readings) and readings[-1].iteration == run.iteration
+        if _is_measured(state, run.iteration) and not read:
+            began = state.gate.running_since is not None
+            again = "the completion command is run again" if began else "it is verified now"
+            parts.append(f"its session had finished: {again}")
     if span.checkpoints:
         parts.append(f"last checkpoint {clock(span.checkpoints[-1].at)}")
     if state.needs.question is not None or state.oversight.undecided is not None:
@@ -103,11 +109,11 @@ class Recovery:
 
     def _finish(self, k: int, *, read: bool) -> Steps[None]:
         """Bring an iteration without a record to its end; `read`: what it reached is measured."""
-        iteration, ended = self._iteration, self._state.agent.ended
+        iteration = self._iteration
         if read:
             yield from iteration.assessment.catch_up(k)
             yield from iteration.finish_iteration(k)
-        elif ended is not None and _whole(ended, k) and self._state.context.rollover is None:
+        elif _is_measured(self._state, k):
             yield from iteration.measure(k)
         else:
             yield from iteration.rollovers.catch_up(self._asked)
@@ -146,6 +152,8 @@ class Recovery:
         )
 
 
-def _whole(ended: SessionFinished, k: int) -> bool:
-    """Whether the agent had done what it would do in this iteration."""
-    return ended.iteration == k and ended.outcome not in CUT_OFF
+def _is_measured(state: RunState, k: int) -> bool:
+    """Whether iteration `k` is verified: the agent had done what it would do in it."""
+    ended = state.agent.ended
+    whole = ended is not None and ended.iteration == k and ended.outcome not in CUT_OFF
+    return whole and state.context.rollover is None

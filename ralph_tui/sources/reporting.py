@@ -16,9 +16,10 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.sources.snapshots import RecordedFiles
 
 
-def report_of(recording: Recording, root: Path) -> str:
+def report_of(recording: Recording, root: Path, *, full: bool = False) -> str:
     """The page; folders are named as seen from the worktree `root`."""
-    return report(recording.events, _circumstances(root, RecordedRun(recording.path), recording))
+    circumstances = _circumstances(root, RecordedRun(recording.path), recording)
+    return report(recording.events, circumstances, full=full)
 
 
 def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circumstances:

@@ -208,12 +208,10 @@ WOULD_DO, WHY, WOULD_ALLOW = "it would do", "why", "for this session it would al
 NEEDS_YOU = Term("?", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where nobody is needed any more."""
-DISCONNECTED = Term("◇", "disconnected")
-"""Of a screen: the process of its run is gone, without an end."""
+DIED = Term("◇", "died")
+"""The process of a run is gone, without an end."""
 PROCESS_GONE = "its process is gone; ralph-tui resume goes on with it"
-DIED = Term(DISCONNECTED.glyph, "died")
-"""The same of a run that no screen shows."""
-UNHEARD = Term(DISCONNECTED.glyph, "unheard")
+UNHEARD = Term(DIED.glyph, "unheard")
 """Of a run without an end, of which nobody can know here whether it goes on."""
 NOT_RECORDED = "not recorded by the tool that led this run"
 """Of what is missing in a run of another tool."""
@@ -221,7 +219,7 @@ NOT_RECORDED = "not recorded by the tool that led this run"
 LOOPS: Mapping[str, Term] = {
     "queued": Term(PHASES["starting"].glyph, "queued"),
     "placing": Term(PHASES["waiting"].glyph, "placing"),
-    "lost": Term(DISCONNECTED.glyph, "lost"),
+    "lost": Term(DIED.glyph, "lost"),
     "skipped": Term("–", "skipped"),
 }
 """How a loop of a fleet stands that does not run; of one that runs its phase is told, of one that
@@ -239,6 +237,7 @@ STAGES: Mapping[str, str] = {
 BEST = Term("★", "best")
 CHOSEN = Term(BEST.glyph, "chosen")
 BEATEN = Term("·", "beaten")
+NOT_NEEDED = Term("–", "not needed")
 """Of several tries at one objective."""
 ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")

@@ -253,24 +253,35 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
     windows.run(root)
     screen = windows.attach(root)
     os.kill(pids(root)[0], signal.SIGKILL)
-    screen.shows("disconnected", "ralph-tui resume")
+    screen.shows("died", "ralph-tui resume")
     screen.press("q")
     assert screen.exit_code() == 0
     until(lambda: not processes_of(journal(root)[0]["run_id"]))
     later = windows.open(root, "attach", width=80, height=24)
-    later.shows(
-        "disconnected: its process is gone; ralph-tui resume goes on with it", "this is its replay"
-    )
+    later.shows("died: its process is gone; ralph-tui resume goes on with it", "this is its replay")
 
 
-def test_attach_needs_a_run_before_it_needs_a_terminal(git_repo: Path) -> None:
+def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path) -> None:
     refused = here("attach", cwd=git_repo)
     assert refused.returncode == 2
     assert "no run was recorded in" in refused.stderr
     run(*order("true"), "--max-iterations", "1", "--headless", cwd=git_repo)
-    refused = here("attach", cwd=git_repo)
-    assert refused.returncode == 2
-    assert "needs a terminal" in refused.stderr
+    shown = here("attach", cwd=git_repo)
+    outcome = here("status", "--json", cwd=git_repo).stdout
+    assert shown.returncode == {"completed": 0, "limit_reached": 3}[json.loads(outcome)["outcome"]]
+    assert "task-001/001: its lines until it is over" in shown.stderr
+    assert "iteration 1" in shown.stdout
+    events = here("attach", "--json", cwd=git_repo).stdout.splitlines()
+    assert json.loads(events[-1])["kind"] == "run_finished"
+
+
+def test_a_run_that_died_ends_the_lines_too(git_repo: Path) -> None:
+    run(*order("true"), "--max-iterations", "1", "--headless", cwd=git_repo)
+    (journal,) = git_repo.rglob("events.jsonl")
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    (journal.parent / "status.json").unlink()
+    shown = here("attach", cwd=git_repo)
+    assert (shown.returncode, "task-001/001 died: its process is gone" in shown.stderr) == (1, True)
 
 
 def test_term_ends_run_and_screen(windows: Windows, root: Path) -> None:

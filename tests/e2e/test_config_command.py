@@ -22,10 +22,11 @@ def test_a_file_is_written_once_and_counts_when_it_is_changed(git_repo: Path, ow
     done = here("config", "init", cwd=git_repo)
     assert (done.returncode, done.stderr) == (0, "")
     assert oct(own.stat().st_mode & 0o777) == "0o600"
+    assert "[keys]" not in own.read_text()
     before = own.read_text()
     again = here("config", "init", cwd=git_repo)
     assert again.returncode == 2
-    assert "is there already and stays as it is" in again.stderr
+    assert "already exists; not overwritten" in again.stderr
     assert own.read_text() == before
     own.write_text(before.replace("#max_iterations = 10", "max_iterations = 33"))
     line = 1 + own.read_text().splitlines().index("max_iterations = 33")
@@ -64,7 +65,7 @@ def test_nothing_is_ever_written_over(git_repo: Path, stands: str) -> None:
             file.symlink_to(git_repo / "elsewhere")
     done = here("config", "init", "--repository", cwd=git_repo)
     assert done.returncode == 2
-    assert "is there already" in done.stderr
+    assert "already exists" in done.stderr
     assert not (git_repo / "elsewhere").exists()
 
 

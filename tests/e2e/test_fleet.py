@@ -207,12 +207,13 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         assert given_up == "loop 1 is given up; its work is collected\n"
         until(lambda: state_of(root).loops["1"].outcome == "aborted")
         here("fleet", "stop", "--now", cwd=root)
-        assert fleet.wait() == 4, "one of its loops was aborted"
+        assert fleet.wait() == 130, "its user stopped it"
     assert not status(root)["alive"]
     until(lambda: nothing_is_left(root))
     left = here("fleet", "prune", cwd=root)
-    assert "nobody can be asked here" in left.stderr
-    assert "removed" in here("fleet", "prune", "--yes", cwd=root).stdout
+    assert "loop 2: " in left.stdout
+    assert "stays: 'ralph-tui fleet resume' continues in it" in left.stdout
+    assert "removed" in here("fleet", "prune", "--yes", "--resumable", cwd=root).stdout
 
 
 def test_a_setup_that_fails_costs_nothing_and_is_told_with_its_words(root: Path) -> None:

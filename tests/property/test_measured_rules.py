@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
 from ralph_tui.events.sensor import GateFinished
+from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
 from ralph_tui.layers.sensor import AgentReport, Counts, GateResult, Progress, Sensor
 
 NAMES = "abcdefgh"

@@ -198,18 +198,18 @@ def test_a_bad_line_is_told_and_ends_the_reading(elsewhere: Elsewhere, bad: byte
 # the process --------------------------------------------------------------------------------------
 
 
-def test_a_run_whose_process_is_gone_is_disconnected(elsewhere: Elsewhere) -> None:
+def test_a_run_whose_process_is_gone_has_died(elsewhere: Elsewhere) -> None:
     elsewhere.records(*story("running"))
     source, driver = elsewhere.look()
 
     async def look(driver: Driver) -> None:
         await driver.sees("● agent")
-        assert "disconnected" not in "\n".join(driver.text())
+        assert "died" not in "\n".join(driver.text())
         elsewhere.dies()
         for _ in range(2):
             driver.watch.now += 2.0
             driver.cockpit.tick()
-        await driver.sees("◇ disconnected")
+        await driver.sees("◇ died")
         await driver.sees("its process is gone; ralph-tui resume goes on with it")
         await driver.sees("─ the end ─")
         await driver.press("escape")

@@ -112,7 +112,7 @@ def test_a_run_that_was_killed_has_an_end_as_well(tmp_path: Path, kind: type) ->
         await driver.sees("─ the end ─")
         await driver.sees("u resume")
         await driver.sees("ralph-tui resume task-001/001")
-        await driver.sees("disconnected: its process is gone")
+        await driver.sees("died: its process is gone")
         await driver.press("o")
         await driver.until(lambda: isinstance(driver.app.screen, Report))
         await driver.press("escape", "d")

@@ -106,6 +106,21 @@ def test_behind_a_closed_terminal_the_last_key_counts(tmp_path: Path) -> None:
     assert seen(tmp_path).seq == 40
 
 
+def test_who_saw_the_end_on_an_open_screen_is_not_told_of_it_elsewhere(tmp_path: Path) -> None:
+    """The screen is still open when the run is looked at from another terminal."""
+    events = story("stuck")
+    driver = live(events[:-5])
+    kept = driver.source.record = record(tmp_path)
+
+    async def look(driver: Driver) -> None:
+        await driver.press("2")
+        driver.inbox.extend(events[-5:])
+        await driver.until(lambda: (said := kept.seen()) is not None and said.over)
+        driver.app.exit()
+
+    drive(driver, look)
+
+
 def test_a_replay_at_its_end_tells_and_one_from_the_beginning_puts_nothing_down(
     tmp_path: Path,
 ) -> None:

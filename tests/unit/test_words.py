@@ -87,7 +87,7 @@ def test_the_page_of_the_project_does_not_use_them() -> None:
 
 def test_no_help_uses_them(capsys: pytest.CaptureFixture[str]) -> None:
     def shown(*words: str) -> str:
-        assert main([*words, "--help"]) == 0
+        assert main([*words, "--help", "--all"]) == 0
         return capsys.readouterr().out
 
     pages = {"": shown()}

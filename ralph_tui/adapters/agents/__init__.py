@@ -36,7 +36,7 @@ _NPM = "npm install -g "
 LONGEST_PLACE = 300
 """Characters of where a program was looked for."""
 ON = (
-    'your own     ralph-tui run ... --agent command --agent-command "my-agent --stdin"',
+    'your own     ralph-tui run ... --agent-command "my-agent --stdin"',
     "a demo       ralph-tui demo   (no account, a minute)",
 )
 """How to get on without any agent that is known here."""

@@ -30,6 +30,6 @@ def build_channels(
     if channels and find_spec("httpx") is None:
         raise UsageError(
             "the outreach settings need httpx, which is not installed: "
-            "pip install 'ralph-tui[notify]'"
+            "in the clone of ralph-tui: pip install '.[notify]'"
         )
     return channels

@@ -117,7 +117,7 @@ class HttpService:
             import httpx  # noqa: PLC0415  only who sends something pays for it
         except ImportError as error:
             raise UndeliveredError(
-                "httpx is not installed: pip install 'ralph-tui[notify]'", "mend"
+                "httpx is not installed: in the clone of ralph-tui: pip install '.[notify]'", "mend"
             ) from error
         for name in ("httpx", "httpcore"):  # their log lines hold addresses and headers
             logging.getLogger(name).setLevel(logging.CRITICAL)

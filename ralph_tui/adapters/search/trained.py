@@ -19,7 +19,9 @@ from ralph_tui.text.sanitize import shorten
 LIBRARY: Final = "fastembed"
 MODEL: Final = "BAAI/bge-small-en-v1.5"
 """384 numbers for a text, 67 MB, made for short English texts."""
-INSTALL: Final = "pip install 'ralph-tui[embeddings]' brings an embedder that was trained"
+INSTALL: Final = (
+    "in the clone of ralph-tui, pip install '.[embeddings]' brings an embedder that was trained"
+)
 FETCH: Final = "ralph-tui doctor --embedder fetches it"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
-from ralph_tui.analysis.report.sections import FIRST, SECTIONS
+from ralph_tui.analysis.report.sections import FIRST, REVIEW, SECTIONS
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.analysis.verdict.holds import ENDLESS
 from ralph_tui.events import Event, RunStarted
@@ -17,6 +17,18 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.state.roster_wording import untold_words, worked_words
 from ralph_tui.text.format import count, duration, ending_reason, help_words, money, percent
 from ralph_tui.text.terms import OUTCOMES, permission_words
+
+_COSTS = (
+    "Completion",
+    "Time",
+    "Cost",
+    "Tokens",
+    "Agent",
+    "Permissions",
+    "Completion command",
+    "Git",
+)
+"""Facts that a reviewer needs."""
 
 Section = Callable[[Material], str]
 """What it tells; empty where there is nothing to tell."""
@@ -38,10 +50,18 @@ class Circumstances:
     """What differs between its first snapshot and its last; None where that cannot be told."""
 
 
-def report(events: Sequence[Event], circumstances: Circumstances) -> str:
-    """The page, with a newline at its end. `events` begin with ``run_started``."""
+def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:
+    """The page, with a newline at its end. `events` begin with ``run_started``.
+
+    `full`: everything that is known; else what a reviewer needs.
+    """
     told = Material.of(events)
     told.changes, told.alive = circumstances.changes, circumstances.alive
+    if not full:
+        parts = [_title(told), *_objective(told), _outcome(told, circumstances)]
+        parts += [*_told(REVIEW, told), "## Cost", _facts(told, _COSTS)]
+        parts += [f"Everything else: {code(f'ralph-tui report {_name(told)} --full')}"]
+        return "\n\n".join(part for part in parts if part) + "\n"
     parts = [_title(told), _outcome(told, circumstances), *_objective(told)]
     parts += [*_told(FIRST, told), "## The run", _facts(told), *_told(SECTIONS, told)]
     parts += ["## Records", _records(told, circumstances)]
@@ -54,11 +74,14 @@ def _told(sections: Mapping[str, Section], told: Material) -> list[str]:
 
 
 def _title(told: Material) -> str:
+    return f"# Report of {escaped(_name(told) or 'a run')}"
+
+
+def _name(told: Material) -> str:
     started = told.started
-    name = f"{started.task}/{started.attempt}" if started.task else "a run"
     if started.watched:
-        name = f"hooks/{started.run_id}"
-    return f"# Report of {escaped(name)}"
+        return f"hooks/{started.run_id}"
+    return f"{started.task}/{started.attempt}" if started.task else ""
 
 
 def _objective(told: Material) -> list[str]:
@@ -111,7 +134,8 @@ def _end(told: Material, circumstances: Circumstances) -> str:
     return "No end was recorded: the record stops"
 
 
-def _facts(told: Material) -> str:
+def _facts(told: Material, names: Sequence[str] = ()) -> str:
+    """`names`: of these alone; empty: all."""
     run, started = told.state.run, told.started
     facts = [
         ("Completion", _completion(told)),
@@ -130,7 +154,9 @@ def _facts(told: Material) -> str:
         ("Limits since", _limits(told)),
         ("Git", _git(told)),
     ]  # fmt: skip
-    return "\n".join(f"- {name}: {text}" for name, text in facts if text)
+    return "\n".join(
+        f"- {name}: {text}" for name, text in facts if text and name in (names or (name,))
+    )
 
 
 def _agents(told: Material) -> str:

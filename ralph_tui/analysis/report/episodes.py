@@ -32,6 +32,24 @@ def episodes(told: Material) -> str:
     return f"{RECOMPUTED}\n\n{text}" if text and told.started.imported else text
 
 
+def decided(told: Material) -> str:
+    """Questions and their answers alone, in the order in which they came."""
+    if told.started.imported:
+        return ""
+    made = [one for one in told.state.oversight.interventions if one.decision]
+    found = [
+        (
+            one.seq,
+            f"- iteration {one.iteration}: **{one.level}** {subject_words(one.about)}: "
+            f"{escaped(one.reason)}\n  - {escaped(one.decision)}",
+        )
+        for one in made
+    ]
+    asked = [entry for entry in told.state.log.entries if entry.kind == "question"]
+    found += [(entry.head.seq, _asked(entry)) for entry in asked]
+    return "\n".join(text for _, text in sorted(found))
+
+
 def _seen(alarm: AlarmRaised) -> str:
     return f"- iteration {alarm.iteration}: **{alarm_word(alarm.alarm)}** {escaped(alarm.reason)}"
 

@@ -6,7 +6,7 @@ from ralph_tui.analysis.checkpoints import summarize, words_of
 from ralph_tui.analysis.report import memory, review, strategy
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.context import APART, context
-from ralph_tui.analysis.report.episodes import episodes
+from ralph_tui.analysis.report.episodes import decided, episodes
 from ralph_tui.analysis.report.foreign import foreign
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
@@ -229,6 +229,14 @@ FIRST: dict[str, Callable[[Material], str]] = {
     "Tests": review.tests,
 }
 """For a reviewer, before the facts; by title, in order."""
+REVIEW: dict[str, Callable[[Material], str]] = {
+    "Tests": review.tests,
+    "Look at this first": review.first,
+    "What changed": review.files,
+    "Asked and answered": decided,
+    "What the agent asked": _asked,
+}
+"""All that a reviewer needs; by title, in order."""
 SECTIONS: dict[str, Callable[[Material], str]] = {
     "What happened": episodes,
     "What the tool that led it said": foreign,

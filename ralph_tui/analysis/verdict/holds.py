@@ -15,7 +15,6 @@ from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
     ASKED,
     DIED,
-    DISCONNECTED,
     NEEDS_YOU,
     OUTCOMES,
     PHASES,
@@ -43,13 +42,13 @@ QUIET_S = 120
 """Silence of a working agent that is worth saying."""
 
 LOST = Verdict(
-    DISCONNECTED.glyph,
+    DIED.glyph,
     "bad",
-    DISCONNECTED.word,
-    f"{DISCONNECTED.word}: {PROCESS_GONE}",
+    DIED.word,
+    f"{DIED.word}: {PROCESS_GONE}",
 )
 UNHEARD = Verdict(
-    DISCONNECTED.glyph,
+    DIED.glyph,
     "warn",
     NOBODY_KNOWS.word,
     f"{NOBODY_KNOWS.word}: nothing comes from its sessions any more, and no end was recorded",
@@ -62,7 +61,7 @@ ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was record
 def disconnected(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
     """Of a run whose process is gone, without an end; `why`: in words, where they are others."""
     if isinstance(why, str):
-        return replace(LOST, text=f"{DISCONNECTED.word}: {why}")
+        return replace(LOST, text=f"{DIED.word}: {why}")
     if state.foreign.tool:
         return ENDLESS
     return UNHEARD if state.run.started and state.run.started.watched else LOST

@@ -162,7 +162,7 @@ def _none(around: Surroundings) -> Finding:
     wanted = [agent for agent in offered() if agent.program]
     looked = looked_for_all(wanted, settings, environ)
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
-    own = '--agent command --agent-command "..." for a program of your own'
+    own = '--agent-command "..." for a program of your own'
     return Finding(
         "problem", WHAT, f"none was found, looked for {looked}", f"{installed}, or {own}"
     )

@@ -12,6 +12,9 @@ from ralph_tui.text.format import percent
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
+    parser.description = (
+        "Abort a running run. Its work stays as it is, unless you ask to restore the best snapshot."
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument(
         "--roll-back", action="store_true", help="put the files back to the best snapshot"

@@ -30,11 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
         "Shows a live run and steers it, from any terminal and from several at once. "
-        "Leaving the screen never stops the run."
+        "Leaving the screen never stops the run. Without a terminal it prints plain lines until "
+        "the run is over."
     )
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the live one"
     )
+    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,8 +45,12 @@ def run(args: argparse.Namespace) -> int:
     owner = holder(ralph_folder(root) / "lock")
     living = owner.run if owner is not None and owner.run else None
     found = find_run(root, args.run or living)
-    if not on_terminal():
-        raise UsageError("attach needs a terminal; without one, see 'ralph-tui status'")
+    if not on_terminal() or args.json:
+        if isinstance(found, ImportedRun) or found.hooked:
+            raise UsageError(f"{found.name} has no lines; see 'ralph-tui report {found.name}'")
+        from ralph_tui.cli.watching import watch  # noqa: PLC0415 - without a terminal alone
+
+        return watch(found, as_json=args.json)
     if isinstance(found, ImportedRun):
         return _show_past(root, found)
     status = read_status(found)

@@ -19,6 +19,7 @@ LOOK_S = 0.2
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
+    parser.description = "Save the files of a running run, or start a fresh session."
     parser.add_argument("--note", metavar="TEXT", default="", help="why; - reads standard input")
     parser.add_argument(
         "--rollover",

@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--changed", action="store_true", help="only what is set somewhere")
     show.add_argument("--json", action="store_true", help="the same as one JSON object")
     add_settings(show)
-    init = actions.add_parser("init", help="write a file with every setting, commented out")
+    init = actions.add_parser("init", help="write a file with the common settings, commented out")
+    init.add_argument("--all", action="store_true", help="every setting, not only the common ones")
     path = actions.add_parser("path", help="where your own settings are")
     for action in (init, path):
         action.add_argument(
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         return _show(args)
     path = _file(repository=args.repository)
     if args.action == "init":
-        _init(path, repository=args.repository)
+        _init(path, repository=args.repository, every=args.all)
     else:
         print(one_line(str(path)))
     return ExitCode.COMPLETED
@@ -71,8 +72,8 @@ def _file(*, repository: bool) -> Path:
     return root / REPOSITORY_FILE
 
 
-def _init(path: Path, *, repository: bool) -> None:
-    content = commented_file(repository=repository).encode()
+def _init(path: Path, *, repository: bool, every: bool) -> None:
+    content = commented_file(repository=repository, every=every).encode()
     try:
         if not repository:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,12 +82,13 @@ def _init(path: Path, *, repository: bool) -> None:
         if error.filename != str(path):
             raise RalphError(f"cannot write {path}: {error.filename} is no folder") from error
         raise UsageError(
-            f"{path} is there already and stays as it is: change it, or move it away first"
+            f"{path} already exists; not overwritten: edit it, or move it away first"
         ) from error
     except OSError as error:
         what = why(error, "make the folder writable")
         raise RalphError(f"cannot write {path}: {what}") from error
-    print(f"wrote {one_line(str(path))}: every setting is in it, commented out")
+    what = "every setting" if every else "the common settings"
+    print(f"wrote {one_line(str(path))}: it has {what}, commented out")
 
 
 def _show(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from ralph_tui.errors import RalphError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
+    parser.description = "Show the open question of a running run, or answer it."
     add_answer_arguments(parser)
     add_run_option(parser)
 

@@ -53,13 +53,19 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     add_goal(parser)
     parser.add_argument(
-        "--best-of", metavar="N", type=int, default=None, help="so many tries at the objective"
+        "--best-of",
+        metavar="N",
+        type=int,
+        default=None,
+        help="run N attempts to their end and choose the best: completed, passes again in a "
+        "fresh clone, then fewest changed lines, then lowest cost",
     )
     parser.add_argument(
-        "--choice",
-        choices=("first", "all"),
-        help="which try counts: the first that completes (default), or the best of all",
+        "--first",
+        action="store_true",
+        help="with --best-of: choose the first that completes, and stop the rest",
     )
+    parser.add_argument("--choice", choices=("best", "first", "all"), help=argparse.SUPPRESS)
     parser.add_argument(
         "--from-issues", metavar="LABEL", help="the open issues of the tracker with this label"
     )
@@ -88,7 +94,9 @@ def _add_hosts(parser: argparse.ArgumentParser) -> None:
         "--listen", metavar="ADDRESS", help="let hosts join: tls://HOST:PORT, with --tls"
     )
     parser.add_argument(
-        "--tls", metavar="FOLDER", help=f"of the fleet's key; made if not there; {KEY_HOLDERS}"
+        "--tls",
+        metavar="FOLDER",
+        help=f"folder with the key and certificate of the fleet; created if missing; {KEY_HOLDERS}",
     )
     parser.add_argument("--trees", metavar="FOLDER", help="where the loops' trees lie")
 
@@ -114,6 +122,7 @@ def _add_attach(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="one of its loops, or an earlier fleet; the newest with all of them",
     )
+    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
 
 
 def _add_loop(parser: argparse.ArgumentParser) -> None:
@@ -144,6 +153,12 @@ def _add_stop(parser: argparse.ArgumentParser) -> None:
 def _add_prune(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trees", metavar="FOLDER", help="where fleets were told to put them")
     parser.add_argument("--yes", action="store_true", help="remove, without asking")
+    parser.add_argument(
+        "--resumable",
+        "--all",
+        action="store_true",
+        help="also clones of loops that 'fleet resume' would continue: these start over",
+    )
     parser.add_argument(
         "--branches", action="store_true", help="also branches of tries that were beaten"
     )

@@ -12,6 +12,10 @@ LONGEST_INSTRUCTION = 10_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
+    parser.description = (
+        "Send guidance to the agent of a running run: "
+        "now if the agent takes it, else with the next prompt."
+    )
     parser.add_argument(
         "text", metavar="TEXT", nargs="?", help="what to say; - reads standard input"
     )

@@ -10,6 +10,7 @@ from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
+    parser.description = "Pause a running run before its next iteration."
     add_run_option(parser)
 
 

@@ -13,8 +13,15 @@ from ralph_tui.text.sanitize import one_line
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
+    parser.description = (
+        "Print a Markdown page for a reviewer: objective, result, tests, changes, what was asked, "
+        "cost."
+    )
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="everything: iterations, chart, approaches, checkpoints"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write it there")
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
@@ -24,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """Write it. Raises ``RalphError`` when there is no such run, or FILE cannot be written."""
     root = worktree_root(Path.cwd())
     found = find_run(root, args.run)
-    page = report_of(read_run(found), root)
+    page = report_of(read_run(found), root, full=args.full)
     if args.output:
         write_output(named_path(args.output), page, force=args.force)
         print(one_line(f"the report of {found.name} is in {args.output}"), file=sys.stderr)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
-        "Goes on with a run that crashed, was killed, stopped, aborted or reached its "
-        "limit: same attempt, same journal, from where it stood."
+        "Continue a run that died, was stopped or aborted, or reached its limit: same attempt, "
+        "same journal, from where it ended."
     )
     parser.add_argument(
         "name", metavar="RUN", nargs="?", help="task, task/attempt or folder (the newest run)"
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_presentation(parser)
     add_starter(parser)
-    add_settings(parser)
+    add_settings(parser, resumed=True)
 
 
 def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":

@@ -21,6 +21,7 @@ ENDLESS = {"died": DIED, "unheard": UNHEARD}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
+    parser.description = "Show the status of a run: the newest, or the one that you name."
     which = parser.add_mutually_exclusive_group()
     which.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
     which.add_argument("--run", dest="named", metavar="RUN", help="the same, by its name elsewhere")

@@ -8,6 +8,7 @@ from ralph_tui.cli.run_option import add_run_option
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
+    parser.description = "Let a paused run continue."
     add_run_option(parser)
 
 

@@ -29,6 +29,7 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.text.sanitize import one_line
 
 NO_WORK = "no work was begun in it"
+RESUMABLE = "'ralph-tui fleet resume' continues in it"
 GOES_WITH_IT = "its work was not collected, and goes with it"
 
 
@@ -45,7 +46,9 @@ class LeftTree:
     kept: str = ""
     """Why it stays; empty: it may be removed."""
     told: FleetFolder | None = None
-    """The fleet whose record is to say that this work is gone with its tree; None: none."""
+    """The fleet whose record is to say that this tree is gone; None: none."""
+    resumable: bool = False
+    """``fleet resume`` would continue in it."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +134,11 @@ def _tree(
     else:
         name = fleet.folder.name
         remark = _remark(folder, record, fleet.state)
-    told = fleet.folder if fleet is not None and _is_awaited(folder, fleet.state) else None
+    resumable = fleet is not None and _is_resumable(folder, fleet.state)
+    awaited = fleet is not None and (resumable or _is_awaited(folder, fleet.state))
+    told = fleet.folder if fleet is not None and awaited else None
     kept = at_work_in(folder) or (_runs_beside(told) if told is not None else "")
-    return LeftTree(name, folder, size_of(folder.folder), remark, kept, told)
+    return LeftTree(name, folder, size_of(folder.folder), remark, kept, told, resumable)
 
 
 def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
@@ -166,16 +171,20 @@ def _never_began(record: PlaceRecord | None) -> bool:
     return record is not None and not record.run
 
 
+def _is_resumable(folder: TreeFolder, state: FleetState) -> bool:
+    loop = state.loops.get(folder.loop)
+    if loop is None or folder.attempt != loop.attempt or loop.status == "skipped":
+        return False
+    aborted = state.stopping is not None and state.stopping.abort
+    return not loop.tree_is_done and not aborted
+
+
 def _remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -> str:
     loop = state.loops.get(folder.loop)
-    given_up = state.stopping is not None and state.stopping.abort
-    last = loop is not None and folder.attempt == loop.attempt
-    if loop is not None and last:
-        ended = loop.over and (loop.outcome != "interrupted" or loop.place == "beaten")
-        if not ended and loop.status != "skipped" and not given_up:
-            return "ralph-tui fleet resume would go on in it"
-        if loop.commit:
-            return ""  # its work is a branch, or it has changed nothing
+    if _is_resumable(folder, state):
+        return RESUMABLE
+    if loop is not None and folder.attempt == loop.attempt and loop.commit:
+        return ""  # its work is a branch, or it has changed nothing
     return NO_WORK if _never_began(record) else GOES_WITH_IT
 
 

@@ -26,7 +26,7 @@ def check_words(args: argparse.Namespace) -> None:
     file = given and _is_file(given)
     promise = args.until_promise or None
     own = [("-c", args.command), ("--criterion", args.criterion), ("--until-promise", promise)]
-    tries = [("--best-of", args.best_of), ("--choice", args.choice)]
+    tries = [("--best-of", args.best_of), ("--first", _first(args) or None)]
     if file:
         for name, value in [*own, *tries]:
             if value is not None:
@@ -35,8 +35,8 @@ def check_words(args: argparse.Namespace) -> None:
         check_goal(args, "loop")
     if args.best_of is not None and not 1 <= args.best_of <= MOST_TRIES:
         raise UsageError(f"--best-of takes a number from 1 to {MOST_TRIES}")
-    if args.choice is not None and (args.best_of or 1) < 2:
-        raise UsageError("--choice is between several tries: say how many with --best-of")
+    if (args.first or args.choice) and (args.best_of or 1) < 2:
+        raise UsageError("--first is for several attempts: say how many with --best-of")
     _dollars(args.budget)
     check_settings(args)
 
@@ -71,7 +71,12 @@ def tries(args: argparse.Namespace, name: str, objective: str, **more: Any) -> t
     """The loops for one objective: one, or as many as tries were asked for."""
     goal = {name: getattr(args, name) for name in ("command", "criterion", "until_promise")}
     fields = {"objective": objective, **goal, **more}
-    return tuple(tries_at(name, args.best_of or 1, args.choice or "first", **fields))
+    return tuple(tries_at(name, args.best_of or 1, "first" if _first(args) else "all", **fields))
+
+
+def _first(args: argparse.Namespace) -> bool:
+    """``--choice first`` is the earlier spelling."""
+    return bool(args.first or args.choice == "first")
 
 
 def with_arguments(plan: Plan, args: argparse.Namespace) -> Plan:

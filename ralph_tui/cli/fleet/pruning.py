@@ -8,6 +8,7 @@ import argparse
 import errno
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from ralph_tui.adapters.fleet.trees.making import remove_tree
@@ -20,6 +21,7 @@ from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fleet.leftovers import (
+    RESUMABLE,
     Known,
     LeftBranch,
     LeftFolder,
@@ -66,6 +68,9 @@ def _prune(
 ) -> int:
     trees = [one for one in found if isinstance(one, LeftTree)]
     folders = [one for one in found if isinstance(one, LeftFolder)]
+    if not args.resumable:
+        kept = f"{RESUMABLE}; --resumable removes it too"
+        trees = [replace(one, kept=one.kept or kept) if one.resumable else one for one in trees]
     _tell(trees, folders, branches)
     trees, branches = [one for one in trees if not one.kept], [b for b in branches if not b.kept]
     what = _words(trees, [one for one in folders if one.size], branches)
@@ -77,7 +82,7 @@ def _prune(
         return ExitCode.COMPLETED
     if not args.yes:
         if not sys.stdin.isatty():
-            raise UsageError("nobody can be asked here: say fleet prune --yes")
+            raise UsageError("not a terminal; pass --yes to confirm: ralph-tui fleet prune --yes")
         if not confirm(f"Remove {what}?"):
             print("nothing was removed", file=sys.stderr)
             return ExitCode.FAILED

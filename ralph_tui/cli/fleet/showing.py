@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import sys
+import textwrap
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,19 +62,23 @@ def attach(args: argparse.Namespace) -> int:
     """Show it, as lines without a terminal. Raises ``UsageError`` where there is none."""
     root = worktree_root(Path.cwd())
     folder, loop = find_shown(root, args.loop)
-    return show_fleet(root, folder, loop) if on_terminal() else watch(folder, loop or None)
+    if on_terminal() and not args.json:
+        return show_fleet(root, folder, loop)
+    return watch(folder, loop or None, as_json=args.json)
 
 
-def watch(folder: FleetFolder, loop: str | None = None) -> int:
+def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False) -> int:
     """Print what a fleet records until it is over, or ctrl+c leaves it alone."""
     tail, state = Tail(folder.journal), FleetState()
+    print(f"{folder.name}: its lines until it is over; ctrl+c leaves it running", file=sys.stderr)
     try:
         while True:
             for line in tail.lines():
                 event = parse_fleet_event(line)
                 state.apply(event)
                 about = getattr(event, "loop", loop)
-                if (loop is None or about == loop) and (text := fleet_line(event)):
+                wanted = loop is None or about == loop
+                if wanted and (text := fleet_line(event, as_json=as_json)):
                     print(text, flush=True)
             if state.finished is not None:
                 return OUTCOME_CODES[state.finished.outcome]
@@ -99,17 +105,34 @@ def _lines(root: Path, folder: FleetFolder, state: FleetState, *, alive: bool) -
     words = {name: state_word(loop, lost=lost) for name, loop in state.loops.items()}
     wide = max(map(len, words.values()), default=1)
     gone = _deleted(root, state)
+    below: list[tuple[int, str]] = []
+    """Under the line of this number, from 1."""
     for name, loop in state.loops.items():
         sentence = loop_sentence(loop, state, now, lost=lost)
         where = loop.host if len(state.hosts) > 1 else ""
-        lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, sentence, where)}")
+        lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, where)}".rstrip())
         result = result_sentence(loop, lost=lost)
         if loop.branch in gone:
             result += "; the branch was deleted since"
-        told = [result, kept_sentence(loop), *conflict_sentences(loop)]
-        lines += [f"  {'':<{width}}    {text}" for text in told if text]
+        told = [sentence, result, kept_sentence(loop), *conflict_sentences(loop)]
+        below += [(len(lines), text) for text in told if text and text != words[name]]
     columns = terminal_width()
-    return [clip(line, columns) if columns else line for line in lines]
+    shown = []
+    for number, line in enumerate(lines, 1):
+        shown += [clip(line, columns)] if columns and number > 1 else _wrapped(line, "", columns)
+        for row, text in below:
+            if row == number:
+                shown += _wrapped(text, " " * (width + 4), columns)
+    return shown
+
+
+def _wrapped(text: str, indent: str, columns: int) -> list[str]:
+    """In the width of the terminal; whole where there is none."""
+    if not columns:
+        return [f"{indent}{text}"]
+    return textwrap.wrap(
+        text, columns, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def _deleted(root: Path, state: FleetState) -> set[str]:
@@ -132,21 +155,18 @@ def _spent(state: FleetState) -> str:
     return f" · {spent_words(state)}"
 
 
-def _row(loop: LoopState, sentence: str, where: str) -> str:
-    """Objective, iteration, completion, cost, host; then the sentence."""
-    parts = [f"{_objective(loop):<32}"]
-    if loop.place:
-        parts.append(loop.place)
-    if loop.iteration:
-        of = f" of {loop.max_iterations}" if loop.max_iterations else ""
-        parts.append(f"iteration {loop.iteration}{of}")
-    if loop.completions:
-        parts.append(percent(100 * loop.completions[-1]))
-    if loop.cost_told:
-        parts.append(money(loop.spent_usd))
-    if where:
-        parts.append(f"on {host_words(where)}")
-    return "  ".join([*parts, sentence])
+def _row(loop: LoopState, where: str) -> str:
+    """Iteration, completion and cost in columns, host, objective: within 80 columns."""
+    of = f"/{loop.max_iterations}" if loop.max_iterations else ""
+    cells = [
+        f"{loop.iteration}{of}" if loop.iteration else "",
+        percent(100 * loop.completions[-1]) if loop.completions else "",
+        money(loop.spent_usd) if loop.cost_told else "",
+        loop.place if not loop.not_needed else "",
+    ]
+    widths = (5, 6, 6, 6)
+    row = "  ".join(f"{cell:<{wide}}" for cell, wide in zip(cells, widths, strict=True))
+    return "  ".join([row, *([f"on {host_words(where)}"] if where else []), _objective(loop)])
 
 
 def _objective(loop: LoopState) -> str:

@@ -26,11 +26,15 @@ def finished(state: FleetState) -> Iterator[Decision]:
 def outcome_of(state: FleetState) -> Outcome:
     """Completed where each objective is; of several tries the chosen one counts.
 
+    A fleet that its user stopped is stopped, whatever became of loops before.
+
     What is completed and could not be collected is no branch that anybody could merge: it failed.
     """
     if state.stopping is not None and state.stopping.abort:
         return "aborted"
     outcomes = objectives(state).values()
+    if state.stopping is not None and "interrupted" in outcomes:
+        return "interrupted"
     return next((one for one in WORST_FIRST if one in outcomes), "completed")
 
 

@@ -21,6 +21,7 @@ MOST_RESUMES = 2
 MOST_ATTEMPTS = 3
 """So many trees a loop gets that loses its host."""
 LOST = "its host is lost"
+PRUNED = "its clone was removed by 'ralph-tui fleet prune'"
 STOPPED = "its host was stopped, and has not come back"
 
 
@@ -38,8 +39,11 @@ def interrupted_loops(state: FleetState, now: datetime) -> Iterator[Decision]:
     """Loops whose process was gone, and that nobody has stopped: they go on."""
     for loop in state.loops.values():
         if goes_on(state, loop):
-            resume = not loop.never_began
-            yield RequeueLoop(loop.spec.id, loop.reason or "its process was gone", resume)
+            resume = not loop.never_began and not loop.tree_removed
+            why = PRUNED if loop.tree_removed else loop.reason or "its process was gone"
+            yield RequeueLoop(loop.spec.id, why, resume)
+        elif loop.status == "queued" and loop.resuming and loop.tree_removed:
+            yield RequeueLoop(loop.spec.id, PRUNED, resume=False)
         elif loop.status == "queued" and loop.resuming and _tree_is_gone(state, loop, now):
             host = state.hosts.get(loop.host)
             why = STOPPED if host is not None and host.left else LOST
@@ -90,6 +94,8 @@ def _after_loss(state: FleetState, loop: LoopState) -> Decision:
         return CloseLoop(name, "limit_reached", f"{LOST}, and the fleet's budget is nearly used")
     if _attempts(loop) >= MOST_ATTEMPTS:
         return CloseLoop(name, "failed", f"{LOST}, and it was so {_attempts(loop)} times")
+    if loop.tree_removed:
+        return RequeueLoop(name, PRUNED, resume=False)
     resume = bool(loop.run_id and host_with_tree(state, loop) and loop.resumes < MOST_RESUMES)
     return RequeueLoop(name, LOST, resume)
 

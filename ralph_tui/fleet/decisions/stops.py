@@ -51,7 +51,7 @@ def never_begun(state: FleetState) -> Iterator[Decision]:
 
 def _why_not(state: FleetState, loop: LoopState) -> str:
     if loop.place == "beaten":
-        return f"another try, {state.chosen[loop.spec.tries_at].loop}, has won"
+        return f"{state.chosen[loop.spec.tries_at].loop} was chosen before it began"
     if state.budget_percent >= NEARLY:
         return f"{state.budget_percent} % of the fleet's budget are used"
     if state.stopping is None:  # what was stopped may go on later, and be completed then

@@ -19,6 +19,7 @@ __all__ = [
     "LoopSkipped",
     "LoopStage",
     "LoopStopAsked",
+    "TreeRemoved",
 ]
 
 
@@ -168,3 +169,11 @@ class LoopSkipped(FleetEvent):
     reason: Line
     aborted: bool = False
     """Somebody has given it up."""
+
+
+class TreeRemoved(FleetEvent):
+    """``fleet prune`` removed the tree that it would have continued in: it starts over."""
+
+    durable = True
+    kind: Literal["tree_removed"] = "tree_removed"
+    loop: Line

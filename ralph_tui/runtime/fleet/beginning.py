@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -33,7 +34,20 @@ def remarks(repository: Repository, plan: Plan, commit: str) -> Iterator[FleetEv
             f"{'is' if changed == 1 else 'are'} not committed: all loops begin with "
             f"{plan.base}, {commit[:10]}, without what is not committed",
         )
+    yield from _choices(plan)
     yield from _untold_costs(repository.root, plan)
+
+
+def _choices(plan: Plan) -> Iterator[FleetEvent]:
+    """How many attempts run, and which counts."""
+    tries = Counter((loop.tries_at, loop.choice) for loop in plan.loops if loop.tries_at)
+    for (name, choice), number in tries.items():
+        how = (
+            "the first that completes counts"
+            if choice == "first"
+            else "all run to their end, and the best counts"
+        )
+        yield FleetNoticed(text=f"{number} attempts at {name}: {how}")
 
 
 def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
@@ -66,7 +80,12 @@ def what_goes_on(state: FleetState) -> Iterator[FleetEvent]:
     loops = state.loops.values()
     stay = [loop for loop in loops if not (goes_on_when_resumed(loop) or loop.waits_again)]
     again = [loop for loop in loops if loop.may_begin_again]
+    over = [loop for loop in loops if loop.starts_over]
     parts = []
+    if over:
+        clone = "its clone was" if len(over) == 1 else "their clones were"
+        parts.append(f"{named(over)} {'starts' if len(over) == 1 else 'start'} over: "
+                     f"{clone} removed by 'ralph-tui fleet prune'")  # fmt: skip
     if stay:
         parts.append(f"{named(stay)} {'has' if len(stay) == 1 else 'have'} ended and "
                      f"{'stays' if len(stay) == 1 else 'stay'} so")  # fmt: skip

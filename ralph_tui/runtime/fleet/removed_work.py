@@ -8,7 +8,7 @@ from ralph_tui.adapters.fleet.records.folders import FleetFolder, take_lock
 from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.errors import JournalError
-from ralph_tui.fleet.events import CollectionFailed
+from ralph_tui.fleet.events import CollectionFailed, TreeRemoved
 from ralph_tui.runtime.clock import SystemClock
 
 REMOVED = "its tree was removed by 'ralph-tui fleet prune'"
@@ -29,7 +29,9 @@ def no_fleet_begins(fleets: Sequence[FleetFolder]) -> Iterator[None]:
 
 
 def record_removed(folder: FleetFolder, loops: Sequence[str]) -> None:
-    """Record that the work of these loops is gone. Call it with the lock held.
+    """Record that the trees of these loops are gone, and work that was in them alone.
+
+    Call it with the lock held.
 
     Raises ``JournalError``: also where the journal goes on with what cannot be read.
     """
@@ -37,10 +39,13 @@ def record_removed(folder: FleetFolder, loops: Sequence[str]) -> None:
     if recording.journal.problem:
         raise JournalError(recording.journal.problem)
     cut(recording.journal)
+    state = recording.state()
     last = recording.events[-1]
     journal = Journal(folder.journal, SystemClock(last.at), seq=last.seq, last_at=last.at)
     try:
         for loop in loops:
-            journal.append(CollectionFailed(loop=loop, reason=REMOVED, final=True))
+            if not state.loops[loop].collected:
+                journal.append(CollectionFailed(loop=loop, reason=REMOVED, final=True))
+            journal.append(TreeRemoved(loop=loop))
     finally:
         journal.close()

@@ -1,12 +1,14 @@
-"""When its user looked at a run: with each key, and when the screen is left.
+"""When its user looked at a run: with each key, when the screen is left, and when the run ends
+soon after a key.
 
 Rule: a screen that stands open is not looked at for that alone; one whose terminal was closed was
 looked at when the last key was pressed.
 """
 
-import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
@@ -15,6 +17,8 @@ from ralph_tui.tui.cockpit.dialog_host import DialogHost
 
 EVERY_S = 5.0
 """Seconds between two keys of which both are put down."""
+PRESENT_S = 60.0
+"""Seconds after a key in which its user still looks at the screen."""
 
 
 def is_lost(source: Source, state: RunState) -> bool:
@@ -32,15 +36,28 @@ class Looks:
         self._last: Seen | None = None
         """What was put down; who moves back in a replay has seen what comes after."""
         self._next = float("-inf")
+        self._key_at = float("-inf")
 
     def key(self) -> None:
         """A key was pressed: its user is there."""
-        now = self._host.ralph.monotonic()
-        seen = self._seen() if now >= self._next else None
-        record = self._host.source.record
+        now = self._key_at = self._host.ralph.monotonic()
+        if now >= self._next:
+            self._put_down(now)
+
+    def shown(self) -> None:
+        """The screen shows the state: users see the end of a run that they have just steered."""
+        last, now = self._last, self._host.ralph.monotonic()
+        if self._host.state.run.live or last is None or last.over:
+            return
+        if now <= self._key_at + PRESENT_S:
+            self._put_down(now)
+
+    def _put_down(self, now: float) -> None:
+        seen, record = self._seen(), self._host.source.record
         if seen is not None and record is not None:
             self._next = now + EVERY_S
-            self._host.ralph.run_worker(asyncio.to_thread(record.put_down, seen))
+            write: Callable[[], None] = partial(record.put_down, seen)
+            self._host.ralph.run_worker(write, thread=True)
 
     def hung_up(self) -> None:
         """The terminal is gone: nobody sees what comes."""

@@ -131,9 +131,7 @@ class CockpitScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield from self.heads
-        yield self.note
-        yield self.body
+        yield from (*self.heads, self.note, self.body)
         if self.scrubber is not None:
             yield self.scrubber
         yield self.footer
@@ -161,6 +159,7 @@ class CockpitScreen(BaseScreen):
             player.resting = not self.in_front  # who opens something wants to read it
         self.state = self.source.poll(self.state, self.ralph.monotonic())
         self.came()
+        self.looks.shown()
         clock = self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed, player.length) if player else None
         # What is shown changes with an event, a move, or the second: most ticks bring none.

@@ -67,7 +67,8 @@ def place(row: LoopRow) -> tuple[str, str]:
     """Among several tries, in a word, and its style; empty while nothing is decided."""
     if row.loop.place == "chosen":
         return CHOSEN.label, "good strong"
-    return (BEATEN.word, "dim") if row.loop.place == "beaten" else ("", "")
+    beaten = row.loop.place == "beaten" and not row.loop.not_needed
+    return (BEATEN.word, "dim") if beaten else ("", "")
 
 
 def branch_mark(row: LoopRow) -> str:

@@ -231,7 +231,8 @@ def _time(state: RunState, now: datetime, size: int) -> Line:
     if state.run.started_at is None:
         return []
     whole = elapsed(state, now)
-    return [(duration(whole) if size >= 7 else short_duration(whole), "text")]
+    text = duration(whole)  # as the end panel has it, wherever that fits
+    return [(text if len(text) <= size else short_duration(whole), "text")]
 
 
 def _tokens(state: RunState) -> Line:

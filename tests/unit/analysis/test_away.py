@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was_left, while_away
-from ralph_tui.events import IterationFinished, RunStarted, SessionStarted
+from ralph_tui.events import (
+    AbortRequested,
+    IterationFinished,
+    RunFinished,
+    RunStarted,
+    SessionStarted,
+)
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen, seen_of
 from ralph_tui.text.format import clock, day_and_clock, duration
@@ -130,6 +136,23 @@ def test_a_run_that_was_killed_is_told_once() -> None:
     assert while_away(then, then.at, seen, lost=True)[0].text.startswith("◇")
     again = seen_of(then, then.at, lost=True)
     assert not is_news(then, then.at, again, lost=True)
+
+
+@pytest.mark.parametrize(
+    ("reason", "news"),
+    [
+        ("aborted by you; the work stays as it is", False),
+        ("stopped by you (terminal pts/3)", False),
+        ("stopped by a script (process 7)", True),
+        ("aborted: no answer within 30m", True),
+    ],
+)
+def test_what_the_user_ended_is_no_news_to_the_user(reason: str, *, news: bool) -> None:
+    then, seen, _ = halves("stuck", 5)
+    then.apply(AbortRequested(by="you", seq=then.seq + 1, at=then.at))
+    end = RunFinished(outcome="aborted", reason=reason, iterations=5, completion=0.3)
+    then.apply(end.model_copy(update={"seq": then.seq + 1, "at": then.at}))
+    assert is_news(then, then.at, seen, lost=False) is news
 
 
 def test_a_question_that_came_since_is_news_and_first() -> None:

@@ -64,6 +64,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.sensor.tampering import named_files
 from tests.fixtures.journals.make import FOLDER, samples
+from tests.world.decisions import DECISIONS
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 HERE = Circumstances("somewhere")
@@ -814,3 +815,15 @@ def test_no_field_of_any_event_gets_through(text: str) -> None:
 def test_secrets_do_not_come_back() -> None:
     secret = "sk-" + "a1b2c3d4" * 4
     assert secret not in report(poisoned(secret), Circumstances(secret, problems=[secret]))
+
+
+def test_a_reviewer_gets_result_tests_changes_answers_and_cost() -> None:
+    changes = (FileChange(path="tests/test_a.py", status="modified", category="test", added=3),)
+    page = report(DECISIONS["redirect"](), Circumstances(changes=changes), full=False)
+    titles = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+    wanted = ["Tests", "Look at this first", "What changed", "Asked and answered", "Cost"]
+    assert [one for one in wanted if one in titles] == [one for one in titles if one in wanted]
+    assert {"Tests", "Look at this first", "What changed", "Cost"} <= set(titles)
+    assert not {"Iterations", "Completion", "Approaches", "Checkpoints", "Records"} & set(titles)
+    assert "--full" in page.splitlines()[-1]
+    assert len(page.splitlines()) < 60

@@ -416,9 +416,9 @@ def test_of_a_lost_run_only_its_end_is_said_otherwise(name: str) -> None:
     said = verdict(run.world.state, run.at, lost=True)
     if run.world.state.run.live:
         watched = "watched" in name
-        assert said.word == ("unheard" if watched else "disconnected")
+        assert said.word == ("unheard" if watched else "died")
         assert watched or said.line == (
-            "◇ disconnected: its process is gone; ralph-tui resume goes on with it"
+            "◇ died: its process is gone; ralph-tui resume goes on with it"
         )
     else:
         assert said == verdict(run.world.state, run.at) or run.world.state.run.started is None

@@ -13,6 +13,8 @@ from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.file_lock import locked
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.decisions import RequeueLoop, decide
+from ralph_tui.runtime.fleet.beginning import what_goes_on
 from ralph_tui.runtime.fleet.removed_work import REMOVED
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
@@ -83,11 +85,15 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
     lines = dict(line.split(":", 1) for line in asked.stdout.splitlines())
     assert lines["fleet-001 loop 1a"].endswith("; its work was not collected, and goes with it")
     assert lines["fleet-001 loop 1b"].endswith("; no work was begun in it")
-    assert lines["fleet-001 loop 1c"].endswith("; ralph-tui fleet resume would go on in it")
+    assert lines["fleet-001 loop 1c"].endswith(
+        "; stays: 'ralph-tui fleet resume' continues in it; --resumable removes it too"
+    )
     assert lines["fleet-001 loop 1d"].endswith("/1d-1")
-    assert "say fleet prune --yes" in asked.stderr
+    assert "pass --yes to confirm" in asked.stderr
     done = here("fleet", "prune", "--yes", cwd=root)
-    assert "removed 4 trees" in done.stdout
+    assert "removed 3 trees" in done.stdout
+    done = here("fleet", "prune", "--yes", "--resumable", cwd=root)
+    assert "removed 1 tree " in done.stdout
     assert not (base / FLEET).exists(), "nothing is left of a fleet without trees"
 
 
@@ -130,6 +136,35 @@ def test_work_that_went_with_its_tree_is_promised_to_nobody(root: Path, base: Pa
     a_tree(root, base, "1b")
     assert here("fleet", "prune", "--yes", cwd=root).returncode == 0
     assert again not in here("fleet", "status", cwd=root).stdout
+
+
+def test_a_loop_that_resume_continues_is_kept_unless_named(root: Path, base: Path) -> None:
+    """Its work is a branch already; pruned all the same, it starts over, and this is said."""
+    commit = git(root, "rev-parse", "HEAD")
+    a_fleet(
+        root,
+        *ended("1a", outcome="interrupted"),
+        begun("1a"),
+        told.LoopEnded(loop="1a", outcome="interrupted"),
+        told.ResultCollected(loop="1a", branch="ralph/fleet-001/1a", commit=commit),
+    )
+    tree = a_tree(root, base, "1a")
+    assert "nothing to prune" in here("fleet", "prune", "--yes", cwd=root).stdout
+    assert tree.tree.exists()
+    assert "starts it over" not in here("fleet", "status", cwd=root).stdout
+
+    done = here("fleet", "prune", "--yes", "--resumable", cwd=root)
+
+    assert "removed 1 tree " in done.stdout, done.stderr
+    status = " ".join(here("fleet", "status", cwd=root).stdout.split())
+    assert "its clone was pruned: 'ralph-tui fleet resume' starts it over" in status
+    state = read_fleet(find_fleet(root).journal).state()
+    notice = next(iter(what_goes_on(state)))
+    assert isinstance(notice, told.FleetNoticed)
+    assert "loop 1a starts over: its clone was removed by" in notice.text
+    state.apply(told.FleetResumed(by="you", seq=state.seq + 1))
+    requeued = [one for one in decide(state, state.at) if isinstance(one, RequeueLoop)]
+    assert [(one.loop, one.resume) for one in requeued] == [("1a", False)]
 
 
 def test_of_a_fleet_that_was_given_up_nothing_is_said_to_go_on(root: Path, base: Path) -> None:

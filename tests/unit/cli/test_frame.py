@@ -1,6 +1,7 @@
 """The frame around the commands: what is refused, in which words, with which exit code."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from typing import get_args
 import pytest
 
 from ralph_tui import __version__, cli
-from ralph_tui.cli import COMMANDS, build_parser, main
+from ralph_tui.adapters.fleet.records.folders import create_fleet
+from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.cli import COMMANDS, GROUPS, build_parser, main, memory_words
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 from ralph_tui.cli.options import add_settings, load_settings
@@ -19,8 +22,10 @@ from ralph_tui.cli.parser import Parser
 from ralph_tui.config.sources import FLAGS
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events.run import Outcome
+from tests.fleet_events import a_loop, a_plan, started
 from tests.paths import ROOT
 from tests.processes import Child
+from tests.world import FakeClock
 
 Capture = pytest.CaptureFixture[str]
 
@@ -51,9 +56,24 @@ def test_the_help_keeps_to_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = build_parser()[0].format_help().splitlines()
     assert max(map(len, lines)) < 80
-    assert [line.split(maxsplit=1) for line in lines if line.startswith("    ")] == [
-        [name, sentence] for name, sentence in COMMANDS.items()
+    assert sorted(line.split(maxsplit=1) for line in lines if line.startswith("    ")) == [
+        [name, sentence] for name, sentence in sorted(COMMANDS.items())
     ]
+
+
+def test_help_lists_the_commands_of_every_day_and_all_of_them_on_request(capsys: Capture) -> None:
+    def listed(*words: str) -> list[str]:
+        assert main([*words]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return [line.split()[0] for line in lines if re.match(r" {4}[a-z]", line)]
+
+    daily = listed("--help")
+    assert daily == [name for group in GROUPS.values() for name in group]
+    assert len(daily) <= 15
+    assert set(listed("--help", "--all")) == set(listed("--all")) == set(COMMANDS)
+    assert "worker" not in listed("fleet", "--help")
+    assert "worker" in listed("fleet", "--help", "--all")
+    assert main(["fleet", "worker", "--help"]) == 0
 
 
 def test_the_table_names_every_module_of_a_command() -> None:
@@ -349,3 +369,34 @@ def test_of_sixteen_colours_the_terminals_own_are_used(
     term: str, colours: str, theme: str | None
 ) -> None:
     assert default_theme({"TERM": term, "COLORTERM": colours}) == theme
+
+
+@pytest.mark.parametrize(
+    "name", ["decide", "guide", "status", "pause", "unpause", "abort", "checkpoint", "report"]
+)
+def test_the_help_of_a_command_begins_with_what_it_does(name: str) -> None:
+    assert build_parser((name,))[1][name].description
+
+
+def test_a_resume_keeps_the_limits_of_the_run() -> None:
+    text = build_parser(("resume",))[1]["resume"].format_help()
+    assert "iterations, 1-1000 (as the run has it)" in text
+    assert "(10)" not in text
+
+
+def test_without_arguments_after_fleets_alone_it_shows_the_fleet(
+    capsys: Capture, git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)})
+    journal = Journal(create_fleet(git_repo).journal, FakeClock())
+    journal.append(start)
+    journal.close()
+    monkeypatch.chdir(git_repo)
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert "fleet-001" in out
+    assert "no run was recorded" not in out
+
+
+def test_fields_of_a_learning_are_shown_in_words() -> None:
+    assert memory_words._plain_name("estimatedIterations") == "estimated iterations"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.config.described import commented_file, described
+from ralph_tui.config.described import COMMON, commented_file, described
 from ralph_tui.config.files import user_config_file
 from ralph_tui.config.repository_file import refused
 from ralph_tui.config.settings import NAMES, Settings, leaves
@@ -85,3 +85,12 @@ def test_a_range_is_what_is_checked(name: str, range_: str) -> None:
 @given(st.integers(0, 10**8) | st.floats(0, 1e5).map(lambda value: round(value, 1)))
 def test_a_duration_is_read_as_it_is_as_typed(value: float) -> None:
     assert seconds(as_typed(value)) == pytest.approx(value)
+
+
+def test_what_people_change_is_fifteen_settings() -> None:
+    assert len(COMMON) == 15
+    assert set(NAMES) >= COMMON
+    text = commented_file(every=False)
+    assert len(re.findall(r"^#[a-z_]+ = ", text, re.MULTILINE)) == 15
+    assert "`config init --all`" in " ".join(text.replace("\n# ", " ").split())
+    assert "[keys]" not in text

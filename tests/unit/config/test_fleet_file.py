@@ -353,3 +353,20 @@ def test_no_objective_has_the_name_of_all_loops(tmp_path: Path) -> None:
     path.write_text('[[objective]]\nname = "all"\ntext = "x"\ncommand = "true"\n')
     with pytest.raises(SettingsError, match=r"night.toml:2\) cannot be 'all': commands mean all"):
         read_fleet_file(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "choice"),
+    [
+        ("", "all"),
+        ('choice = "best"', "all"),
+        ('choice = "all"', "all"),
+        ('choice = "first"', "first"),
+    ],
+)
+def test_best_of_takes_the_best_unless_the_file_says_first(
+    tmp_path: Path, line: str, choice: str
+) -> None:
+    file = tmp_path / "night.toml"
+    file.write_text(f'[[objective]]\ntext = "a"\ncommand = "b"\nbest_of = 2\n{line}\n')
+    assert {loop.choice for loop in read_fleet_file(file).loops} == {choice}

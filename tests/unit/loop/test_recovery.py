@@ -10,6 +10,7 @@ from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     FilesChanged,
+    GateStarted,
     IterationFinished,
     IterationStarted,
     QuestionAsked,
@@ -214,6 +215,19 @@ def test_whenever_and_however_often(passed: list[int], cuts: list[float]) -> Non
         check(later)
         run = later
     assert run.events[-1].kind == "run_finished"
+
+
+def test_it_is_said_that_a_verification_that_broke_off_is_done_again() -> None:
+    whole = world([0, 2, 4, 6, 10]).play(first)
+    gate = next(e for e in whole.all(GateStarted) if e.iteration == 2)
+    session = max(e.seq for e in whole.all(SessionFinished) if e.iteration == 2)
+    for number, said in (
+        (gate.seq, ", its session had finished: the completion command is run again"),
+        (session, ", its session had finished: it is verified now"),
+        (session - 1, " touched"),
+    ):
+        words = found(RunState().apply_all(whole.events[:number]))
+        assert words.partition(", last checkpoint")[0].endswith(said) or words.endswith(said), words
 
 
 def test_an_abort_is_obeyed_while_a_run_is_being_resumed() -> None:

@@ -18,7 +18,6 @@ from ralph_tui.text.terms import (
     CHECKPOINTS,
     CRITICAL,
     DIED,
-    DISCONNECTED,
     FAILED,
     GOOD,
     LEVEL_TONES,
@@ -69,7 +68,7 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
     and a checkpoint that was taken in between."""
     words: dict[str, set[str]] = defaultdict(set)
     tables = (PHASES, OUTCOMES, WAITS, CHECKPOINTS, LEVELS)
-    single = (NEEDS_YOU, DISCONNECTED, DIED, BEST, ROLLED_BACK, PASSED, FAILED)
+    single = (NEEDS_YOU, DIED, BEST, ROLLED_BACK, PASSED, FAILED)
     entries: list[Term] = [term for table in tables for term in table.values()]
     for term in (*entries, *single):
         words[term.glyph].add(term.word)
@@ -82,7 +81,6 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
         "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
         "■": {"finished", "stopped", "at the end"},
         "◈": {"by timer", "by key"},
-        "◇": {"disconnected", "died"},
     }
 
 

@@ -23,5 +23,5 @@ def check_installed() -> None:
     if missing:
         raise UsageError(
             f"a fleet needs {' and '.join(missing)}, which this ralph-tui was installed without: "
-            "pip install 'ralph-tui[fleet]'"
+            "in the clone of ralph-tui: pip install '.[fleet]'"
         )

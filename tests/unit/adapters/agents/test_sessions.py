@@ -443,7 +443,7 @@ def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     said = "\n".join(nothing.value.ways)
     assert "opencode in the 1 folder of PATH" in said
     assert "npm install -g @anthropic-ai/claude-code" in said
-    assert '--agent command --agent-command "' in said
+    assert '--agent-command "' in said
     assert "ralph-tui demo" in said
     with pytest.raises(UsageError, match="--agent-command"):
         COMMAND.check(context(tmp_path))

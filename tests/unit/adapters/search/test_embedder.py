@@ -107,7 +107,7 @@ def test_without_the_extra_it_is_said_how_to_get_it() -> None:
         pytest.skip("the extra is installed here")
     found, why = trained_embedder()
     assert found is None
-    assert "ralph-tui[embeddings]" in why or "doctor --embedder" in why
+    assert ".[embeddings]" in why or "doctor --embedder" in why
 
 
 def test_a_library_that_cannot_load_its_model_is_no_hindrance(

@@ -9,7 +9,7 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.lost_hosts import margin_s
 from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.wording import fleet_sentence
+from ralph_tui.fleet.wording import fleet_sentence, state_word
 from ralph_tui.runtime.fleet.assembly import why_over
 from tests.fleet_events import a_loop, a_plan, three_tries
 from tests.fleet_world import PlayedFleet
@@ -512,8 +512,9 @@ class TestTries:
         assert played.settle() == [
             to.ChooseWinner("3", "3b", "it completed first"),
             to.StopLoop("3a", reason, now=True),
-            to.SkipLoop("3c", reason),
+            to.SkipLoop("3c", "3b was chosen before it began"),
         ]
+        assert state_word(played.state.loops["3c"]) == "not needed"
         played.end("3a", "interrupted")
         assert played.settle() == [to.CollectLoop("3a")]
         played.collect("3a")
@@ -664,6 +665,27 @@ class TestEnd:
         assert played.state.loops["3"].status == "queued"
         assert played.state.finished is not None
         assert played.state.finished.reason == "stopped by you: 1 of 3 objectives completed"
+
+    def test_a_fleet_that_its_user_stops_is_stopped_whatever_was_aborted_before(self) -> None:
+        played = fleet(numbered(3), slots=3)
+        played.end("1")
+        played.end("2", "aborted")
+        played.record(told.StopAsked(by="you", now=True))
+        played.settle()
+        played.end("3", "interrupted")
+        played.settle()
+        played.collect("1", "2", "3")
+        assert outcome(played) == "interrupted"
+
+    def test_a_stop_that_found_nothing_to_stop_hides_no_outcome(self) -> None:
+        played = fleet(numbered(2))
+        played.end("1", "failed")
+        played.record(told.StopAsked(by="you"))
+        played.settle()
+        played.end("2")
+        played.settle()
+        played.collect("1", "2")
+        assert outcome(played) == "failed"
 
     def test_an_aborted_fleet_does_not_wait_for_what_is_lost(self) -> None:
         played = fleet(numbered(3))

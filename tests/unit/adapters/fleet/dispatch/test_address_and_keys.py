@@ -87,5 +87,5 @@ def test_a_port_that_is_taken_gets_a_sentence(tmp_path: Path) -> None:
 def test_without_the_extra_a_fleet_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     dispatch.check_installed()
     monkeypatch.setattr(dispatch, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"pip install 'ralph-tui\[fleet\]'"):
+    with pytest.raises(UsageError, match=r"pip install '\.\[fleet\]'"):
         dispatch.check_installed()
