@@ -253,14 +253,12 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
     windows.run(root)
     screen = windows.attach(root)
     os.kill(pids(root)[0], signal.SIGKILL)
-    screen.shows("disconnected", "ralph-tui resume")
+    screen.shows("died", "ralph-tui resume")
     screen.press("q")
     assert screen.exit_code() == 0
     until(lambda: not processes_of(journal(root)[0]["run_id"]))
     later = windows.open(root, "attach", width=80, height=24)
-    later.shows(
-        "disconnected: its process is gone; ralph-tui resume goes on with it", "this is its replay"
-    )
+    later.shows("died: its process is gone; ralph-tui resume goes on with it", "this is its replay")
 
 
 def test_attach_needs_a_run_before_it_needs_a_terminal(git_repo: Path) -> None:

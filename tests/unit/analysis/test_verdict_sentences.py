@@ -241,11 +241,11 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "aborting": (
         lambda: with_(working(0, 20), AbortRequested()),
-        "◆ aborting: the agent is being stopped",
+        "⊗ aborting: the agent is being stopped",
     ),
     "aborting, restoring": (
         lambda: with_(working(0, 20), AbortRequested(roll_back_to=3)),
-        "◆ aborting: the agent is being stopped; then the files of snapshot 3 are restored",
+        "⊗ aborting: the agent is being stopped; then the files of snapshot 3 are restored",
     ),
     "redirect": (
         lambda: question(*REDIRECT),
@@ -343,7 +343,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "background": (
         session_held,
-        "◌ waiting: the session waits for 1 background task: npm run dev (since {now}); "
+        "○ waiting: the session waits for 1 background task: npm run dev (since {now}); "
         "ended after 10m of silence; i ends it now",
     ),
     "completed": (
@@ -354,10 +354,10 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         lambda: over("limit_reached", "10 of 10 iterations are used"),
         "▲ limit reached: 10 of 10 iterations are used",
     ),
-    "aborted": (lambda: over("aborted", "aborted by you"), "◆ aborted by you"),
+    "aborted": (lambda: over("aborted", "aborted by you"), "⊗ aborted by you"),
     "failed": (
         lambda: over("failed", "the agent cannot be started"),
-        "◆ failed: the agent cannot be started",
+        "✗ failed: the agent cannot be started",
     ),
     "interrupted": (
         lambda: over("interrupted", "stopped by a signal"),
@@ -365,7 +365,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "crashed": (
         lambda: with_(working(0, 20), RunCrashed(error="KeyError: 'x'", traceback="")),
-        "◆ crashed: KeyError: 'x'",
+        "✗ crashed: KeyError: 'x'",
     ),
 }
 
@@ -417,9 +417,9 @@ def test_of_a_lost_run_only_its_end_is_said_otherwise(name: str) -> None:
     said = verdict(run.world.state, run.at, lost=True)
     if run.world.state.run.live:
         watched = "watched" in name
-        assert said.word == ("unheard" if watched else "disconnected")
+        assert said.word == ("unheard" if watched else "died")
         assert watched or said.line == (
-            "◇ disconnected: its process is gone; ralph-tui resume goes on with it"
+            "◇ died: its process is gone; ralph-tui resume goes on with it"
         )
     else:
         assert said == verdict(run.world.state, run.at) or run.world.state.run.started is None
