@@ -30,57 +30,59 @@ class KeyRow:
     where: Where = "everywhere"
     moves: bool = False
     """It moves in time, so it may have keys that move in a pane as well."""
+    was: str = ""
+    """Its key in earlier versions: it has that again where a user has set `keys` for another."""
 
 
 TABLE: Mapping[str, KeyRow] = {
     "decide": KeyRow("d", "answer the open question", "live"),
-    "diff": KeyRow("d", "when over: what it changed"),
-    "report": KeyRow("o", "when over: its report"),
-    "resume": KeyRow("u", "go on with it (asks)"),
-    "again": KeyRow("n", "the same anew (asks)"),
-    "retry": KeyRow("w", "try again now, do not wait", "live"),
-    "pause": KeyRow("p", "pause, or go on again", "live"),
-    "guide": KeyRow("g", "send words to the agent", "live"),
+    "diff": KeyRow("f", "diff of the whole run", was="d"),
+    "report": KeyRow("o", "report of the ended run"),
+    "resume": KeyRow("u", "resume a run that ended"),
+    "again": KeyRow("N", "run it again from the start", was="n"),
+    "retry": KeyRow("w", "retry now, do not wait", "live"),
+    "pause": KeyRow("p", "pause or unpause the run", "live"),
+    "guide": KeyRow("g", "send guidance to the agent", "live"),
     "abort": KeyRow("a", "abort the run (asks)", "live"),
-    "checkpoint": KeyRow("c", "save the files as they are", "live"),
-    "roll_over": KeyRow("C", "a fresh session (asks)", "live"),
-    "interrupt": KeyRow("i", "end this turn, and measure", "live"),
-    "grant": KeyRow("+", "one iteration more", "live"),
-    "take_back": KeyRow("-", "one iteration less", "live"),
-    "restore": KeyRow("r", "restore that point (asks)"),
+    "checkpoint": KeyRow("c", "checkpoint the files now", "live"),
+    "roll_over": KeyRow("C", "roll over: fresh session", "live"),
+    "interrupt": KeyRow("i", "interrupt this turn", "live"),
+    "grant": KeyRow("+", "allow one more iteration", "live"),
+    "take_back": KeyRow("-", "allow one iteration less", "live"),
+    "restore": KeyRow("r", "restore a snapshot (asks)"),
     "play": KeyRow("space", "play or hold", "replay", moves=True),
-    "back": KeyRow("left,comma", "one event back", "replay", moves=True),
-    "forward": KeyRow("right,.", "one event forward", "replay", moves=True),
-    "back_iteration": KeyRow("<,shift+left", "one iteration back", moves=True),
-    "forward_iteration": KeyRow(">,shift+right", "one iteration forward", moves=True),
-    "slower": KeyRow("[", "half the speed", "replay", moves=True),
-    "faster": KeyRow("]", "double the speed", "replay", moves=True),
+    "back": KeyRow("left,comma", "go one event back", "replay", moves=True),
+    "forward": KeyRow("right,.", "go one event forward", "replay", moves=True),
+    "back_iteration": KeyRow("<,shift+left", "go one iteration back", moves=True),
+    "forward_iteration": KeyRow(">,shift+right", "go one iteration forward", moves=True),
+    "slower": KeyRow("[", "play at half the speed", "replay", moves=True),
+    "faster": KeyRow("]", "play at double the speed", "replay", moves=True),
     "start": KeyRow("home", "go to the beginning", "replay", moves=True),
     "end": KeyRow("end", "go to the end", "replay", moves=True),
     "next_mark": KeyRow("m", "next alarm or question", "replay", moves=True),
-    "previous_mark": KeyRow("M", "the one before", "replay", moves=True),
+    "previous_mark": KeyRow("M", "previous alarm or question", "replay", moves=True),
     "copy_text": KeyRow("y", "copy the text of the pane"),
-    "export": KeyRow("e", "write text, JSON, a picture"),
-    "zoom": KeyRow("z", "one pane alone, or all"),
-    "prompt": KeyRow("P", "read the prompt as sent"),
+    "export": KeyRow("E", "export text, picture, JSON", was="e"),
+    "zoom": KeyRow("z", "zoom one pane, or show all"),
+    "prompt": KeyRow("P", "prompt as it was sent"),
     "search": KeyRow("/", "search all runs here", "home too"),
     "palette": KeyRow(":,ctrl+p", "find any command by name", "fleet too"),
-    "theme": KeyRow("t", "dark, light, terminal's own", "home too"),
-    "help": KeyRow("?,f1", "explain keys and signs", "home too"),
-    "leave": KeyRow("q,ctrl+q,ctrl+c", "leave; a live run asks how", "home too"),
+    "theme": KeyRow("t", "theme: dark, light, own", "home too"),
+    "help": KeyRow("?,f1", "help: keys and signs", "home too"),
+    "leave": KeyRow("q,ctrl+q,ctrl+c", "leave this screen", "home too"),
     "home_new": KeyRow("n", "start a run: a form", "home"),
-    "home_resume": KeyRow("r", "go on with one that ended", "home"),
-    "home_demo": KeyRow("d", "see it work on a sample", "home"),
-    "home_fleet": KeyRow("f", "open the fleet", "home"),
+    "home_resume": KeyRow("u", "resume one that ended", "home", was="r"),
+    "home_demo": KeyRow("D", "see it work on a sample", "home", was="d"),
+    "home_fleet": KeyRow("F", "open the fleet", "home", was="f"),
     "fleet_decide": KeyRow("d", "answer a loop's question", "fleet"),
-    "fleet_pause": KeyRow("p", "pause it, or let it go on", "fleet"),
-    "fleet_pause_all": KeyRow("P", "the same for all loops", "fleet"),
-    "fleet_guide": KeyRow("g", "send words to its agent", "fleet"),
-    "fleet_guide_all": KeyRow("G", "the same for all loops", "fleet"),
-    "fleet_abort": KeyRow("a", "abort it (asks)", "fleet"),
-    "fleet_abort_all": KeyRow("A", "abort all of it (asks)", "fleet"),
+    "fleet_pause": KeyRow("p", "pause or unpause the loop", "fleet"),
+    "fleet_pause_all": KeyRow("P", "pause or unpause all loops", "fleet"),
+    "fleet_guide": KeyRow("g", "send guidance to its agent", "fleet"),
+    "fleet_guide_all": KeyRow("G", "send guidance to all loops", "fleet"),
+    "fleet_abort": KeyRow("a", "abort the loop (asks)", "fleet"),
+    "fleet_abort_all": KeyRow("A", "abort all loops (asks)", "fleet"),
     "fleet_stop": KeyRow("s", "stop the fleet (asks)", "fleet"),
-    "fleet_log": KeyRow("l", "its log alone, or the loops", "fleet"),
+    "fleet_log": KeyRow("l", "log of the fleet, or loops", "fleet"),
 }
 """By the name of the action, which is its setting's."""
 
@@ -140,13 +142,34 @@ def checked(action: str, text: str) -> str:
 
 def conflicts(chosen: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Two actions of the same screen and the key that both would have, as it is written."""
-    of = {name: set(_names(chosen.get(name, row.keys))) for name, row in TABLE.items()}
+    of = {name: set(_names(text)) for name, text in _resolved(chosen).items()}
     for first, second in combinations(TABLE, 2):
         # Of two that never mean something at once one key does both.
-        alike = bool({*_names(TABLE[first].keys)} & {*_names(TABLE[second].keys)})
+        alike = bool(_own(TABLE[first]) & _own(TABLE[second]))
         both = of[first] & of[second]
         if both and _meet(TABLE[first].where, TABLE[second].where) and not alike:
             yield first, second, _shown(min(both))
+
+
+def _resolved(chosen: Mapping[str, str]) -> dict[str, str]:
+    """What is written for each action; a default that a user has set for another gives way."""
+    written = {name: chosen.get(name, row.keys) for name, row in TABLE.items()}
+    for name, row in TABLE.items():
+        others = (other for other in TABLE if written[other] != TABLE[other].keys)
+        taken = {
+            key
+            for other in others
+            if _meet(row.where, TABLE[other].where)
+            for key in _names(written[other])
+        }
+        if row.was and written[name] == row.keys and taken & {*_names(row.keys)}:
+            written[name] = row.was
+    return written
+
+
+def _own(row: KeyRow) -> set[str]:
+    """The keys that an action has, or had, unless a user sets another."""
+    return {*_names(row.keys), *(_names(row.was) if row.was else ())}
 
 
 class Keys:
@@ -154,12 +177,12 @@ class Keys:
 
     def __init__(self, chosen: Mapping[str, object] | None = None) -> None:
         """`chosen`: by action what is written; what cannot be has its default."""
-        written = {name: row.keys for name, row in TABLE.items()}
-        for name, text in (chosen or {}).items():
-            if name in TABLE and isinstance(text, str) and _can_be(name, text):
-                written[name] = text
-        if any(conflicts(written)):
-            written = {name: row.keys for name, row in TABLE.items()}
+        written = {
+            name: text
+            for name, text in (chosen or {}).items()
+            if name in TABLE and isinstance(text, str) and _can_be(name, text)
+        }
+        written = _resolved({} if any(conflicts(written)) else written)
         self._of = {name: tuple(_names(text)) for name, text in written.items()}
 
     def of(self, action: str) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ NOT_NOW: Mapping[type[Command], str] = {
     Checkpoint: "no session runs that could change files",
     Interrupt: "no session runs",
     RollOver: "no session runs",
-    RetryNow: "the run waits for no limit",
+    RetryNow: "the run is not waiting for a limit or a service",
 }
 """Why a wait does not take what only some take."""
 WATCHED = "its sessions are not ralph-tui's: it is watched here, not commanded"

@@ -42,6 +42,7 @@ from ralph_tui.state.wording import (
 )
 from ralph_tui.text.format import duration
 from ralph_tui.text.terms import who_words
+from ralph_tui.text.tool_kinds import shows_failing_tests
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
@@ -240,12 +241,13 @@ class AgentFold(Fold):
         self._add(row)
 
     def _tool_finished(self, e: ToolFinished) -> None:
-        if not e.ok and not e.prevented:
+        row = self._open.pop(e.tool_id, None)
+        ok = e.ok or (row is not None and shows_failing_tests(row.tool, row.text, e.summary))
+        if not ok and not e.prevented:
             self.tool_errors += 1
             self._failed.add(e.tool_id)
-        row = self._open.pop(e.tool_id, None)
         if row is not None:
-            row.running, row.ok, row.result = False, e.ok, e.summary[:KEPT_TEXT]
+            row.running, row.ok, row.result = False, ok, e.summary[:KEPT_TEXT]
             row.duration_s = e.duration_s
             if row.ran_from is not None:  # the owner's time to think is none of the tool's
                 ran = (e.at - row.ran_from).total_seconds()
@@ -258,18 +260,9 @@ class AgentFold(Fold):
         self._add(AgentRow(e.seq, e.at, e.iteration, "note", denied_words(e), level="warn"))
 
     def _agent_noted(self, e: AgentNoted) -> None:
-        self._add(
-            AgentRow(
-                e.seq,
-                e.at,
-                e.iteration,
-                "note",
-                e.text[:KEPT_TEXT],
-                nested=e.parent is not None,
-                level=e.level,
-                offset=e.offset,
-            )
-        )
+        row = AgentRow(e.seq, e.at, e.iteration, "note", e.text[:KEPT_TEXT], level=e.level)
+        row.nested, row.offset = e.parent is not None, e.offset
+        self._add(row)
 
     def _compacted(self, e: ContextCompacted) -> None:
         text = compacted_words(e)

@@ -45,7 +45,7 @@ LEVELS: Mapping[RowLevel, Term] = {
     "good": GOOD,
     "warn": WARNING,
     "critical": CRITICAL,
-    "owner": Term("▸", "something you asked for"),
+    "owner": Term("@", "something you asked for"),
 }
 """Severity is told by glyph and word, never by colour alone."""
 
@@ -85,24 +85,24 @@ LEVEL_TONES: Mapping[RowLevel, Tone] = {
 PHASES: Mapping[str, Term] = {
     "starting": Term("○", "starting"),
     "thinking": Term("◔", "between iterations"),
-    "waiting": Term("◌", "waiting for the agent", "waiting"),
+    "waiting": Term("○", "waiting for the agent", "waiting"),
     "agent": Term("●", "agent at work", "agent"),
     "verifying": Term("◐", "verifying"),
     "limited": Term("◷", "waiting for a limit"),
     "paused": Term("▮", "paused"),
     "finished": Term("■", "finished"),
-    "crashed": Term(CRITICAL.glyph, "crashed"),
+    "crashed": Term("✗", "crashed"),
 }
 """What the loop is doing."""
 
 OUTCOMES: Mapping[str, Term] = {
     "completed": Term(GOOD.glyph, "completed"),
     "limit_reached": Term(WARNING.glyph, "limit reached"),
-    "aborted": Term(CRITICAL.glyph, "aborted"),
-    "failed": Term(CRITICAL.glyph, "failed"),
+    "aborted": Term("⊗", "aborted"),
+    "failed": Term(PHASES["crashed"].glyph, "failed"),
     "interrupted": Term(PHASES["finished"].glyph, "stopped"),
 }
-"""How a run has ended; the glyph is that of its severity. Who stops one wanted it."""
+"""How a run has ended."""
 
 WAITS: Mapping[str, Term] = {
     "usage_limit": Term(PHASES["limited"].glyph, "usage limit", "limit"),
@@ -120,7 +120,7 @@ CHECKPOINTS: Mapping[str, Term] = {
     "timer": Term("◈", "by timer"),
     "key": Term("◈", "by key"),
     "rollover": Term("⟳", "at a rollover"),
-    "end": Term("■", "at the end"),
+    "end": Term("◁", "at the end"),
 }
 """What a checkpoint was captured by."""
 
@@ -208,16 +208,18 @@ WOULD_DO, WHY, WOULD_ALLOW = "it would do", "why", "for this session it would al
 NEEDS_YOU = Term("?", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where nobody is needed any more."""
-DIED = Term("◇", "died")
-"""The process of a run is gone, without an end."""
+DISCONNECTED = Term("◇", "disconnected")
+"""Of a screen of a fleet's loop, when the fleet says no more of it."""
 PROCESS_GONE = "its process is gone; ralph-tui resume goes on with it"
-UNHEARD = Term(DIED.glyph, "unheard")
+DIED = Term(DISCONNECTED.glyph, "died")
+"""Of a run whose process is gone, without an end."""
+UNHEARD = Term(DISCONNECTED.glyph, "unheard")
 """Of a run without an end, of which nobody can know here whether it goes on."""
 NOT_RECORDED = "not recorded by the tool that led this run"
 """Of what is missing in a run of another tool."""
 
 LOOPS: Mapping[str, Term] = {
-    "queued": Term(PHASES["starting"].glyph, "queued"),
+    "queued": Term("⋯", "queued"),
     "placing": Term(PHASES["waiting"].glyph, "placing"),
     "lost": Term(DIED.glyph, "lost"),
     "skipped": Term("–", "skipped"),

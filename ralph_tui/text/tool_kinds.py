@@ -14,6 +14,20 @@ _TOOLS: dict[ActionKind, tuple[str, ...]] = {
     "glob": ("glob", "ls", "listdir"),
 }
 
+_RUNNERS = re.compile(
+    r"\b(pytest|unittest|tox|nox|rspec|phpunit|ctest|bats|prove|jest|vitest|mocha|playwright"
+    r"|(npm|pnpm|yarn|bun|go|cargo|deno|dotnet|mix|swift|mvn|gradlew?|make|just|rake)\b.*"
+    r"\b(test|tests|check|nextest|t))\b"
+)
+_FAILING = re.compile(r"\d+ fail(ed|ing|ures?)\b")
+
+
+def shows_failing_tests(tool: str, command: str, result: str) -> bool:
+    """True if a command ended with a failure because tests fail: it did what it was run for."""
+    if action_type(tool) != "bash":
+        return False
+    return bool(_FAILING.search(result) or (result == "exit 1" and _RUNNERS.search(command)))
+
 
 def action_type(tool: str) -> ActionKind:
     """One of the schema's seven kinds; ``task`` where no other fits."""

@@ -76,7 +76,9 @@ def _goes_on(state: RunState) -> bool:
 def _while_snapshots(state: RunState) -> str | None:
     if state.foreign.tool:
         return f"{state.foreign.tool} takes no snapshots to compare"
-    return "no question is open" if _goes_on(state) else None
+    if _goes_on(state):
+        return "only when the run is over; for one iteration press 3, then enter"
+    return None
 
 
 def _while_resumable(state: RunState) -> str | None:
@@ -89,7 +91,7 @@ def _while_repeatable(state: RunState) -> str | None:
 
 def _while_reportable(state: RunState) -> str | None:
     return (
-        "the run goes on; {export} writes a report of it as it is now" if _goes_on(state) else None
+        "only when the run is over; {export} exports one of it so far" if _goes_on(state) else None
     )
 
 
@@ -150,7 +152,7 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("decide", "decide", "steer",
+    Action("decide", "answer", "steer",
            lambda screen: screen.decide(), _while_asked, footer=True, urgent=True),
     Action("diff", "diff", "watch",
            lambda screen: screen.whole_diff(), refusal=_while_snapshots, footer=True, urgent=True),
@@ -242,12 +244,16 @@ def _fits(where: Where, *, live: bool) -> bool:
     return where in ("everywhere", "fleet too", "home too") or (where == "live") == live
 
 
+EDIT = "e"
+"""In the prompt pane it asks for the next prompt before it is sent."""
 SELECTING = ("left", "right", "space")
 """Keys that mean something in the checkpoints alone, where nothing is replayed."""
 
 
 def ignored(key: str, keys: Keys, *, live: bool) -> str:
     """What is said of a key that does nothing here."""
+    if live and key == EDIT:
+        return "edits the next prompt: press 8 first"
     action = next((action for action in ACTIONS if key in keys.of(action.name)), None)
     if action is None:
         return f"does nothing; {keys.shown('help')} lists the keys"

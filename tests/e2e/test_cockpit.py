@@ -123,7 +123,7 @@ def test_abort_asks_and_leaves_nothing_running(terminal: Open, git_repo: Path) -
     screen.shows("y")
     until(lambda: _pressed(screen, "y", lambda: "abort_requested" in kinds(git_repo)))
     until(lambda: "run_finished" in kinds(git_repo))
-    screen.shows("◆ aborted by you")
+    screen.shows("⊗ aborted by you")
     assert processes_of(run_id) == []
     screen.press("q")
     assert screen.exit_code() == 4

@@ -99,9 +99,9 @@ def test_a_signal_ends_home_also_while_something_is_open(
 def test_what_a_command_fails_with_is_told_at_home(tmp_path: Path, opened: list[At]) -> None:
     root = recorded(tmp_path, "v1-steady")  # without an end
     screen = at_home(opened, root).terminal
-    screen.shows("◇ died", "r resume")
-    screen.press("r")  # there is no commit to go on from
-    said = screen.shows("▲", "r resume")
+    screen.shows("◇ died", "u resume")
+    screen.press("u")  # there is no commit to go on from
+    said = screen.shows("▲", "u resume")
     assert "git" in said
     shutil.rmtree(ralph_folder(root) / "tasks" / "task-001")
     screen.shows("No run is recorded")
@@ -140,8 +140,8 @@ def test_term_ends_a_run_that_was_resumed_from_home_and_home_with_it(
     here("run", "Make it pass", "-c", GATE, *agent, "--timeout", "1s", "--max-iterations", "1",
          "--headless", cwd=root)  # fmt: skip
     home = at_home(opened, root)
-    home.terminal.shows("r resume")
-    home.terminal.press("r")
+    home.terminal.shows("u resume")
+    home.terminal.press("u")
     home.terminal.shows("hello", "guide")
     os.kill(home.pid, signal.SIGTERM)
     home.terminal.exit_code()

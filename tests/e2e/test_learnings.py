@@ -56,8 +56,8 @@ def until_awake(screen: Terminal) -> None:
     """A dialog that has just opened takes no keys: press one that means nothing until it does."""
 
     def awake() -> bool:
-        screen.press("x")
-        return "x does nothing here" in screen.screen
+        screen.press("b")
+        return "b does nothing here" in screen.screen
 
     until(awake)
 
@@ -67,11 +67,11 @@ def test_a_learning_is_read_muted_and_pinned(root: Path, screen: Terminal) -> No
     screen.shows(TAUGHT, "unproven", "in the prompt")
     # What speaks of the objective comes first.
     screen.press("Enter")
-    screen.shows("learning: convention", "unproven: said by 1 run", "p pin  m mute")
+    screen.shows("learning: convention", "unproven: said by 1 run", "* pin  m mute")
     until_awake(screen)
     screen.press("m")
     screen.shows("muted: it is in no prompt from the next iteration on", "m unmute")
-    screen.press("p")
+    screen.press("*")
     screen.shows("pinned: it is in every prompt from the next iteration on")
     screen.press("Escape")
     until(lambda: "learning: convention" not in screen.screen)

@@ -135,7 +135,7 @@ STATES = (
     State("guide", of("running"), ("g", "h", "i")),
     State("abort", of("running"), ("a",), sizes=(SMALL,)),
     State("leave", of("running"), ("q",), sizes=(SMALL,)),
-    State("export", lambda: recorded("running"), ("e",), sizes=(SMALL,)),
+    State("export", lambda: recorded("running"), ("E",), sizes=(SMALL,)),
     State("roll-over", of("climbing"), ("C",), sizes=(SMALL,)),
     State("evidence", of("oscillating"), ("2", "enter")),
     State("changes", of("decided", files=Held()), ("3", "left", "left", "enter", "right"),
@@ -170,14 +170,14 @@ STATES = (
     State("new-run-light", partial(FormDriver, **LIGHT), sees="2.1.198", sizes=(SMALL,)),
     # panes
     *(State(f"zoomed-{key}", of("taught" if key == "learnings" else "running"),
-            (str(index % 10), "z"), sizes=(SMALL, LARGE))
+            (str(index), "z"), sizes=(SMALL, LARGE))
       for index, key in enumerate(layout.ORDER, start=1)),
     State("learnings", of("taught"), ("5", "down"), sizes=(SMALL, MEDIUM)),
     State("learning-card", of("marked"), ("5", "enter"), sizes=(SMALL, LARGE)),
     State("learnings-none", of("untaught"), ("5",), sizes=(SMALL,)),
-    State("assessment", lambda: live(and_then("running", MADE.model_copy(update={"iteration": 6}))),
+    State("details", lambda: live(and_then("running", MADE.model_copy(update={"iteration": 6}))),
           ("9",)),
-    *(State(f"context-{name}", of(name), ("0",), sizes=(SMALL,))
+    *(State(f"context-{name}", of(name), ("9", "end"), sizes=(SMALL,))
       for name in ("climbing", "handing_over", "rolled_over", "forgot", "unknown")),
 )  # fmt: skip
 

@@ -133,11 +133,11 @@ def test_own_words_are_an_answer_and_escape_leads_back() -> None:
         await driver.sees("2 of 2: Files")
         await driver.press("escape")
         await driver.sees("1 of 2: Quoting")
-        await driver.press("0", *"none")
+        await driver.press("w", *"none")
         await driver.sees("enter choose")
         await driver.press("enter")
         await driver.sees("2 of 2: Files")
-        await driver.press("0", *"docs", "enter")
+        await driver.press("w", *"docs", "enter")
         await driver.sees("docs")
         await driver.press("2", "enter")
 

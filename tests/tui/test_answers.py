@@ -24,9 +24,9 @@ from tests.tui.driving import Driver, drive, live, replay, story
 
 
 def answer(driver: Driver) -> str:
-    """What the last row says, as it is seen."""
+    """What the row above the keys says, as it is seen."""
     said = driver.cockpit.footer.notice
-    assert not said or said in driver.text()[-1], "it is painted"
+    assert not said or said in driver.text()[-2], "it is painted"
     return said
 
 
@@ -148,7 +148,8 @@ def test_an_older_answer_never_stands_beside_a_newer_key() -> None:
         (("left",), "← selects or marks an iteration: press 3 first"),
         (("f7",), "f7 does nothing; ? lists the keys"),
         (("ctrl+x",), "ctrl+x does nothing; ? lists the keys"),
-        (("f",), "f does nothing; ? lists the keys"),
+        (("x",), "x does nothing; ? lists the keys"),
+        (("e",), "e edits the next prompt: press 8 first"),
         (("1", "enter"), "enter does nothing; ? lists the keys"),
         (("1", "up"), "there is nothing further that way"),
         (("2", "end", "down"), "there is nothing further that way"),

@@ -24,7 +24,7 @@ async def opened(driver: Driver) -> None:
     await driver.sees("interrupts in 4m 56s")
 
 
-@pytest.mark.parametrize(("keys", "answer"), [("w", "wait"), ("i", "retry"), ("xy", "abort")])
+@pytest.mark.parametrize(("keys", "answer"), [("y", "wait"), ("i", "retry"), ("ay", "abort")])
 def test_it_opens_by_itself_and_a_letter_answers(keys: str, answer: str) -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
@@ -55,7 +55,7 @@ def test_escape_leaves_it_open_and_d_brings_it_back() -> None:
             await driver.pilot.pause()
         assert not is_open(driver), "it does not open by itself twice"
         await driver.sees("needs you")
-        await driver.sees("d decide")
+        await driver.sees("d answer")
         await driver.press("d")
         await opened(driver)
 
@@ -157,7 +157,7 @@ def test_the_bell_rings_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def look(driver: Driver) -> None:
         await opened(driver)
-        await driver.press("escape", "d", "w")
+        await driver.press("escape", "d", "y")
         assert calls == [True]
 
     drive(driver, look)
@@ -195,7 +195,7 @@ def test_foreign_words_are_text() -> None:
 
     async def look(driver: Driver) -> None:
         await driver.until(lambda: is_open(driver))
-        await driver.press("w")
+        await driver.press("y")
 
     told = drive(live([*story("asked")[:-1], nasty]), look, (60, 15)).sent
     assert told == [Answer(question_id="q1", answer="wait")]

@@ -20,10 +20,11 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.intelligence import Blocker, Statement, TestStatus, ValidationIssue
 from ralph_tui.events.sensor import ReadingSource
+from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.guide import TextEntry
-from ralph_tui.tui.panes.assessment import AssessmentPane
+from ralph_tui.tui.panes.details import DetailsPane
 from tests.tui.driving import Driver, drive, live, replay, story
 
 MADE = AssessmentMade(
@@ -76,11 +77,12 @@ def rows(*more: Event, nth: int = 2, width: int = 60) -> list[str]:
         seen += event.kind == "iteration_started"
         if seen == nth:
             break
-    pane = AssessmentPane()
+    pane = DetailsPane(Replay(events))
     pane.state = RunState().apply_all([*events, *more])
     built = pane.build(width, 40)
     assert width < 60 or all(cells(row) <= width for row in built)  # a frame clips
-    return ["".join(text for text, _ in row).rstrip() for row in built]
+    told = ["".join(text for text, _ in row).rstrip() for row in built]
+    return told[: told.index("context window"[:width]) - 1] if width > 20 else told
 
 
 def test_before_the_session_it_says_how_it_goes_about_it_and_what_the_last_one_came_to() -> None:
@@ -134,7 +136,7 @@ def test_it_fits_any_width(width: int) -> None:
 
 
 def test_the_frame_says_what_the_help_of_models_has_cost() -> None:
-    pane, state = AssessmentPane(), RunState()
+    pane, state = DetailsPane(Replay([])), RunState()
     asked = ModelAsked(iteration=1, question_id="a", purpose="judge")
     state.apply(asked)
     pane.state = state
@@ -146,7 +148,7 @@ def test_the_frame_says_what_the_help_of_models_has_cost() -> None:
             )
         )
     told = "help of models: 2 questions, 1 without an answer, 12s, $0.0200"
-    assert pane.subtitle(60)[0][0] == told
+    assert pane.subtitle(70)[0][0] == told
 
 
 # earlier iterations -------------------------------------------------------------------------------
@@ -157,9 +159,7 @@ def test_in_a_live_run_the_keys_step_through_its_iterations() -> None:
         await driver.press("7", "z")
         latest = driver.cockpit.state.run.iteration
         await driver.press("less_than_sign")
-        await driver.sees(
-            f"iteration {latest - 1}: tests, prompt, assessment, context; esc: the latest"
-        )
+        await driver.sees(f"iteration {latest - 1}: tests, prompt, details; esc: the latest")
         await driver.sees(f"iteration {latest - 1}  < > other iterations, esc the latest")
         span = driver.cockpit.state.timeline.spans[-2]
         assert span.gate is not None
@@ -181,8 +181,8 @@ def test_in_a_live_run_the_keys_step_through_its_iterations() -> None:
 def test_an_earlier_iteration_stays_while_the_run_goes_on() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("9", "less_than_sign")
-        place = driver.cockpit.body.panes["assessment"]
-        assert isinstance(place, AssessmentPane)
+        place = driver.cockpit.body.panes["details"]
+        assert isinstance(place, DetailsPane)
         chosen = place.chosen
         assert chosen is not None
         state = driver.cockpit.state
@@ -209,10 +209,10 @@ def test_e_in_the_prompt_asks_for_one_edit_and_takes_it_back() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("8", "e")
         assert driver.sent == [EditPrompt()]
-        await driver.sees("e edit: sent; the next prompt: it is shown to you before it is sent")
+        await driver.sees("e edit: you see the next prompt before it is sent")
         state = driver.cockpit.state
         driver.inbox.append(PromptEditRequested(seq=state.seq + 1, at=state.at))
-        await driver.sees("the next prompt waits for your edit before it is sent")
+        await driver.sees("the next prompt is shown to you before it is sent; press e again to")
         await driver.press("e")
         assert driver.sent[-1] == EditPrompt(wanted=False)
 
@@ -226,7 +226,7 @@ def test_e_edits_nothing_when_the_run_is_over() -> None:
         driver.inbox.append(ended.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: driver.cockpit.state.run.finished)
         await driver.press("8", "e")
-        await driver.sees("e export:")
+        await driver.sees("e edit: the run is over")
         assert not driver.sent
 
     drive(live(story("running")), look, (80, 24))
@@ -296,7 +296,7 @@ def key_of(character: str) -> str:
 
 
 def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:
-    pane = AssessmentPane()
+    pane = DetailsPane(Replay([]))
     pane.state = RunState().apply_all([*bare(), MADE.model_copy(update={"iteration": 7})])
     told: dict[ReadingSource, str] = {"tests": "mid", "estimate": "mid · about 45 % by activity"}
     for source, head in told.items():

@@ -222,7 +222,7 @@ def test_a_run_whose_process_is_gone_has_died(elsewhere: Elsewhere) -> None:
         for offered in ("pause", "guide", "abort", "checkpoint", "interrupt"):
             assert offered not in driver.text()[-1]
         await driver.press("p")
-        await driver.sees("▸ p pause: its process is gone; ralph-tui resume goes on with it")
+        await driver.sees(" p pause: its process is gone; ralph-tui resume goes on with it")
         elsewhere.lock = acquire(elsewhere.run.lock, "task-001/001", RUN_ID, "now")
         driver.watch.now += 20.0
         driver.cockpit.tick()
@@ -304,7 +304,7 @@ def test_a_refusal_is_told_in_the_footer(elsewhere: Elsewhere) -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("p")
-        await driver.sees("▸ not today")
+        await driver.sees(" not today")
 
     with served(elsewhere, Refused("not today")):
         drive(elsewhere.look()[1], look)

@@ -153,15 +153,15 @@ def test_the_strips_share_the_rows_and_none_lies_over_another(rows: int, zoomed:
     assert found.completion >= 1
 
 
-def test_at_80x24_the_chart_has_six_rows_for_completion_push_and_axis() -> None:
-    assert heights(6) == Heights(completion=4, push=1, parts=0, pace=0, axis=1)
+@pytest.mark.parametrize("rows", [6, 11, 20, 40])
+def test_the_small_chart_has_all_its_rows_for_completion_and_axis(rows: int) -> None:
+    assert heights(rows) == Heights(rows - 1, push=0, parts=0, pace=0, axis=1, gap=rows >= 24)
 
 
 def test_what_a_size_shows_does_not_depend_on_the_run() -> None:
-    """A reading more moves no strip: the push and the axis stay where they were."""
+    """A reading more moves no strip: the axis stays where it was."""
     for series in ((50.0,), (50, 60), (50, 60, 55), (50, 60, 55, 100)):
         rows = text(plot(course(*series), width=76, height=6))
-        assert rows[4].startswith("push"), rows
         assert rows[5].strip().startswith("0"), rows
 
 
@@ -195,7 +195,15 @@ def test_labels_stand_in_the_rows_of_their_values(readings: list[float], height:
         value = float(label)
         near = [scale.row(min(100.0, max(0.0, value + by)), rows) for by in (-0.5, 0, 0.5)]
         assert min(near) <= row <= max(near), (label, row, scale)
-    assert {0, rows - 1} <= set(shown.values()) or rows == 1
+    spread = max(readings) - min(readings) >= LEAST_RANGE
+    assert {0, rows - 1} <= set(shown.values()) or rows == 1 or not spread
+
+
+def test_only_readings_are_named_at_the_left_never_an_end_of_the_scale() -> None:
+    """The scale is wider than the readings here, and reaches up to where the forecast ends."""
+    shown = labels(text(plot(course(70, 71, 72, 73), width=76, height=12)))
+    assert set(shown) <= {"70", "71", "72", "73"}
+    assert {"70", "73"} <= set(shown)
 
 
 @given(st.lists(POINTS, min_size=2, max_size=20), st.integers(4, 30), st.booleans())
@@ -223,9 +231,10 @@ def test_few_points_are_joined_by_a_line() -> None:
 
 @pytest.mark.parametrize("rows", [3, 5])
 def test_bounds_of_the_push_stand_in_the_rows_of_their_values(rows: int) -> None:
-    height = next(h for h in range(60) if heights(h).push == rows)
-    drawn = text(plot(course(0, 30, 35), width=120, height=height))
-    strip = drawn[heights(height).completion :][:rows]
+    height = next(h for h in range(11, 60) if heights(h, zoomed=True).push == rows)
+    drawn = text(plot(course(0, 30, 35), width=120, height=height, zoomed=True))
+    found = heights(height, zoomed=True)
+    strip = drawn[found.completion + found.gap :][:rows]
     for bound, word in zip(BAND_BOUNDS.values(), ("moderate", "high", "critical"), strict=True):
         row = next(y for y, line in enumerate(strip) if line.rstrip().endswith(word))
         assert (rows - 1 - row) / rows <= bound <= (rows - row) / rows
@@ -415,9 +424,10 @@ def test_a_full_axis_keeps_its_marks() -> None:
 
 
 def test_the_push_says_its_band_and_value_beside_its_bars() -> None:
-    row = text(plot(course(0, 10, 12, 13), width=76, height=6))[4]
+    at = heights(10, zoomed=True).completion
+    row = text(plot(course(0, 10, 12, 13), width=76, height=10, zoomed=True))[at]
     assert re.search(r"push +[▁▂▃▄▅▆▇█ ]+ (low|moderate|high|critical) \.\d+", row), row
-    assert "not yet" in text(plot(course(10), width=76, height=6))[4]
+    assert "not yet" in text(plot(course(10), width=76, height=10, zoomed=True))[at]
 
 
 def test_the_loudest_ink_is_completions_and_the_error_is_left_out() -> None:
@@ -579,13 +589,15 @@ def test_before_any_reading_it_is_one_calm_sentence(name: str, says: str) -> Non
 def test_one_reading_is_a_point_with_its_label() -> None:
     for value in (0.0, 50.0, 100.0):
         rows = text(plot(course(value), width=76, height=6))
-        assert f"{value:.0f}" in labels(rows[:4])
-        assert any(dotted(row[5]) or row[5] == "★" for row in rows[:4])
+        assert f"{value:.0f}" in labels(rows[:5])
+        assert any(dotted(row[5]) or row[5] == "★" for row in rows[:5])
 
 
 def test_the_lower_edge_holds_as_many_numbers_as_it_has_room_for() -> None:
     pane = ProgressPane()
     pane.state = RunState().apply_all(story("running"))
+    assert not pane.subtitle(110), "numbers of the controller stand on the zoomed chart alone"
+    pane.zoomed = True
     gains = "kp .55 ki .22 kd .32"
     told = {width: text([pane.subtitle(width)])[0] for width in (10, 24, 79, 80, 110)}
     assert [told[10], told[24], told[79]] == ["", gains, gains]

@@ -17,7 +17,7 @@ from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit.footer import keys_line
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.panes.context import ContextPane
+from ralph_tui.tui.panes.details import DetailsPane
 from ralph_tui.tui.panes.facts import facts
 from ralph_tui.tui.panes.iteration_cells import glyph_of
 from ralph_tui.tui.panes.timeline_points import points_of
@@ -31,13 +31,17 @@ def rows(
 ) -> list[str]:
     """What the pane says at the end of a story."""
     events = story(name)
-    pane = ContextPane(Replay(events, place))
+    pane = DetailsPane(Replay(events, place))
     pane.state = RunState().apply_all(events)
     pane.chosen = chosen
     pane.changed()
     built = pane.build(width, 30)
     assert width < 40 or all(cells(row) <= width for row in built)
-    return ["".join(text for text, _ in row).rstrip() for row in built]
+    told = ["".join(text for text, _ in row).rstrip() for row in built]
+    if width < 20:
+        return told
+    past = told[:1] if chosen is not None else []
+    return [*past, *told[told.index("context window") + 1 :]]
 
 
 def test_it_says_how_full_the_window_is_and_when_it_will_be() -> None:
@@ -101,7 +105,7 @@ def test_a_handoff_outside_its_folder_is_not_opened(tmp_path: Path) -> None:
     events = story("rolled_over")
     at = next(i for i, event in enumerate(events) if isinstance(event, HandoffWritten))
     events = [*events[:at], events[at].model_copy(update={"path": "../secret"}), *events[at + 1 :]]
-    pane = ContextPane(Replay(events, attempt))
+    pane = DetailsPane(Replay(events, attempt))
     pane.state = RunState().apply_all(events)
     pane.changed()
     told = "".join(text for row in pane.build(100, 30) for text, _ in row)
@@ -123,10 +127,10 @@ def test_earlier_handoffs_are_read_by_looking_back(tmp_path: Path) -> None:
     assert without[-1] == "no session of it handed over"
 
     async def look(driver: Driver) -> None:
-        await driver.press("0", "z")
+        await driver.press("9", "z")
         await driver.sees("31 % of 200k")
         await driver.press("less_than_sign")
-        await driver.sees("iteration 3: tests, prompt, assessment, context; esc: the latest")
+        await driver.sees("iteration 3: tests, prompt, details; esc: the latest")
         await driver.sees("iteration 3  < > other iterations")
         await driver.sees("2 sessions in iteration 3 · 1 rollover")
         await driver.sees("# Handoff 1 of iteration 3")
@@ -137,8 +141,8 @@ def test_earlier_handoffs_are_read_by_looking_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
 def test_a_replay_shows_it_on_the_same_screen(size: tuple[int, int]) -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("end", "0")
-        await driver.sees("0 context")
+        await driver.press("end", "9", "z")
+        await driver.sees("9 details")
         await driver.sees("24 % of 200k · 152k left")
 
     drive(replay(story("rolled_over")), look, size)
@@ -146,7 +150,7 @@ def test_a_replay_shows_it_on_the_same_screen(size: tuple[int, int]) -> None:
 
 def test_it_is_drawn_anew_only_when_something_of_it_changes() -> None:
     state = RunState().apply_all(story("rolled_over"))
-    pane = ContextPane(Replay(story("rolled_over")))
+    pane = DetailsPane(Replay(story("rolled_over")))
     before = pane.stamp(state, state.at)
     tool = next(event for event in story("rolled_over") if event.kind == "tool_finished")
     state.apply(tool.model_copy(update={"seq": state.seq + 1, "tool_id": "next"}))

@@ -55,9 +55,9 @@ def happens(driver: Driver, event: Event) -> None:
 KEYS: list[tuple[str, Sequence[str], list[Command]]] = [
     ("redirect", "y", [answer("approve")]),
     ("redirect", "n", [answer("decline")]),
-    ("redirect", "xy", [answer("abort")]),
-    ("redirect", ("x", "n", "y"), [answer("approve")]),
-    ("redirect", ("x", "escape", "n"), [answer("decline")]),
+    ("redirect", "ay", [answer("abort")]),
+    ("redirect", ("a", "n", "y"), [answer("approve")]),
+    ("redirect", ("a", "escape", "n"), [answer("decline")]),
     ("redirect", "b", []),
     ("rollback", "by", [answer("roll_back")]),
     ("rollback", ("b", "n", "n"), [answer("decline")]),
@@ -121,7 +121,7 @@ def test_what_is_typed_ahead_confirms_nothing() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
         driver.watch.now += 3
-        await driver.pilot.press("x", "y")
+        await driver.pilot.press("a", "y")
         await driver.sees("Abort the run? The agent is stopped, the files stay as they are.")
         await driver.press("y")
 
@@ -453,7 +453,6 @@ def test_giving_up_keeps_the_work_or_rolls_it_back(
 
 def test_the_log_tells_what_came_of_an_intervention() -> None:
     async def look(driver: Driver) -> None:
-        await driver.sees("1 episode")
         await driver.sees("approved by you")
         await driver.sees("└ after 2 iterations: +14 points")
         entries = driver.cockpit.state.log.entries

@@ -7,6 +7,7 @@ from textual import events
 
 from ralph_tui.commands import Abort, Answer, Stop
 from ralph_tui.events import Event, Paused, RunFinished, StopRequested
+from ralph_tui.tui.draw.told_rows import LOW
 from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
@@ -23,7 +24,7 @@ OPENED: dict[str, tuple[str, Sequence[str]]] = {
     "redirect": ("redirect", ()),
     "restore offered": ("rollback", ()),
     "restore asked": ("rollback", ("b",)),
-    "abort asked": ("redirect", ("x",)),
+    "abort asked": ("redirect", ("a",)),
     "edit": ("redirect", ("e",)),
     "pause": ("pause", ()),
     "more": ("pause", ("+",)),
@@ -69,6 +70,9 @@ def test_a_dialog_stands_at_every_size(name: str) -> None:
             await driver.resize(size)
             rows = driver.text()
             assert len(rows) == size[1]
+            if size[0] >= 60 and size[1] >= LOW:
+                assert "iteration " in rows[0], "the header's rows stay in view"
+                assert not any("╭" in row for row in rows[:3])
             assert driver.app.screen is dialog
             keys = [key for key, _ in dialog.pairs()]
             # Of keys that have no room of their own the way back is left.
@@ -92,6 +96,8 @@ def test_no_key_is_silent_in_a_dialog(name: str) -> None:
             await driver.press(key)
             assert driver.app.screen is dialog, key
             assert driver.text() != before, f"{key} is not answered"
+            keys = driver.text()[-1]
+            assert keys.split()[0] == dialog.pairs()[0][0], "its keys are never covered"
             dialog.tell_how()
         assert driver.sent == []
         if name != "help":
@@ -183,7 +189,7 @@ def test_nine_lines_of_instructions_fit_beside_a_restore() -> None:
         assert "+31 −214" in text
         assert "approves in 1m 56s unless you press a key" in text
 
-    drive(live(proposing(NINE)), look, (80, 24))
+    drive(live(proposing(NINE)), look, (80, 28))
 
 
 @pytest.mark.parametrize("size", [(120, 20), (60, 15)])
@@ -195,7 +201,7 @@ def test_instructions_are_in_view_in_a_low_terminal(size: tuple[int, int]) -> No
         assert all(line in text for line in NINE.split("\n")[:2])
         assert "approves in 1m 56s" in text
         assert all(f"{key} {word}" in " ".join(text.split()) for key, word in (
-            ("y", "approve"), ("n", "decline"), ("b", "restore"), ("x", "abort")))  # fmt: skip
+            ("y", "approve"), ("n", "decline"), ("b", "restore"), ("a", "abort")))  # fmt: skip
 
     drive(live(proposing(NINE)), look, size)
 
@@ -230,7 +236,7 @@ def test_a_stop_that_is_asked_for_is_acknowledged_shown_and_taken_back() -> None
         await driver.until(lambda: isinstance(driver.app.screen, Question))
         await driver.press("q", "i")
         assert driver.sent[-1] == Stop(mode="after_iteration")
-        assert "i stop: sent; once the question is answered" in driver.text()[-1]
+        assert "i stop: sent; once the question is answered" in driver.text()[-2]
         happens(driver, StopRequested(mode="after_iteration", by="the terminal pts/7"))
         await driver.sees("■ the run stops after this iteration, as asked")
         await driver.sees("then it stops")

@@ -2,12 +2,14 @@
 
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ralph_tui.events import Event, FilesChanged, RunFinished, RunStarted, SnapshotTaken
 from ralph_tui.events.workspace import FileChange
+from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.tui.modals.changes import Changes
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click
@@ -54,7 +56,7 @@ def test_it_says_from_where_to_where_and_what_to_do() -> None:
             "0 % → 31 %   0 → 20 of 66 tests pass   10 iterations in 34m   $2.60",
             "  resume     ralph-tui resume task-001/001 --max-iterations 15",
             "o report     ralph-tui report task-001/001",
-            "d diff       git diff ",
+            "f diff       git diff ",
             "r restore    ralph-tui restore --run task-001/001",
         ):
             assert words in seen, seen
@@ -162,10 +164,16 @@ def test_a_demo_says_that_its_folder_goes() -> None:
     root = "/tmp/ralph-tui-demo-x1y2/calculator"
 
     async def look(driver: Driver) -> None:
-        await driver.sees("ralph-tui demo --scenario stuck")
         await driver.sees("its folder goes when you leave")
+        card = "\n".join(driver.text())
+        for words in ("ralph-tui report", "git diff", "ralph-tui restore", "u resume"):
+            assert words not in card, "its folder goes: a command could not work"
+        for words in ("o report", "f diff", "N run again"):
+            assert words in card
 
-    drive(live(changed("stuck", root=root, scenario="stuck")), look)
+    driver = live(changed("stuck", root=root, scenario="stuck"))
+    driver.source.record = RunRecord(Path("events.jsonl"))
+    drive(driver, look)
 
 
 def test_what_was_asked_and_who_decided_is_told() -> None:
@@ -183,12 +191,12 @@ def test_what_was_asked_and_who_decided_is_told() -> None:
     drive(replay([*events, last]), look)
 
 
-def test_d_and_a_click_show_what_the_whole_run_changed() -> None:
+def test_f_and_a_click_show_what_the_whole_run_changed() -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("d")
+        await driver.press("f")
         await driver.until(lambda: isinstance(driver.app.screen, Changes))
         await driver.press("escape")
-        await click(driver, "d diff")
+        await click(driver, "f diff")
         await driver.until(lambda: isinstance(driver.app.screen, Changes))
 
     drive(live(story("steady")), look)

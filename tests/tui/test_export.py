@@ -46,15 +46,15 @@ def test_the_screen_is_taken_without_the_dialog(tmp_path: Path, size: tuple[int,
 
     async def look(driver: Driver) -> None:
         before = [row.rstrip() for row in driver.text()]
-        await driver.press("e", "t")
+        await driver.press("E", "1")
         await driver.sees("written:")
-        await driver.press("s")
+        await driver.press("2")
         await driver.until(lambda: path_of(driver).endswith("screen.svg"))
         assert (folder / "screen.txt").read_text().splitlines() == before
         said = letters((folder / "screen.svg").read_text())
         assert "Fix the failing parser tests" in said
         assert "into a file" not in said
-        await driver.press("t")
+        await driver.press("1")
         await driver.until(lambda: path_of(driver).endswith("screen-2.txt"))
         await driver.press("y")
         assert driver.app.clipboard == str(folder / "screen-2.txt")
@@ -72,9 +72,9 @@ def test_report_events_and_all_rows_of_the_pane(tmp_path: Path) -> None:
     folder = exporting(driver, tmp_path, "running")
 
     async def look(driver: Driver) -> None:
-        await driver.press("2", "e")
+        await driver.press("2", "E")
         await driver.sees("the pane “what happened”")
-        for key, name in (("m", "report.md"), ("j", "events.jsonl"), ("p", "what-happened.txt")):
+        for key, name in (("4", "report.md"), ("5", "events.jsonl"), ("3", "what-happened.txt")):
             await driver.press(key)
             await driver.until(partial(_ends, driver, name))
         assert (folder / "report.md").read_text().startswith("# Report of ")
@@ -92,9 +92,9 @@ def test_an_error_is_a_sentence_and_the_dialog_stays(tmp_path: Path) -> None:
     exporting(driver, tmp_path, "running").write_text("in the way")
 
     async def look(driver: Driver) -> None:
-        await driver.press("e", "t")
+        await driver.press("E", "1")
         await driver.sees("cannot write")
-        await driver.press("s")
+        await driver.press("2")
         await driver.sees("cannot write")
         assert isinstance(driver.app.screen, Export)
 
@@ -106,7 +106,7 @@ def test_in_a_replay_all_of_the_run_is_written(tmp_path: Path) -> None:
     folder = exporting(driver, tmp_path, "stuck")
 
     async def look(driver: Driver) -> None:
-        await driver.press("home", "e", "j")
+        await driver.press("home", "E", "5")
         await driver.sees("written:")
         assert len((folder / "events.jsonl").read_text().splitlines()) == len(story("stuck"))
 
@@ -115,7 +115,7 @@ def test_in_a_replay_all_of_the_run_is_written(tmp_path: Path) -> None:
 
 def test_before_anything_is_recorded_it_says_so() -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("e")
+        await driver.press("E")
         assert "nothing of this run is recorded yet" in driver.cockpit.footer.notice
 
     drive(live(story("running")), look)
@@ -127,7 +127,7 @@ def test_it_bears_small_screens(tmp_path: Path, size: tuple[int, int]) -> None:
     exporting(driver, tmp_path, "running")
 
     async def look(driver: Driver) -> None:
-        await driver.press("e", "t")
+        await driver.press("E", "1")
         await driver.until(lambda: path_of(driver))
         await driver.resize((100, 30))
         await driver.sees("written:")
@@ -141,10 +141,10 @@ def test_a_replay_says_what_is_of_the_moment_and_what_of_the_whole_run(tmp_path:
     told = "screen and pane are of the moment shown; report and events are of the whole run"
 
     async def look(driver: Driver) -> None:
-        await driver.press("e")
+        await driver.press("E")
         await driver.sees("the events")
         assert told not in "\n".join(driver.text()), "at its end they are one"
-        await driver.press("escape", "left", "e")
+        await driver.press("escape", "left", "E")
         await driver.sees(told)
 
     drive(driver, look, (140, 45))

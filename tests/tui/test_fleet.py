@@ -107,7 +107,7 @@ def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
     async def look(fleet: FleetDriver) -> None:
         first, second, third = fleet.rows()[:3]
         assert first.startswith(" fleet-001  night ")
-        assert first.endswith("7 loops  5 of 6 slots used  $6.60 of $40.00  9m 5s")
+        assert first.endswith("7 loops  5/6 slots, 2 waiting  $6.60 of $40.00  9m 5s")
         assert (
             second == " ? loop 2 waits for your answer; 3 loops run; 1 waits for a limit; 2 queued"
         )
@@ -352,8 +352,10 @@ def test_enter_opens_the_cockpit_of_the_loop_and_esc_leads_back() -> None:
 
 def test_d_opens_the_loop_that_asks_and_its_question_opens_there() -> None:
     async def press(fleet: FleetDriver) -> None:
-        await fleet.sees("d answer")
-        await fleet.press("d")
+        await fleet.sees("d answer 2  enter open")
+        await fleet.press("down")
+        await fleet.sees("d answer  enter open")
+        await fleet.press("up", "d")
         await fleet.until(lambda: fleet.opened_loops == ["2"])
         await fleet.sees("needs a decision")
         assert "your run needs you" not in fleet.page, "it stands there"

@@ -24,7 +24,7 @@ def with_record(driver: Driver, root: Path, name: str) -> Driver:
 
 @pytest.mark.parametrize(
     ("key", "words"),
-    [("u", ("resume", "task-001/001", "--max-iterations", "15")), ("n", AGAIN)],
+    [("u", ("resume", "task-001/001", "--max-iterations", "15")), ("N", AGAIN)],
 )
 @pytest.mark.parametrize("kind", [live, replay])
 @pytest.mark.parametrize("size", [(80, 24), (140, 45)])
@@ -56,12 +56,12 @@ def test_the_screen_ends_with_the_command_that_stands_there(
     ("name", "fields", "key", "why"),
     [
         ("running", {}, "u", "the run goes on"),
-        ("running", {}, "o", "the run goes on"),
-        ("steady", {}, "u", "it is completed; n runs it again"),
+        ("running", {}, "o", "only when the run is over"),
+        ("steady", {}, "u", "it is completed; N runs it again"),
         ("stuck", {"scenario": "stuck", "root": "/tmp/ralph-tui-demo-1/calculator"}, "u",
          "its folder goes when you leave"),
-        ("stuck", {"command": "TOKEN=[redacted] pytest"}, "n", "a secret in its command"),
-        ("stuck", {"watched": True}, "n", "hooks have recorded it"),
+        ("stuck", {"command": "TOKEN=[redacted] pytest"}, "N", "a secret in its command"),
+        ("stuck", {"watched": True}, "N", "hooks have recorded it"),
     ],
 )  # fmt: skip
 def test_why_not_is_said_at_once(
@@ -115,7 +115,7 @@ def test_a_run_that_was_killed_has_an_end_as_well(tmp_path: Path, kind: type) ->
         await driver.sees("died: its process is gone")
         await driver.press("o")
         await driver.until(lambda: isinstance(driver.app.screen, Report))
-        await driver.press("escape", "d")
+        await driver.press("escape", "f")
         await driver.sees("changes of the whole run")
 
     drive(driver, look)
@@ -145,7 +145,7 @@ def test_the_report_is_read_and_written_from_there(tmp_path: Path) -> None:
         await driver.sees("Report of task-001/001")
         await driver.press("end")
         await driver.sees("events.jsonl")
-        await driver.press("e")
+        await driver.press("E")
         await driver.sees("written:")
         (path,) = (tmp_path / ".aiwg").rglob("report.md")
         await driver.press("y")
@@ -161,12 +161,11 @@ def test_the_commands_of_a_run_that_is_over_do_what_its_keys_do(tmp_path: Path) 
     driver.source.restores_ended = True
 
     async def look(driver: Driver) -> None:
-        able = {offer.text.split(":")[0] for offer in offers(driver.cockpit) if not offer.refused}
-        assert {"restore", "resume", "run again", "report", "diff", "export"} <= able
+        able = {offer.text.split()[0] for offer in offers(driver.cockpit) if not offer.refused}
+        assert {"restore", "resume", "run", "report", "diff", "export"} <= able
         assert "pause" not in able
         await driver.press("colon", *"restore", "enter")
-        await driver.until(lambda: driver.app.screen is driver.cockpit)
-        assert "is selected: " in driver.cockpit.footer.notice
+        await driver.sees("Restore snapshot")
 
     drive(driver, look)
 
@@ -179,7 +178,7 @@ def test_a_run_is_begun_again_as_it_was(tmp_path: Path) -> None:
     driver = with_record(live(events), tmp_path, "stuck")
 
     async def look(driver: Driver) -> None:
-        await driver.press("n", "y")
+        await driver.press("N", "y")
         await driver.until(lambda: driver.app.onward is not None)
 
     drive(driver, look)

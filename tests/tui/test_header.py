@@ -130,7 +130,7 @@ def test_it_answers_every_question(width: int) -> None:
         assert answer in text, text
     for answer in ("48 %", "32/66 tests", "best 48 % (6)", "$1.86", "21m", "context  67 %"):
         assert answer in text, text
-    assert "output  3s" in text
+    assert ("output  3s" in text) == (width >= 100), "at 80 columns the context has its place"
     assert ("file  9s ago" in text) == (width >= 100)
     assert "▲ slow: needs about 8 more iterations, 6 left" in text
     assert ("claude sonnet" in text) == (width >= 140)
@@ -388,15 +388,24 @@ def test_the_context_keeps_to_the_runs_own_thresholds() -> None:
     assert context(emptied, CONTEXT)[-1] == (" 20 %", "text"), "it tells what is"
 
 
-@pytest.mark.parametrize(("tokens", "told"), [(100_000, False), (119_999, False), (120_000, True)])
-def test_a_narrow_screen_speaks_of_the_context_from_60_percent_on(
-    tokens: int,
-    told: bool,  # noqa: FBT001
-) -> None:
+@pytest.mark.parametrize(("tokens", "told"), [(20_000, "10"), (120_000, "60")])
+def test_at_80_columns_the_context_has_the_place_of_the_last_output(tokens: int, told: str) -> None:
     state = filled(tokens)
-    row = text_of(header_lines(state, state.at, 80)[2])
-    assert row.endswith("context  60 % ") is told
-    assert ("context" in row) is told
+    row = text_of(header_lines(state, state.at, 80)[1])
+    assert row.endswith(f"context  {told} % ")
+    assert "last" not in row
+
+
+def test_of_an_agent_that_reports_no_context_the_last_output_is_told_there() -> None:
+    state = RunState().apply_all(STORIES["running"]())
+    state.context.tells, state.context.tokens = False, None
+    assert re.search(r"last +\d+s ago *$", text_of(header_lines(state, state.at, 80)[1]))
+
+
+def test_a_run_that_is_over_tells_no_context() -> None:
+    state = RunState().apply_all(STORIES["steady"]())
+    for width in (80, 100, 140):
+        assert "context" not in text_of(header_lines(state, state.at, width)[1])
 
 
 def test_the_header_is_drawn_anew_when_the_window_fills_or_a_call_begins() -> None:
@@ -537,7 +546,8 @@ def test_no_field_overlaps_another(
         assert re.search(r"\S  +● agent", told[0])
         if total is not None:
             assert f" {passed}/{total} tests  " in told[1]
-        assert "  last output" in told[1] or "  output" in told[1]
+        assert "  context  75 %" in told[1]
+        assert "  last output" in told[1] or "  output" in told[1] or width < 100
 
 
 @pytest.mark.parametrize("width", [30, 40, 59])

@@ -93,14 +93,14 @@ def test_head_detail_and_footer_say_where_one_is_and_what_enter_types() -> None:
         await home.until(lambda: "1 live" in home.page)
         rows = home.rows()
         assert rows[0].startswith(" ralph-tui  ~/parser  ")
-        assert rows[0].endswith("  1 of 3 runs, 1 live")
+        assert rows[0].endswith("  3 runs, 1 live")
         assert "▸ ● live" in rows[2]
-        assert "task-002/001 · claude · began" in rows[-2]
+        assert "task-002/001 · claude · began" in rows[-3]
         assert rows[-1].startswith(" enter ralph-tui attach task-002/001  n new run")
         await home.press("down")
         assert home.rows()[-1].startswith(" enter ralph-tui replay task-001/001  n new run")
         await home.press("down")
-        assert "r resume" in home.rows()[-1]
+        assert "u resume" in home.rows()[-1]
 
     at_home(look, HomeDriver(LIVE, DONE, DIED))
 
@@ -118,9 +118,9 @@ def test_a_question_that_waits_is_said_first() -> None:
     [
         (("enter",), ["attach", "task-002/001"]),
         (("down", "enter"), ["replay", "task-001/001"]),
-        (("end", "r"), ["resume", "task-003/001"]),
-        (("end", "up", "r"), ["resume", "task-004/001", "--max-iterations", "15"]),
-        (("d",), ["demo"]),
+        (("end", "u"), ["resume", "task-003/001"]),
+        (("end", "up", "u"), ["resume", "task-004/001", "--max-iterations", "15"]),
+        (("D",), ["demo"]),
         (("q",), None),
         (("ctrl+c",), None),
         (("ctrl+q",), None),
@@ -142,8 +142,8 @@ def test_it_ends_with_a_command_line(keys: tuple[str, ...], command: list[str] |
         (("up",), "there is nothing further that way"),
         (("x",), "x does nothing here; ? lists the keys"),
         (("escape",), "esc: nothing is open; q leaves"),
-        (("r",), "resume: it is alive: enter opens its screen"),
-        (("down", "r"), "resume: it is completed: nothing is left to do"),
+        (("u",), "resume: it is alive: enter opens its screen"),
+        (("down", "u"), "resume: it is completed: nothing is left to do"),
         (("t",), "theme: ralph-light"),
     ],
 )
@@ -151,7 +151,8 @@ def test_a_key_that_opens_nothing_is_answered(keys: tuple[str, ...], answer: str
     async def press(home: HomeDriver) -> None:
         await home.until(lambda: len(home.listing.rows) == 3)
         await home.press(*keys)
-        assert answer in home.rows()[-1]
+        assert answer in home.rows()[-2]
+        assert "? help" in home.rows()[-1]
         await home.press("down")
         assert answer not in home.page  # an older answer never stands beside a newer key
 
@@ -165,7 +166,7 @@ def test_the_help_has_every_key_and_leads_back() -> None:
         for words in (
             "start a run: a form",
             "search all runs here",
-            "aborted or failed",
+            "⊗        aborted",
             "its word stands beside it",
             "as a title: interventions",
             "not added up: see status",
@@ -224,7 +225,7 @@ def test_the_mouse_selects_opens_and_scrolls() -> None:
         await home.until(lambda: home.listing.selected == 3)
         await home.pilot.click("#runs", offset=(10, 6))
         assert home.listing.selected == 5
-        await home.pilot.click("#home-foot", offset=(2, 0))
+        await home.pilot.click("#home-foot", offset=(2, 1))
 
     home = at_home(point, HomeDriver(*many))
     assert home.chosen == ["replay", "task-095/001"]
@@ -260,7 +261,7 @@ def test_a_new_run_comes_first_and_the_selected_one_stays_selected() -> None:
         await home.press("down")
         selected = home.listing.name
         driver.runs.rows = {LIVE.name: LIVE, **driver.runs.rows}
-        await home.until(lambda: "of 3 runs" in home.page)
+        await home.until(lambda: " 3 runs" in home.page)
         await home.until(lambda: home.listing.names[0] == LIVE.name)
         assert home.listing.name == selected
 
@@ -273,7 +274,7 @@ def test_a_run_that_is_taken_away_is_there_no_more() -> None:
     async def look(home: HomeDriver) -> None:
         await home.until(lambda: len(home.listing.rows) == 2)
         del driver.runs.rows[LIVE.name]
-        await home.until(lambda: "1 of 1 run" in home.page)
+        await home.until(lambda: " 1 run\n" in home.page)
 
     at_home(look, driver)
 
@@ -295,9 +296,9 @@ def test_where_no_run_is_recorded_it_says_what_to_do_first() -> None:
 
     async def look(home: HomeDriver) -> None:
         await home.until(lambda: "No run is recorded in ~/parser yet." in home.page)
-        assert "n new run  d demo" in home.rows()[-1]
+        assert "n new run  D demo" in home.rows()[-1]
         await home.press("enter")
-        assert "no run is recorded here yet" in home.rows()[-1]
+        assert "no run is recorded here yet" in home.rows()[-2]
         driver.runs.rows = {DONE.name: DONE}
         await home.until(lambda: "✓ completed" in home.page)
         assert "No run is recorded" not in home.page
@@ -339,7 +340,7 @@ def test_of_ten_thousand_runs_those_are_read_that_are_looked_at() -> None:
         await home.until(lambda: home.listing.row is not None)
         assert home.listing.name == "task-00001/001"
         assert len(driver.runs.read_names) <= EAGER + 2 * BATCH
-        assert "10000 of 10000 runs" in home.page
+        assert "10000 runs" in home.page
 
     at_home(look, driver)
 
@@ -377,7 +378,7 @@ def test_it_is_said_at_once_that_the_form_opens_and_what_is_typed_behind_it_is_i
         form = home.app.screen
         assert isinstance(form, NewRun)
         await home.until(lambda: form.page.objective.text == "nq")
-        assert "▸ opening the form…" in seen[0]
+        assert " opening the form…" in seen[0]
         await home.press("escape")
         await home.until(lambda: "n new run" in home.page)
 

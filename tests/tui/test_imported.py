@@ -55,8 +55,8 @@ def test_no_difference_is_offered_where_there_are_no_snapshots(
 ) -> None:
     async def scenario(driver: Driver) -> None:
         await driver.sees(ended)
-        assert "d diff" not in driver.text()[-1]
-        await driver.press("d")
+        assert "f diff" not in driver.text()[-1]
+        await driver.press("f")
         await driver.sees("aiwg takes no snapshots")
 
     drive(shown(name, tmp_path), scenario)

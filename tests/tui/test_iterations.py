@@ -46,8 +46,8 @@ def test_an_iteration_is_its_number_its_gain_and_its_marks() -> None:
     assert built("stuck", 100, 20)[0] == (
         "start 0 %   1 +30   2 +0   3 +1 ★   4 −1   5 +1   6 −1   7 +0   8 +1   9 −1   10 +1"
     )
-    assert built("rolled_back", 76, 9)[0] == "start 0 %   1 +70 ★   2 −10   3 −10 ◆ ↶   4 ○"
-    assert "6 +26 ★   7 ○ ◈ ◈" in " ".join(built("running", 100, 20)[:1])
+    assert built("rolled_back", 76, 9)[0] == "start 0 %   1 +70 ★   2 −10   3 −10 ◆ ↶   4 ●"
+    assert "6 +26 ★   7 ● ◈ ◈" in " ".join(built("running", 100, 20)[:1])
 
 
 def test_who_worked_is_told_where_agents_changed() -> None:
@@ -80,7 +80,7 @@ def test_a_wait_leaves_one_state_however_often_it_is_tried_again() -> None:
         run.add(start)
     state = RunState().apply_all(run.events)
     assert len(state.timeline.spans[-1].checkpoints) == 3
-    assert text_of([row.line for row in drawn(state, 0, 80, 1)]) == ["start 0 %   1 +30 ★   2 ○"]
+    assert text_of([row.line for row in drawn(state, 0, 80, 1)]) == ["start 0 %   1 +30 ★   2 ●"]
     limited = RunState().apply_all(story("limited"))
     assert text_of([row.line for row in drawn(limited, 0, 80, 1)])[0].endswith("3 ◷")
 
@@ -90,7 +90,7 @@ def test_many_checkpoints_of_one_iteration_take_little_room() -> None:
     known = state.timeline.spans[-1].checkpoints
     for _ in range(20):
         known.append(known[-1])
-    assert text_of([row.line for row in drawn(state, 0, 100, 1)])[0].endswith("7 ○ ◈22")
+    assert text_of([row.line for row in drawn(state, 0, 100, 1)])[0].endswith("7 ● ◈22")
 
 
 LONG = RunState()

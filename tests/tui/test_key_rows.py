@@ -9,7 +9,7 @@ from ralph_tui.tui.home.bars import KeysRow as HomeKeys
 from ralph_tui.tui.home.table import Listing
 from ralph_tui.tui.modals.modal import KeysRow
 from ralph_tui.tui.panes.header import OneLine
-from tests.tui.driving import live, story
+from tests.tui.driving import live, replay, story
 from tests.tui.homes import DIED
 from tests.world.stories import STORIES
 
@@ -56,7 +56,7 @@ def test_home_and_cockpit_keep_help_and_leave(width: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "key"), [
-    ("asked", "d decide"), ("paused", "p go on"), ("limited", "w retry now"),
+    ("asked", "d answer"), ("paused", "p go on"), ("limited", "w retry now"),
     ("stuck", "u resume"), ("steady", "o report"), ("running", ""),
 ])  # fmt: skip
 @pytest.mark.parametrize("width", [40, 50, 59])
@@ -84,3 +84,13 @@ def test_one_line_of_a_lost_run_names_the_key_that_goes_on() -> None:
     head.state = _state("running")
     head.now, head.lost = head.state.at, True
     assert _text(head.line(0, 50)).endswith("  u resume")
+
+
+@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_at_80_columns_every_key_of_the_footer_keeps_its_word(name: str, *, recorded: bool) -> None:
+    driver = replay(STORIES[name]()) if recorded else live(STORIES[name]())
+    state = driver.source.poll(RunState(), 0)
+    shown = "".join(text for text, _ in keys_line(state, driver.source, 80))
+    assert len(shown) <= 80
+    assert shown.endswith("? help  q leave")

@@ -34,11 +34,11 @@ def test_a_set_key_acts_and_the_old_one_does_not() -> None:
         assert driver.cockpit.footer.notice.startswith("f5 pause: sent")
         await driver.press("R")
         assert "R restore: the files are in use; pause first: f5" in driver.cockpit.footer.notice
-        shown = {offer.text.partition(":")[0]: offer.key for offer in offers(driver.cockpit)}
-        assert (shown["pause"], shown["guide"], shown["abort"]) == ("f5", "G", "a")
+        shown = {offer.text.split()[0]: offer.key for offer in offers(driver.cockpit)}
+        assert (shown["pause"], shown["send"], shown["abort"]) == ("f5", "G", "a")
         await driver.press("f2")
         assert isinstance(driver.app.screen, Help)
-        await driver.sees("f5       pause, or go on again")
+        await driver.sees("f5       pause or unpause the run")
         await driver.press("escape")
         await driver.press("ctrl+g")
         await driver.until(lambda: isinstance(driver.app.screen, Guide))
@@ -57,11 +57,11 @@ def test_the_verdict_names_it(name: str, says: str) -> None:
     drive(live(story(name), keys=CHOSEN), look)
 
 
-def test_one_key_that_two_share_is_set_for_one_of_them_alone() -> None:
+def test_the_diff_keeps_its_key_where_the_answers_key_is_set() -> None:
     async def look(driver: Driver) -> None:
-        await driver.sees("d diff")
+        await driver.sees("f diff")
         await driver.press("f6")
-        assert driver.cockpit.footer.notice == "f6 decide: the run is over"
+        assert driver.cockpit.footer.notice == "f6 answer: the run is over"
 
     drive(live(story("stuck"), keys=CHOSEN), look, (140, 45))
 
@@ -97,7 +97,7 @@ def test_home_has_it_too() -> None:
         await home.press("n")
         await home.sees("n does nothing here; f2 lists the keys")
         await home.press("f2")
-        await home.sees("x        leave; a live run asks how")
+        await home.sees("x        leave this screen")
         await home.press("escape", "escape")
         await home.sees("x leaves")
 

@@ -245,8 +245,8 @@ def test_the_card_tells_all_and_closes() -> None:
             LARGE.learning_id,
         ):
             await driver.sees(text)
-        await driver.press("x")
-        await driver.sees("x does nothing here: esc closes")
+        await driver.press("b")
+        await driver.sees("b does nothing here: esc closes")
         await driver.press("escape")
         assert pane(driver).has_focus
 
@@ -256,7 +256,7 @@ def test_the_card_tells_all_and_closes() -> None:
 @pytest.mark.parametrize(
     ("key", "change", "told", "verb"),
     [
-        ("p", "pin", "pinned: it is in every prompt from the next iteration on", "p unpin"),
+        ("asterisk", "pin", "pinned: it is in every prompt from the next iteration on", "* unpin"),
         ("m", "mute", "muted: it is in no prompt from the next iteration on", "m unmute"),
     ],
 )
@@ -294,7 +294,7 @@ def test_what_could_not_be_written_down_is_told_with_its_reason() -> None:
 
 def test_a_refusal_stands_on_the_card() -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("5", "enter", "p")
+        await driver.press("5", "enter", "asterisk")
         command: Command = driver.sent[0]
         driver.source.refused.append((command, "the run is ending"))
         await driver.sees("pin: the run is ending")
@@ -329,11 +329,11 @@ def test_other_words_are_sent_and_a_draft_is_kept() -> None:
 
 def test_deleting_asks_first() -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("5", "down", "enter", "d")
+        await driver.press("5", "down", "enter", "x")
         assert isinstance(driver.app.screen, Confirm)
         await driver.press("n")
         assert driver.sent == []
-        await driver.press("d", "y")
+        await driver.press("x", "y")
         assert driver.sent == [ChangeLearning(learning_id=FIXTURES.learning_id, change="delete")]
         recorded(driver, changed(FIXTURES.learning_id, "delete"))
         await driver.until(lambda: driver.app.screen is driver.cockpit)
@@ -366,12 +366,12 @@ def test_a_recorded_run_is_for_reading() -> None:
 def test_when_the_run_ends_its_cards_are_for_reading() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("5", "enter")
-        await driver.sees("p pin")
+        await driver.sees("* pin")
         recorded(
             driver, RunFinished(outcome="aborted", reason="by you", iterations=4, completion=48)
         )
         await driver.sees("the run is over; to change it: ralph-tui memory pin,")
-        await driver.press("p")
+        await driver.press("asterisk")
         assert driver.sent == []
 
     drive(live(story("taught")), look)

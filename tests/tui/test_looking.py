@@ -19,6 +19,7 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.changes import Changes
+from ralph_tui.tui.modals.restore import Restore as RestoreDialog
 from ralph_tui.tui.panes.facts import between, facts
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import (
@@ -225,7 +226,7 @@ def test_two_points_are_compared_the_earlier_one_first() -> None:
         assert files.asked[0][0] == snapshots[1].tree
         await driver.press("escape", "escape")
         assert timeline(driver).marked is None
-        await driver.sees("before iteration 1  09:26–09:26")
+        await driver.sees("before iteration 1  09:26:00–09:26:14")
 
     drive(live(story("steady"), files=files), look)
 
@@ -451,7 +452,6 @@ def test_an_old_rollback_is_no_news() -> None:
     ("told", "keys", "says"),
     [
         ("running", ("r",), "r restore: the files are in use; pause first: p"),
-        ("paused", ("r",), "is selected: ← → select another, then r"),
         ("steady", ("3", "home", "r"), "; type it where the run was made"),
     ],
 )
@@ -481,8 +481,8 @@ def test_a_replay_ends_with_the_command_that_restores(tmp_path: Path) -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("r")
-        assert driver.cockpit.footer.notice.endswith("is selected: ↑ ↓ select another, then r")
-        await driver.press("3", *["up"] * 30)
+        await driver.sees("ralph-tui restore 13 --run task-001/001")  # the best: its last one
+        await driver.press("escape", "3", *["up"] * 30)
         await driver.sees("r restores it")
         await driver.press("r")
         await driver.sees("ralph-tui restore 1 --run task-001/001")
@@ -562,9 +562,18 @@ def test_a_selected_point_stays_while_others_come_before_it() -> None:
     drive(live(story("running")), look)
 
 
-def test_the_restore_key_twice_restores_the_latest_point() -> None:
+def test_where_nothing_is_selected_the_key_asks_about_the_best_point() -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("r", "r")
-        await driver.sees("Restore snapshot")
+        state = driver.cockpit.state
+        best = state.timeline.best
+        assert best is not None
+        assert best.number < state.run.iteration
+        await driver.sees("REDIRECT")
+        await driver.press("escape", "r")
+        await driver.sees(f"iteration {best.number}, ")
+        assert isinstance(driver.app.screen, RestoreDialog)
+        await driver.press("escape")
+        pane = driver.cockpit.body.timeline
+        assert pane.points[pane.current].span.number == best.number
 
-    drive(live(story("paused"), files=Held()), look)
+    drive(live(story("redirect"), files=Held()), look)

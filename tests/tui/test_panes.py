@@ -121,7 +121,7 @@ def test_a_tool_call_expands_and_grows_when_it_answers() -> None:
         await driver.sees("✗ exit 2 · 9s")
         assert pane.row_count(pane.inner_width, pane.inner_height) == rows + 1
         await driver.press("enter")
-        await driver.sees("▸ Bash")
+        await driver.sees("▪ Bash")
 
     drive(live(running()), look)
 

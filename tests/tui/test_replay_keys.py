@@ -128,7 +128,7 @@ def test_a_click_on_an_answer_in_the_footer_presses_no_key() -> None:
         sent = list(d.sent)
         assert d.cockpit.footer.notice
         for x in range(0, 80, 3):
-            await d.pilot.click(offset=(x, 23))
+            await d.pilot.click(offset=(x, 22))
         assert d.sent == sent
         assert d.app.screen is d.cockpit
         d.watch.now += 6.0
@@ -154,7 +154,7 @@ REPLAY_KEYS = ("space", "left", "right", "shift+left", "shift+right", "left_squa
 
 @pytest.mark.parametrize(
     "opens",
-    [("question_mark",), ("2", "k", "enter"), ("3", "enter"), ("5", "enter"), ("end", "d")],
+    [("question_mark",), ("2", "k", "enter"), ("3", "enter"), ("5", "enter"), ("end", "f")],
     ids=["help", "evidence", "changes", "learning", "whole change"],
 )
 def test_in_a_dialog_each_key_is_its_own_and_answered(opens: tuple[str, ...]) -> None:

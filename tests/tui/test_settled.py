@@ -16,7 +16,7 @@ SCROLLS = ("↑", "")
 @pytest.mark.parametrize("size", [(80, 24), (140, 45)])
 @pytest.mark.parametrize(
     ("name", "keys"),
-    [("marked", ("5", "enter")), ("running", ("e",)), ("running", ("a",)), ("running", ("q",))],
+    [("marked", ("5", "enter")), ("running", ("E",)), ("running", ("a",)), ("running", ("q",))],
     ids=["learning", "export", "abort", "leave"],
 )
 def test_its_first_keys_are_its_keys(

@@ -8,7 +8,7 @@ from ralph_tui.events import HandoffWritten
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit import layout
-from ralph_tui.tui.panes.context import ContextPane
+from ralph_tui.tui.panes.details import DetailsPane
 from tests.tui.driving import Driver, drive, replay, story
 from tests.world.windows import folder
 
@@ -18,7 +18,7 @@ WALKED = ("stuck", "rolled_over", "forgot", "taught", "rolled_back", "limited")
 
 def shown(driver: Driver) -> list[str]:
     """What is shown, without the scrubber and the footer: the record is longer, of course."""
-    return driver.text()[:-2]
+    return driver.text()[:-3]
 
 
 async def each_pane(driver: Driver) -> dict[str, list[str]]:
@@ -66,7 +66,7 @@ def test_a_handoff_that_was_edited_later_is_read_as_it_was_made(tmp_path: Path) 
     edited = made.model_copy(update={"seq": made.seq + 1, "edited_by": "you"})
 
     def told(*more: HandoffWritten) -> str:
-        pane = ContextPane(Replay(events, place))
+        pane = DetailsPane(Replay(events, place))
         pane.state = RunState().apply_all([*events[: number + 1], *more])
         pane.changed()
         return "\n".join("".join(text for text, _ in row) for row in pane.build(80, 40))

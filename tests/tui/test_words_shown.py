@@ -14,8 +14,7 @@ from ralph_tui.events import Event
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.agent import AgentPane
-from ralph_tui.tui.panes.assessment import AssessmentPane
-from ralph_tui.tui.panes.context import ContextPane
+from ralph_tui.tui.panes.details import DetailsPane
 from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.files import FilesPane
 from ralph_tui.tui.panes.header import header_lines
@@ -51,7 +50,7 @@ def panes(events: Sequence[Event]) -> Iterator[Pane]:
     source = Replay(list(events))
     yield from (ProgressPane(), EventLog(), IterationsPane(source), FilesPane(source))
     yield from (LearningsPane(), AgentPane(), VerificationPane())
-    yield from (AssessmentPane(), ContextPane(source))
+    yield DetailsPane(source)
 
 
 def shown(pane: Pane, width: int, height: int) -> str:

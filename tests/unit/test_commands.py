@@ -66,7 +66,7 @@ def state_of(*events: Event) -> RunState:
         (Abort(roll_back_to=99), [], "there is no snapshot 99 in this run"),
         (Checkpoint(), [], "no session runs that could change files"),
         (Interrupt(), [], "no session runs"),
-        (RetryNow(), [], "the run waits for no limit"),
+        (RetryNow(), [], "the run is not waiting for a limit or a service"),
         (Extend(iterations=-1000), [], "iteration 0 has begun"),
         (Extend(iterations=1000), [], "a run has at most 1000 iterations"),
         (Extend(budget_usd=1), [], "the run has no budget in dollars that could grow"),

@@ -15,6 +15,7 @@ from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
     ASKED,
     DIED,
+    DISCONNECTED,
     NEEDS_YOU,
     OUTCOMES,
     PHASES,
@@ -41,12 +42,7 @@ ROOM_CELLS = 300
 QUIET_S = 120
 """Silence of a working agent that is worth saying."""
 
-LOST = Verdict(
-    DIED.glyph,
-    "bad",
-    DIED.word,
-    f"{DIED.word}: {PROCESS_GONE}",
-)
+LOST = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: {PROCESS_GONE}")
 UNHEARD = Verdict(
     DIED.glyph,
     "warn",
@@ -61,7 +57,7 @@ ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was record
 def disconnected(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
     """Of a run whose process is gone, without an end; `why`: in words, where they are others."""
     if isinstance(why, str):
-        return replace(LOST, text=f"{DIED.word}: {why}")
+        return replace(LOST, word=DISCONNECTED.word, text=f"{DISCONNECTED.word}: {why}")
     if state.foreign.tool:
         return ENDLESS
     return UNHEARD if state.run.started and state.run.started.watched else LOST

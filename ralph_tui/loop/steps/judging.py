@@ -31,7 +31,7 @@ from ralph_tui.text.terms import who_words
 YES = Option(key="y", answer="yes", verb="yes: the run ends here, completed")
 NO = Option(key="n", answer="no", verb="no: go on with the next iteration")
 GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
-ABORT = Option(key="x", answer="abort", verb="abort the run; the files stay as they are")
+ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
 SHOWN = 8
 """Changed files that a question names."""
 DIFF = 20_000

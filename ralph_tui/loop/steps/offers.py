@@ -19,7 +19,7 @@ GUIDE = Option(key="g", answer="guide", verb="continue, with words to the agent"
 EXTEND = Option(
     key="+", answer="extend", verb="continue, with more iterations or money", takes="more"
 )
-ABORT = Option(key="x", answer="abort", verb="abort the run; the files stay as they are")
+ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
 
 
 def roll_back(

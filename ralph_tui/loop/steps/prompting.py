@@ -41,7 +41,7 @@ from ralph_tui.text.terms import who_words
 
 SEND = Option(key="y", answer="send", verb="send it as it is")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
-ABORT = Option(key="x", answer="abort", verb="abort the run; the files stay as they are")
+ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
 MOST_EDITABLE = 100_000
 """Characters: an answer has no more."""
 NEXT_PROMPT = "next-prompt.md"

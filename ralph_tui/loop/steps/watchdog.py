@@ -7,16 +7,16 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.questions import QuestionDesk
 
-WAIT = Option(key="w", answer="wait", verb="wait as long again; nothing is interrupted")
+WAIT = Option(key="y", answer="wait", verb="wait as long again; nothing is interrupted")
 RETRY = Option(
     key="i", answer="retry", verb="interrupt the agent; it goes on from there, in this iteration"
 )
 STOP = Option(key="s", answer="stop", verb="end the session and measure; this iteration is used")
-ABORT = Option(key="x", answer="abort", verb="abort the run; the files stay as they are")
+ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
 
 
 HAND_OVER = Option(
-    key="o", answer="hand_over", verb="end the session; {} goes on with this iteration"
+    key="h", answer="hand_over", verb="end the session; {} goes on with this iteration"
 )
 
 

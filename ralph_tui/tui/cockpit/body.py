@@ -14,8 +14,7 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.panes.agent import AgentPane
-from ralph_tui.tui.panes.assessment import AssessmentPane
-from ralph_tui.tui.panes.context import ContextPane
+from ralph_tui.tui.panes.details import DetailsPane
 from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.files import FilesPane
@@ -45,9 +44,8 @@ class Body(Container):
                 LearningsPane(),
                 AgentPane(lambda: bool(source.lost)),
                 VerificationPane(),
-                PromptPane(source, keys),
-                AssessmentPane(),
-                ContextPane(source),
+                PromptPane(source),
+                DetailsPane(source),
             )
         }
         self.end = EndPane(

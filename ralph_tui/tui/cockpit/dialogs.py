@@ -112,11 +112,15 @@ class Dialogs:
         state = self._host.state
         wish = commands.EditPrompt(wanted=not state.intelligence.edit_requested)
         reason = commands.refusal(wish, state) if self._source.live else "only in a live run"
+        if self._source.lost:
+            reason = "the run is gone"
         if reason is None:
             self._source.send(wish)
-            asked = "it is shown to you before it is sent"
-            reason = f"sent; the next prompt: {asked if wish.wanted else 'sent as it is'}"
-        self._host.say(f"{self._app.keys.shown('export')} edit: {reason}")
+            when = "once you unpause, " if state.run.paused else ""
+            reason = f"{when}you see the next prompt before it is sent"
+            if not wish.wanted:
+                reason = "cancelled; the next prompt is sent as it is"
+        self._host.say(f"e edit: {reason}")
 
     def keep_draft(self, text: str) -> None:
         """Words that were written elsewhere and not sent: they wait as a draft of guidance."""

@@ -1,4 +1,4 @@
-"""The bottom rows: what the keys do now, a notice when there is one, and the end of the run.
+"""The bottom rows: a notice when there is one, and what the keys do now.
 
 Rule: keys come from the table of actions alone; what cannot be done now is dim.
 """
@@ -15,11 +15,13 @@ from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
 from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
+from ralph_tui.tui.draw.told_rows import NOTICE_S, bottom_line
 
 Refused = Callable[[Action], str | None]
 """Why an action cannot be done now; None: it can."""
-NOTICE_S = 5.0
-"""How long a notice stands."""
+
+WHOLE_FROM = 80
+"""Columns from which every key that the footer names has its word."""
 
 
 def verb(action: Action, state: RunState, player: Player | None) -> str:
@@ -39,8 +41,9 @@ def keys_line(
     keys: Keys = DEFAULTS,
 ) -> Line:
     """Keys and verbs on one row; where room is short, what cannot be done now is left out first,
-    then what can be spared, then verbs, from the right. `refused`: why not, where the screen
-    knows more than the state.
+    then what can be spared, then keys or, in little room, verbs, from the right.
+
+    `refused`: why not, where the screen knows more than the state.
     """
     why = refused if refused is not None else lambda action: action.refusal(state)
     over = state.run.finished is not None or state.run.crash is not None or source.lost
@@ -59,6 +62,9 @@ def keys_line(
         spans = row(able, able, 0)
     if cells(spans) > width:
         able = [a for a in able if not a.spare]
+    spare = [a for a in able if not (a.urgent or _goes_last(a))]
+    while spare and width >= WHOLE_FROM and cells(row(able, able, 0)) > width:
+        able.remove(spare.pop())  # no word is cut: `?` and the palette have the others
     if cells(spans) <= width:
         return spans
     return fitted(able, lambda left, bare: row(left, left, bare), width, _goes_last)
@@ -91,7 +97,7 @@ def _row(
 
 
 class Footer(LineWidget):
-    """One row: the keys, or for a few seconds a notice."""
+    """Two rows: for a few seconds a notice, and the keys."""
 
     def __init__(
         self,
@@ -111,7 +117,7 @@ class Footer(LineWidget):
         self._stamp: object = None
 
     def say(self, text: str) -> None:
-        """Show a sentence in place of the keys for a few seconds."""
+        """Show a sentence above the keys for a few seconds."""
         self._notice, self._until = flat(text), self._monotonic() + NOTICE_S
         self.repaint()
 
@@ -147,9 +153,11 @@ class Footer(LineWidget):
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
-        if self._notice:
-            return [(" ▸ ", "warn"), (clip(self._notice, width - 4), "text")]
-        return keys_line(self._state, self._source, width, self._refused, self._keys)
+
+        def keys(width: int) -> Line:
+            return keys_line(self._state, self._source, width, self._refused, self._keys)
+
+        return bottom_line(y, self.size.height, self._notice, keys, width)
 
 
 class Note(LineWidget):

@@ -85,18 +85,21 @@ class HistoryView:
         self._app.push_screen(Changes("changes of the whole run", told, files, trees, clock))
 
     def restore(self) -> bool:
-        """Ask whether the files shall go back to the selected point.
+        """Ask whether to restore the selected point, or the best one where none is selected.
 
-        False where none was: then the latest is, and which others there are is said.
+        False where that point has no snapshot, and why was said.
         """
-        if not self._timeline.display or self._timeline.chosen is None:
-            self._point_at_latest()
-            return False
-        point = self._timeline.points[self._timeline.current]
-        target = to_restore(point, self._host.state)
+        if self._timeline.chosen is None:
+            self._select_best()
+        points = self._timeline.points
+        target = to_restore(points[self._timeline.current], self._host.state) if points else None
         if target is None:
-            self._host.say(f"{point.name} has no snapshot: select another point")
-            return True
+            name = points[self._timeline.current].name if points else "this run"
+            arrows = "← →" if self._source.player is None else "↑ ↓"  # it moves with the others
+            told = f"{{restore}} restore: {name} has no snapshot; select another with {arrows}"
+            self._host.say(self._app.keys.told(told))
+            return False
+        point = points[self._timeline.current]
         number = target.number
         if not self._here:
             question = (
@@ -114,16 +117,15 @@ class HistoryView:
         self._app.push_screen(dialog, answered)
         return True
 
-    def _point_at_latest(self) -> None:
-        arrows = "← →" if self._source.player is None else "↑ ↓"  # it moves with the others
-        told = f"select a point with {arrows}, then {{restore}}"
-        points = points_of(self._host.state)  # the pane may not have been shown yet
-        if points:
-            point = next((each for each in reversed(points) if each.whole), points[0])
-            self._pointed = (point.key, self._host.state.run.iteration)
+    def _select_best(self) -> None:
+        state = self._host.state
+        points = self._timeline.points = points_of(state)  # the pane may not have been shown yet
+        saved = [point for point in points if point.whole and to_restore(point, state)]
+        best = [point for point in saved if point.span is state.timeline.best]
+        if saved:
+            point = (best or saved)[-1]
+            self._pointed = (point.key, state.run.iteration)
             self._timeline.choose(point.key)
-            told = f"{point.name} is selected: {arrows} select another, then {{restore}}"
-        self._host.say(self._app.keys.told(f"{{restore}} restore: {told}"))
 
     def refusal(self) -> str | None:
         """Why the files cannot be brought back from here now, and how else; None: they can."""

@@ -14,7 +14,7 @@ VERTICAL = [(0, "-flat"), (15, "-short"), (28, "-tall")]
 """Breakpoints by rows."""
 
 ORDER = tuple(NAMES)
-"""All panes, in the order of their keys: 1 to 9, then 0."""
+"""All panes, in the order of their keys, 1 to 9."""
 
 Groups = tuple[tuple[str, ...], ...]
 
@@ -25,19 +25,19 @@ WIDE: Groups = (
     ("files",),
     ("learnings",),
     ("agent",),
-    ("tests", "prompt", "assessment", "context"),
+    ("tests", "prompt", "details"),
 )
 NORMAL: Groups = (
     ("progress",),
     ("log",),
     ("iterations",),
     ("files", "tests", "learnings"),
-    ("agent", "prompt", "assessment", "context"),
+    ("agent", "prompt", "details"),
 )
 SHORT: Groups = (
     ("progress",),
     ("log",),
-    ("agent", "iterations", "files", "learnings", "tests", "prompt", "assessment", "context"),
+    ("agent", "iterations", "files", "learnings", "tests", "prompt", "details"),
 )
 NARROW: Groups = (
     ("progress",),
@@ -49,8 +49,7 @@ NARROW: Groups = (
         "learnings",
         "tests",
         "prompt",
-        "assessment",
-        "context",
+        "details",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Reading earlier iterations of a run that goes on: tests, prompt, assessment, context together.
+"""Reading earlier iterations of a run that goes on: tests, prompt and details together.
 
 A replay has a time of its own, and the same keys move that.
 """
@@ -27,7 +27,7 @@ class LookingBack:
         self._show(None if latest else numbers[there])
         place = f"iteration {numbers[there]}" if numbers[there] else "before iteration 1"
         more = ", the latest" if latest else "; esc: the latest"
-        self._host.say(f"{place}: tests, prompt, assessment, context{more}")
+        self._host.say(f"{place}: tests, prompt, details{more}")
         return True
 
     def end(self) -> bool:

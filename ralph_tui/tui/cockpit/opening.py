@@ -64,7 +64,8 @@ class OpeningScreen(FirstFrame):
         yield Rows("header", (name, []), ([], []), ([(" ", ""), *state], []))
         with Container(id="body"):
             yield from self._frames.values()
-        yield Rows("footer", ([(" ", ""), *clickable([("q", "key"), (" leave", "text")], "q")], []))
+        leave = clickable([("q", "key"), (" leave", "text")], "q")
+        yield Rows("footer", ([], []), ([(" ", ""), *leave], []))
 
     def on_mount(self) -> None:
         """Begin."""

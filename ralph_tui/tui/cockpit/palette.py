@@ -9,12 +9,16 @@ from typing import Literal
 
 from ralph_tui.commands import SetPermissions, stopping
 from ralph_tui.text.format import count
-from ralph_tui.text.terms import permission_words
 from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.palette import Offer
 
+PERMISSIONS = {
+    "edits": "permissions: may edit files only",
+    "ask": "permissions: may edit files, and asks you before anything else",
+    "skip": "permissions: unrestricted (asks)",
+}
 MOST_PERMITS = 50
 """Denied tools that are offered to be permitted, the most often denied first."""
 LONGEST = 120
@@ -28,9 +32,8 @@ def offers(host: DialogHost) -> Iterator[Offer]:
     for action in ACTIONS:
         if action.name != "palette" and offered(action, live=host.source.live):
             refused = host.refusal(action)
-            text = f"{action.verb}: {action.help}"
             act = partial(host.action_do, action.name)
-            offer = Offer(text, act, refused, host.ralph.keys.shown(action.name))
+            offer = Offer(action.help, act, refused, host.ralph.keys.shown(action.name))
             (able if refused is None else unable).append(offer)
     going = host.source.live and stopping(host.state) is None
     if going:
@@ -61,5 +64,4 @@ def _other_modes(host: DialogHost) -> Iterator[Offer]:
     for mode in modes:
         if mode != needs.mode:
             wish = SetPermissions(mode=mode, allow=needs.allow)
-            text = f"permissions: {permission_words(mode)}"
-            yield Offer(text, partial(host.set_permissions, wish))
+            yield Offer(PERMISSIONS[mode], partial(host.set_permissions, wish))

@@ -312,8 +312,5 @@ class CockpitScreen(BaseScreen):
         self.dialogs.leave()
 
     def on_prompt_pane_edit_wanted(self) -> None:
-        """Edit the next prompt before it is sent; where none is sent, the key is that of export."""
-        if self.source.live and commands.over(self.state) is None and not self.source.lost:
-            self.dialogs.edit_prompt()
-        else:
-            self.action_do("export")
+        """Edit the next prompt before it is sent."""
+        self.dialogs.edit_prompt()

@@ -5,7 +5,7 @@ from ralph_tui.tui.draw.spans import Line, spread
 
 
 class Bar(LineWidget):
-    """One row, something at either edge."""
+    """Something at either edge of its last row."""
 
     def __init__(self, name: str, left: Line, right: Line) -> None:
         super().__init__(id=name)
@@ -13,4 +13,4 @@ class Bar(LineWidget):
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
-        return spread(*self._parts, width) if y == 0 else []
+        return spread(*self._parts, width) if y == self.size.height - 1 else []

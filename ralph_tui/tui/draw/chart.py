@@ -63,12 +63,10 @@ class Heights:
 
 
 def heights(rows: int, *, zoomed: bool = False) -> Heights:
-    """Completion has what the others leave; they are there from a size on that can be read."""
+    """Completion alone, with its axis; `zoomed`, the others are there from a readable size on."""
     axis = 1 if rows >= 2 else 0
-    parts = pace = 0
-    if not zoomed:
-        pushed = 5 if rows >= 20 else 3 if rows >= 11 else 1 if rows >= 5 else 0
-    else:
+    pushed = parts = pace = 0
+    if zoomed:
         pushed = 5 if rows >= 24 else 3 if rows >= 16 else 1
         parts = 6 if rows >= 24 else 4 if rows >= 10 else 0
         pace = 4 if rows >= 24 else 3 if rows >= 16 else 0

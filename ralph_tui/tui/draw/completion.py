@@ -37,7 +37,7 @@ def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
     for part in course.segments:
         raster.polyline(dots(part), HERO)
     shown = Field(columns, rows, raster.cell)
-    _name_rows(shown, course, scale)
+    _name_rows(shown, course, scale, drawn)
     if ahead and goal:
         shown.right[scale.row(goal[1], rows)] = _where(ahead, columns.right - 1)
     return shown.lines()
@@ -62,12 +62,15 @@ def _where(ahead: Ahead, width: int) -> Line:
     return [(f"{AHEAD} ", "dim"), (full if fits else said, "text")]
 
 
-def _name_rows(shown: Field, course: Course, scale: Scale) -> None:
-    """The best with its line and star, then the reading of now, then both ends."""
+def _name_rows(shown: Field, course: Course, scale: Scale, drawn: Sequence[float]) -> None:
+    """The best with its line and star, then the reading of now, then the highest and the lowest.
+
+    Only readings are named: an end of the scale that nothing has reached would be taken for one.
+    """
     rows, now, best = shown.rows, course.now, course.best
     wanted = [(best[1], "good")] if best else []
     wanted += [(now[1], "text strong")] if now else []
-    wanted += [(scale.high, "dim"), (scale.low, "dim")]
+    wanted += [(max(drawn), "dim"), (min(drawn), "dim")] if drawn else []
     placed: dict[int, tuple[float, str]] = {}
     for value, style in wanted:
         placed.setdefault(scale.row(value, rows), (value, style))

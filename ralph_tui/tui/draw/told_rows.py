@@ -1,4 +1,4 @@
-"""Rows that are told, and the last row of a screen: its keys, or for a while an answer to one."""
+"""Rows that are told, and the last rows of a screen: an answer to a key, and the keys below it."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,6 +7,18 @@ from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat, spread
 
 NOTICE_S = 5.0
 """How long an answer to a key stands."""
+LOW = 15
+"""Rows of a terminal below which messages have no row of their own."""
+
+
+def bottom_line(y: int, height: int, message: str, keys: Callable[[int], Line], width: int) -> Line:
+    """A row of the last rows: the message above, the keys below, which nothing covers.
+
+    Where there is one row, the message takes it for as long as it stands.
+    """
+    if y >= height - 1 and (height > 1 or not message):
+        return keys(width)
+    return [(" ", ""), (clip(message, width - 2), "accent")] if message and y == 0 else []
 
 
 class Rows(LineWidget):
@@ -33,7 +45,7 @@ class Rows(LineWidget):
 
 
 class AnswerRow(LineWidget):
-    """The last row: what the keys do now, or an answer to one."""
+    """The last rows: an answer to a key, and what the keys do now."""
 
     def __init__(self, name: str, monotonic: Callable[[], float]) -> None:
         super().__init__(id=name)
@@ -64,6 +76,4 @@ class AnswerRow(LineWidget):
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
-        if self._answer:
-            return [(" ▸ ", "warn"), (clip(self._answer, width - 4), "text")]
-        return self.keys_line(width)
+        return bottom_line(y, self.size.height, self._answer, self.keys_line, width)

@@ -19,7 +19,7 @@ from ralph_tui.text.format import count, day_and_clock, duration
 from ralph_tui.text.terms import LEVELS, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING, Term
 from ralph_tui.tui.draw.fitting import Field, fit, join
 from ralph_tui.tui.draw.key_row import fitted
-from ralph_tui.tui.draw.spans import Line, flat, wrap
+from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
 from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.fleet import words
@@ -28,6 +28,14 @@ from ralph_tui.tui.fleet.view import FleetView
 from ralph_tui.tui.list_keys import key_spans
 
 SEPARATOR = " · "
+TITLE = 12
+"""Cells that the fleet's title keeps, as far as it needs them."""
+KEPT = ("help", "leave", "decide", "open")
+"""Actions that the row of keys leaves out last."""
+SPARED = ("guide", "stop", "log", "abort", "pause")
+"""Those that it leaves out first."""
+WHOLE_FROM = 80
+"""Columns from which every key that it names has its word."""
 
 
 def head(view: FleetView, width: int) -> tuple[Line, Line]:
@@ -48,15 +56,17 @@ def head(view: FleetView, width: int) -> tuple[Line, Line]:
     took = duration((end - started.at).total_seconds()) if started is not None else ""
     slotted: list[Line] = [[]]
     if view.live:
-        told = f"{used} of {count(slots, 'slot')} used"
-        slotted = [[(told, "dim")], [(f"{used}/{slots}", "dim")], []]
+        idle = sum(row.waits for row in view.rows)
+        told = f"{used} of {count(slots, 'slot')} used{f', {idle} only waiting' if idle else ''}"
+        brief = f"{used}/{slots} slots{f', {idle} waiting' if idle else ''}"
+        slotted = [[(told, "dim")], [(brief, "dim")], [(f"{used}/{slots}", "dim")], []]
     fields = [
         Field([[(count(len(view.rows), "loop"), "dim")], []], 0),
         Field(slotted, 1),
         Field([[(whole, style)], [(spent, style)], []], 3),
         Field([[(took, "dim")], []], 2),
     ]
-    shown = fit(fields, max(0, width - 4 - len(name)))
+    shown = fit(fields, max(0, width - 4 - len(name) - min(TITLE, cells(left[1:]))))
     return left, join(shown)
 
 
@@ -198,7 +208,11 @@ class KeysRow(AnswerRow):
         def draw(shown: Sequence[FleetKey], bare: int) -> Line:
             return key_spans(shown, self._keys, bare, lambda key: verb(key, self._view))
 
-        return fitted(self._able(), draw, width, lambda k: k.action in ("help", "leave", "decide"))
+        able = self._able()
+        for action in SPARED if width >= WHOLE_FROM else ():
+            if cells(draw(able, 0)) > width:  # no word is cut: `?` and the palette have the others
+                able = [key for key in able if key.action != action]
+        return fitted(able, draw, width, lambda key: key.action in KEPT)
 
     def _able(self) -> list[FleetKey]:
         """The keys that can be used."""

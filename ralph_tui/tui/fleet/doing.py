@@ -139,7 +139,7 @@ class Doing:
         for number, key in enumerate(KEYS):
             if key.action not in NO_COMMANDS:
                 why = key.refusal(self._view) or None
-                text = f"{verb(key, self._view)}: {key.help}"
+                text = key.help
                 shown = key.shown(self._app.keys)
                 offers.append(Offer(text, partial(self.do, number), why, shown))
         offers.sort(key=lambda offer: offer.refused is not None)

@@ -84,4 +84,6 @@ def verb(key: FleetKey, view: FleetView) -> str:
         return "go on"
     if key.action == "log" and view.log:
         return "loops"
+    if key.action == "decide" and view.asking is not None and view.asking is not row:
+        return f"answer {view.asking.id}"
     return key.verb

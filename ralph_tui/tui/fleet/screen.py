@@ -17,7 +17,7 @@ from ralph_tui.ports.fleet_source import FleetSource
 from ralph_tui.tui.app import RalphApp, SideScreen
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.draw.spans import Line
-from ralph_tui.tui.draw.told_rows import Rows
+from ralph_tui.tui.draw.told_rows import LOW, Rows
 from ralph_tui.tui.fleet import bars
 from ralph_tui.tui.fleet.dialogs import FleetDialogs
 from ralph_tui.tui.fleet.doing import Doing
@@ -138,7 +138,7 @@ class FleetScreen(BaseScreen):
         below = 0 if view.log else below
         self.detail.tell(*bars.detail(view, width, below))
         self.table.display = not view.log
-        room = max(1, height - 2 - len(above))
+        room = max(1, height - (2 if height < LOW else 3) - len(above))
         rows = room - 1 if view.log else self._log_height(room - below)
         title: Line = [("what happened", "title")]
         self.log_title.tell(*([(title, [])] if rows else []))
@@ -172,6 +172,7 @@ class FleetScreen(BaseScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Other sizes have other rows."""
+        self.set_class(self.app.size.height < LOW, "-low")
         self.show()
 
     def on_list_table_moved(self) -> None:

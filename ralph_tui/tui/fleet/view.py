@@ -29,6 +29,13 @@ class LoopRow:
         """It waits for an answer, and somebody can hear one."""
         return bool(self.loop.question) and not self.gone and not self.loop.over
 
+    @property
+    def waits(self) -> bool:
+        """It has a slot and does nothing: it asks, is paused, or waits for a limit."""
+        loop = self.loop
+        held = self.asks or loop.phase in ("paused", "limited")
+        return loop.status == "running" and held and not self.gone
+
 
 @dataclass
 class FleetView:

@@ -7,7 +7,7 @@ from shlex import join
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.format import count, day_and_clock
-from ralph_tui.text.terms import NEEDS_YOU, WARNING
+from ralph_tui.text.terms import NEEDS_YOU, PHASES, WARNING
 from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
@@ -25,7 +25,7 @@ def head(place: str, listing: Listing) -> tuple[Line, Line]:
     """Whose runs these are, and how many."""
     total = len(listing.names)
     live = sum(row.live for row in listing.rows.values())
-    told = f"{listing.selected + 1} of {count(total, 'run')}" if total else ""
+    told = count(total, "run") if total else ""
     if not listing.loaded:
         told = told or "looking for runs…"
     right: Line = [(told, "dim")]
@@ -48,7 +48,7 @@ def notes(
 def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
     """Its name, how it stands, what it cost, and the key that opens it."""
     key = keys.of("home_fleet")[0]
-    mark, style = (NEEDS_YOU.glyph, "warn") if glance.asking else ("▸", "accent")
+    mark, style = (NEEDS_YOU.glyph, "warn") if glance.asking else (PHASES["agent"].glyph, "accent")
     if not glance.live:
         mark, style = "■", "dim"
     named = f"{glance.name} {glance.title}".strip()

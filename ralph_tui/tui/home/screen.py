@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from ralph_tui.errors import RalphError
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.draw.told_rows import Rows
+from ralph_tui.tui.draw.told_rows import LOW, Rows
 from ralph_tui.tui.home import bars
 from ralph_tui.tui.home.empty import EmptyState
 from ralph_tui.tui.home.keys import KEYS, opening, resuming
@@ -166,14 +166,13 @@ class HomeScreen(BaseScreen):
     def _show(self) -> None:
         if not self.is_mounted:
             return
-        now, width = self._clock(), self.app.size.width
+        now, (width, height) = self._clock(), self.app.size
         self.head.tell(bars.head(self._runs.place, self.listing))
         self.notes.tell(
             *bars.notes(self._said, self.listing, self._runs.lost(), width, self.ralph.keys)
         )
         self.table.show(now, self._problem)
-        tall = self.app.size.height >= DETAIL_ROWS
-        self.detail.tell(*(bars.detail(self.listing, now) if tall else ()))
+        self.detail.tell(*(bars.detail(self.listing, now) if height >= DETAIL_ROWS else ()))
         self.foot.follow(self.listing)
 
     async def _show_what_to_do_first(self) -> None:
@@ -192,6 +191,7 @@ class HomeScreen(BaseScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Other widths have other rows."""
+        self.set_class(self.app.size.height < LOW, "-low")
         self._show()
 
     def on_list_table_moved(self) -> None:

@@ -43,13 +43,13 @@ def outcome(result: GateResult) -> tuple[Tone, str]:
     counts = result.counts
     if not counts.total:
         return "warn", f"{ended}: {counts.runner} ran, and no test with it"
-    says = f"{ended}: {counts.passed} of {counts.total} tests pass ({counts.runner})"
+    says = f"{counts.passed} of {counts.total} tests pass ({counts.runner}), {ended}"
     if result.ok:
         return "warn", f"{says}; {PASSES}"
     if not counts.failed + counts.errors:
         return "warn", f"{says}; yet it fails: what else does it check?"
     begins = percent(100 * counts.passed / counts.total)
-    return "plain", f"{says}; a run would begin at {begins}"
+    return "plain", f"it can be measured: {says}; a run would begin at {begins}"
 
 
 def _uncounted(result: GateResult, ended: str) -> tuple[Tone, str]:

@@ -141,8 +141,8 @@ class Changes(Modal[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter", "close", show=False),
-        Binding("right,n,tab", "file(1)", show=False),
-        Binding("left,p,shift+tab", "file(-1)", show=False),
+        Binding("right,tab", "file(1)", show=False),
+        Binding("left,shift+tab", "file(-1)", show=False),
         Binding("down,j", "roll(1)", show=False),
         Binding("up,k", "roll(-1)", show=False),
         Binding("pagedown,space", "page(1)", show=False),

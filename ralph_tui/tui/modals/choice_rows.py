@@ -8,7 +8,7 @@ from ralph_tui.tui.modals.modal import pressing
 
 MOST_DIGITS = 9
 """Options that have a digit; an own answer is `OWN`."""
-OWN = "0"
+OWN = "w"
 
 
 def place_words(index: int, of: Sequence[AgentChoice]) -> str:

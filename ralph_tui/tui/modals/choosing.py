@@ -90,7 +90,7 @@ class Choosing(Modal[T]):
 
     def lay(self) -> None:
         """Draw it as it stands now."""
-        columns, rows = self.app.size
+        columns, rows = self.room
         framed = rows >= FRAMED_ROWS
         dialog = self.query_one(".dialog", Vertical)
         dialog.set_class(not framed, "-bare")
@@ -98,7 +98,7 @@ class Choosing(Modal[T]):
         told = self.rows(max(8, min(columns, WIDEST) - around))
         widest = max(cells(row) for row in told)
         dialog.styles.width = min(columns, WIDEST, max(widest, 40) + around)
-        height = max(1, rows - 1 - (FRAME_ROWS if framed else 0))
+        height = max(1, rows - (FRAME_ROWS if framed else 0))
         self.query_one(ScrollText).show(told, min(height, len(told)))
         self.show_keys()
 

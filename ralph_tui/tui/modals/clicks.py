@@ -12,6 +12,7 @@ NAMES = {
     "tab": "tab",
     "?": "question_mark",
     "+": "plus",
+    "*": "asterisk",
     ":": "colon",
     "/": "slash",
     "↑": "up",

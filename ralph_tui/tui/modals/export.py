@@ -12,7 +12,7 @@ from ralph_tui.tui.modals.choosing import Choice, Choosing
 from ralph_tui.tui.modals.modal import Pair, key_name
 
 What = Literal["screen", "pane", "picture", "report", "events"]
-KEYS: dict[str, What] = {"t": "screen", "p": "pane", "s": "picture", "m": "report", "j": "events"}
+KEYS: dict[str, What] = {"1": "screen", "2": "picture", "3": "pane", "4": "report", "5": "events"}
 LONGEST_PATH = 12
 """Rows of a path: it is never cut."""
 
@@ -53,18 +53,18 @@ class Export(Choosing[None]):
     def choices(self) -> Sequence[Choice]:
         """See `Choosing`."""
         return (
-            Choice("t", "this screen", "text"),
-            Choice("s", "this screen", "a picture (SVG)"),
-            Choice("p", f"the pane “{self._pane}”", "text, all of its rows"),
-            Choice("m", "the report", "Markdown"),
-            Choice("j", "the events", "JSON, one per line"),
+            Choice("1", "this screen", "text"),
+            Choice("2", "this screen", "a picture (SVG)"),
+            Choice("3", f"the pane “{self._pane}”", "text, all of its rows"),
+            Choice("4", "the report", "Markdown"),
+            Choice("5", "the events", "JSON, one per line"),
             *([Choice("y", "copy its path")] if self._path else []),
             Choice("esc", "close"),
         )
 
     def pairs(self) -> Sequence[Pair]:
         """See `Modal`."""
-        short = {"t": "text", "s": "picture", "p": "pane", "m": "report", "j": "events"}
+        short = {"1": "text", "2": "picture", "3": "pane", "4": "report", "5": "events"}
         return [(key, short.get(key, verb)) for key, verb in super().pairs()]
 
     def rows(self, width: int) -> list[Line]:

@@ -58,13 +58,13 @@ def _sign(term: Term, words: str = "") -> tuple[str, str]:
 
 BESIDE: dict[str, Sequence[tuple[str, str]]] = {
     "watch": (
-        ("1-0 tab", "a pane by number; the next"),
+        ("1-9 tab", "a pane by number; the next"),
         ("↑ ↓", "move in it; page, home, end"),
         ("enter", "open what is selected"),
         ("esc", "close; then all panes again"),
         ("mouse", "click; shift+drag selects"),
     ),
-    "steer": (("8, {export}", "edit the next prompt once"),),
+    "steer": (("8, e", "edit the next prompt once"),),
     "go back": (
         ("3, ← →", "select an iteration"),
         ("v", "mark it, to compare two"),
@@ -84,8 +84,9 @@ An action in braces stands for its key.
 IN_A_QUESTION: Block = (
     "in a question",
     (
-        ("y n …", "its letters answer"),
-        ("e", "edit what is proposed"),
+        ("y n", "yes, no; a aborts"),
+        ("e g", "edit it; with guidance"),
+        ("w", "answer in your own words"),
         ("space", "stop its countdown"),
         ("↑ ↓", "read on"),
         ("esc", "answer later; {decide} opens it"),
@@ -104,7 +105,7 @@ LEARNINGS: Block = (
     "learnings",
     (
         ("5, enter", "all about one of them"),
-        ("p m e d", "pin, mute, edit, delete it"),
+        ("* m e x", "pin, mute, edit, delete it"),
     ),
 )
 
@@ -120,7 +121,7 @@ SIGNS: tuple[Block, ...] = (
             _sign(LEVELS["owner"], "what you asked for"),
             ("└", "what was done about it"),
             _sign(BEST, "the best so far"),
-            ("○", "the iteration that runs"),
+            _sign(PHASES["agent"], "the iteration that runs"),
             _sign(ROLLED_BACK, "files were restored"),
             _sign(CHECKPOINTS["key"], "saved by key (◦ by timer)"),
             _sign(ROLLOVER, "a fresh session went on"),
@@ -131,7 +132,7 @@ SIGNS: tuple[Block, ...] = (
         "what the run does",
         tuple(
             _sign(PHASES[name])
-            for name in ("agent", "thinking", "verifying", "limited", "paused", "finished")
+            for name in ("starting", "agent", "thinking", "verifying", "limited", "paused")
         ),
     ),
     (
@@ -237,7 +238,7 @@ class Help(Reading[None]):
     def lay(self) -> None:
         """See `Reading`."""
         self.query_one("#help").border_title = Content(" help ")
-        wide, high = self.app.size
+        wide, high = self.room
         self.text.show(
-            columns(self._told, max(8, wide - FRAME - ScrollText.EDGE)), max(1, high - 3)
+            columns(self._told, max(8, wide - FRAME - ScrollText.EDGE)), max(1, high - 2)
         )

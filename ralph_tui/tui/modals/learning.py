@@ -21,14 +21,14 @@ from ralph_tui.tui.panes.learning_rows import card_rows
 WIDEST = 76
 AROUND = 6
 """Cells of frame, padding and margin beside the rows."""
-ABOVE = 3
-"""Rows of the frame and the keys."""
+ABOVE = 2
+"""Rows of the frame."""
 
 
 class LearningCard(Reading[Change]):
     """Answers what is wished; it stays until it is closed, and follows what the run records."""
 
-    CHANGES: ClassVar[dict[str, str]] = {"p": "pin", "m": "mute", "e": "edit", "d": "delete"}
+    CHANGES: ClassVar[dict[str, str]] = {"*": "pin", "m": "mute", "e": "edit", "x": "delete"}
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class LearningCard(Reading[Change]):
 
     def lay(self) -> None:
         """See `Reading`; the view stays where it is."""
-        columns, rows = self.app.size
+        columns, rows = self.room
         width = max(20, min(WIDEST, columns) - AROUND - ScrollText.EDGE)
         foot = self._told(width)
         self.query_one("#learning-card").styles.width = min(WIDEST, columns)
@@ -88,10 +88,10 @@ class LearningCard(Reading[Change]):
         """See `Modal`."""
         learning = self.seen.learning
         changes = [
-            ("p", "unpin" if learning.pinned else "pin"),
+            ("*", "unpin" if learning.pinned else "pin"),
             ("m", "unmute" if learning.muted else "mute"),
             ("e", "edit"),
-            ("d", "delete"),
+            ("x", "delete"),
         ]
         scroll = [("↑", ""), ("↓", "scroll")] if self.text.hidden else []
         return (*([] if self.reading else changes), *scroll, ("esc", "close"))
@@ -102,7 +102,7 @@ class LearningCard(Reading[Change]):
         if named is None:
             return False
         if self.reading:
-            self.answer(f"{event.key} {named}: {self.reading}", "warn")
+            self.answer(f"{key_name(event)} {named}: {self.reading}", "warn")
             return True
         learning = self.seen.learning
         changes: dict[str, Change] = {

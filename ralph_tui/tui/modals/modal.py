@@ -1,4 +1,4 @@
-"""What all dialogs share: their keys in the last row, and blindness to keys typed too early.
+"""What all dialogs share: room below the header, keys in the last row, blindness to early keys.
 
 Rule: a key that is pressed in a dialog does something or says why not; where a key is written, a
 click presses it.
@@ -17,7 +17,8 @@ from textual.timer import Timer
 
 from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget, StyledScreen
-from ralph_tui.tui.draw.spans import Line, clickable, clip, flat
+from ralph_tui.tui.draw.spans import Line, clickable, flat
+from ralph_tui.tui.draw.told_rows import LOW, bottom_line
 from ralph_tui.tui.draw.veil import Veiled
 
 T = TypeVar("T")
@@ -31,6 +32,8 @@ STILL_S, LONGEST_S = 1.0, 1.5
 is no answer. But not for longer than `LONGEST_S` after opening: then a key is meant."""
 TOLD_S = 3.0
 """How long a swallowed key is told of."""
+HEADER, BELOW = 3, 2
+"""Rows above and below a dialog, which it leaves to the screen's header and to its own keys."""
 NO_FURTHER = "there is nothing further that way"
 
 Pair = tuple[str, str]
@@ -41,6 +44,7 @@ NAMES = {
     "esc": "escape",
     "?": "question_mark",
     "+": "plus",
+    "*": "asterisk",
     "<": "less_than_sign",
     ">": "greater_than_sign",
     **{arrow: name for name, arrow in ARROWS.items()},
@@ -78,7 +82,7 @@ class Below(Protocol):
 
 
 class KeysRow(LineWidget):
-    """The last row: what the keys do here, or for a moment what came of the last one."""
+    """The last rows: for a moment what came of the last key, and what the keys do here."""
 
     def __init__(self) -> None:
         super().__init__(id="dialog-keys")
@@ -86,9 +90,11 @@ class KeysRow(LineWidget):
         self.said = ""
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`; the key that leads back is left out last."""
-        if self.said:
-            return [(" ▸ ", "warn"), (clip(self.said, width - 4), "text")]
+        """See `LineWidget`."""
+        return bottom_line(y, self.size.height, self.said, self._keys, width)
+
+    def _keys(self, width: int) -> Line:
+        """The key that leads back is left out last."""
         told: list[list[Pair]] = [[]]
         for pair in self.pairs:  # keys that do the same stay together
             told[-1].append(pair)
@@ -145,6 +151,16 @@ class Modal(ModalScreen[T], Veiled[T]):
         """What the keys do now; those that work in every dialog come by themselves."""
         return (("esc", "close"),)
 
+    @property
+    def room(self) -> tuple[int, int]:
+        """Cells and rows for the dialog with its frame."""
+        columns, rows = self.app.size
+        return columns, max(1, rows - (1 if rows < LOW else HEADER + BELOW))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """A low screen has no header, and one row for the keys."""
+        self.set_class(self.app.size.height < LOW, "-low")
+
     def on_mount(self) -> None:
         """Begin to be blind."""
         self.tell_how()
@@ -195,7 +211,7 @@ class Modal(ModalScreen[T], Veiled[T]):
                     self.tell(f"{key_name(event)} does nothing here: {instead}")
 
     def tell(self, words: str) -> None:
-        """Say something in place of the keys for a moment."""
+        """Say something above the keys for a moment."""
         if self._taking_back is not None:
             self._taking_back.stop()  # it was to take back an older answer, not this one
         self.keys_row.said = flat(words)
@@ -208,7 +224,7 @@ class Modal(ModalScreen[T], Veiled[T]):
             self.tell(NO_FURTHER)
 
     def tell_how(self) -> None:
-        """What stands in the last row otherwise."""
+        """Nothing is said any more."""
         self.keys_row.said = ""
         self.show_keys()
 

@@ -103,11 +103,11 @@ class Palette(Modal[Callable[[], None] | None]):
         self._draw()
 
     def _draw(self) -> None:
-        columns, rows = self.app.size
+        columns, rows = self.room
         framed = rows >= FRAMED_ROWS
         self.query_one("#palette").set_class(not framed, "-bare")
         width = min(columns, WIDEST) - (FRAME_CELLS if framed else 0) - ScrollText.EDGE
-        height = max(1, min(len(self._all), rows - 2 - (FRAME_ROWS if framed else 0)))
+        height = max(1, min(len(self._all), rows - 1 - (FRAME_ROWS if framed else 0)))
         told = [self._row(index, max(8, width)) for index in range(len(self.found))]
         self._list.show(told or [[("no command is called so", "dim")]], height)
         top = self._list.top

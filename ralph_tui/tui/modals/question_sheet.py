@@ -5,12 +5,14 @@ it scrolls.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.editor import Editor
+from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.modals.question_evidence import MOST_ROWS
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
@@ -50,13 +52,13 @@ class Sheet(Vertical):
 
     def measure(self) -> tuple[int, int]:
         """Fit into the terminal; the room that is left for texts."""
-        columns, rows = self.app.size
+        columns, rows = cast("Modal[object]", self.screen).room
         framed = rows >= FRAMED_ROWS
         self.set_class(not framed, "-bare")
         width = min(columns, WIDEST)
         self.styles.width = width
         width = max(8, width - (FRAME_CELLS if framed else 0) - ScrollText.EDGE)
-        self.room = (width, max(1, rows - 1 - (2 if framed else 0)))
+        self.room = (width, max(1, rows - (2 if framed else 0)))
         return self.room
 
     def place(

@@ -21,8 +21,8 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 WIDEST = 110
 """Cells: longer rows are hard to read."""
-FRAME, BESIDE = 4, 3
-"""Cells of the frame with its margin; rows of the frame and the keys."""
+FRAME, BESIDE = 4, 2
+"""Cells of the frame with its margin; rows of the frame."""
 LONGEST = 200
 """Rows of one line."""
 ROOM = 8
@@ -35,7 +35,7 @@ _INDENT = re.compile(r"\s*(?:[-*>]|\d+\.)\s+")
 
 
 class Report(Reading[None]):
-    """`e` writes it into a file; `y` copies where that is."""
+    """`E` writes it into a file; `y` copies where that is."""
 
     HELPS = (("q", "leave"),)
 
@@ -65,11 +65,11 @@ class Report(Reading[None]):
         """See `Modal`."""
         copy = [("y", "copy its path")] if self._path else []
         scroll = (("↑", ""), ("↓", "scroll"))
-        return (*scroll, ("e", "write it into a file"), *copy, ("esc", "close"))
+        return (*scroll, ("E", "export"), *copy, ("esc", "close"))
 
     def take_key(self, event: events.Key) -> bool:
         """See `Modal`."""
-        if event.key == "e":
+        if event.key == "E":
             self._write()
         elif event.key == "y" and self._path:
             self.app.copy_to_clipboard(self._path)
@@ -80,7 +80,7 @@ class Report(Reading[None]):
 
     def lay(self) -> None:
         """See `Reading`."""
-        columns, rows = self.app.size
+        columns, rows = self.room
         frame = self.query_one("#report")
         frame.border_title = Content(" report ")
         frame.styles.width = min(columns, WIDEST)

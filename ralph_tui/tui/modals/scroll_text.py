@@ -55,7 +55,7 @@ class ScrollText(LineWidget):
             return spans
         first = self.top * height // count
         last = max(first, (self.top + height) * height // count - 1)
-        thumb = ("┃", "dim") if first <= y <= last else ("│", "faint")
+        thumb = ("┃", "dim") if first <= y <= last else (" ", "")
         return [*spans, (" " * (room - cells(spans) + 1), ""), thumb]
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:

@@ -119,7 +119,7 @@ class AgentPane(RowsPane):
 
     def _tool(self, entry: AgentRow, head: Line, width: int, *, expanded: bool) -> list[Line]:
         tool = clip(flat(entry.tool, 80), 14)
-        spans: Line = [*head, ("▾ " if expanded else "▸ ", "dim")]
+        spans: Line = [*head, ("▾ " if expanded else "▪ ", "dim")]
         spans += [(f"{tool:<5} ", "accent" if not entry.nested else "dim")]
         result = self._result(entry, max(12, width // 2))
         room = width - cells(spans) - cells(result) - 2

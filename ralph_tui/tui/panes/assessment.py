@@ -1,8 +1,6 @@
-"""What an iteration came to, how the next one goes about it, and what does not fit."""
+"""What an iteration came to, how the next one goes about it, and what does not fit. Pure."""
 
 from collections.abc import Iterable
-from datetime import datetime
-from typing import ClassVar
 
 from ralph_tui.events import (
     AssessmentMade,
@@ -11,72 +9,62 @@ from ralph_tui.events import (
     StrategyPlanned,
     ValidationDone,
 )
-from ralph_tui.state import RunState
+from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import count, duration, money
 from ralph_tui.text.terms import APPROACHES, GOOD, SEVERITIES, WARNING, in_words
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import level_mark
-from ralph_tui.tui.panes.iteration_pane import IterationPane
 
 ROWS = 6
 """Rows that one statement may take."""
 GUESSED = "guessed from words"
 
 
-class AssessmentPane(IterationPane):
-    """Assessment, strategy, what validation found, a second opinion, and what models cost."""
+def assessment_rows(
+    state: RunState, span: IterationSpan | None, width: int, *, chosen: bool
+) -> list[Line]:
+    """What is known of an iteration; `chosen`: it is an earlier one that is looked at."""
+    known = state.intelligence
+    foreign = _foreign(state, span.number, width) if span is not None else []
+    if foreign:
+        return foreign
+    if span is None or not (known.assessments or known.strategies):
+        return [[(_nothing(state), "dim")]]
+    k = span.number
+    rows: list[Line] = []
+    if strategy := known.strategies.get(k):
+        rows += _strategy(strategy, width)
+    rows += _issues(known.validations.get((k, "before")), width)
+    assessed = k if k in known.assessments or chosen else k - 1
+    if assessment := known.assessments.get(assessed):
+        rows += [[]] if rows else []
+        # Beside a measured reading it would be a second figure for one thing.
+        rows += _assessment(assessment, width, estimated=state.run.source == "estimate")
+        rows += _second_opinion(known.refined.get(assessed), width)
+        rows += _verdict(known.judged, assessed, width)
+        rows += _issues(known.validations.get((assessed, "after")), width)
+    return rows or [[("nothing was assessed in this iteration", "dim")]]
 
-    key: ClassVar[str] = "assessment"
 
-    def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
-        spans = state.timeline.spans
-        said = state.intelligence.revision, state.foreign.revision
-        return (*said, spans[-1].number if spans else None)
+def _nothing(state: RunState) -> str:
+    started = state.run.started
+    if tool := state.foreign.tool:
+        return f"not recorded: {tool} says nothing of this iteration"
+    off = started is not None and started.config.get("intelligence.enabled") is False
+    return "switched off: intelligence.enabled" if off else "nothing is assessed yet"
 
-    def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
-        span, known = self.span, self.state.intelligence
-        past: list[Line] = [self.past()] if self.chosen is not None else []
-        foreign = _foreign(self.state, span.number, width) if span is not None else []
-        if foreign:
-            return [*past, *foreign]
-        if span is None or not (known.assessments or known.strategies):
-            return [*past, [(self._nothing(), "dim")]]
-        k = span.number
-        rows: list[Line] = []
-        if strategy := known.strategies.get(k):
-            rows += _strategy(strategy, width)
-        rows += _issues(known.validations.get((k, "before")), width)
-        assessed = k if k in known.assessments or self.chosen is not None else k - 1
-        if assessment := known.assessments.get(assessed):
-            rows += [[]] if rows else []
-            # Beside a measured reading it would be a second figure for one thing.
-            estimated = self.state.run.source == "estimate"
-            rows += _assessment(assessment, width, estimated=estimated)
-            rows += _second_opinion(known.refined.get(assessed), width)
-            rows += _verdict(known.judged, assessed, width)
-            rows += _issues(known.validations.get((assessed, "after")), width)
-        return [*past, *(rows or [[("nothing was assessed in this iteration", "dim")]])]
 
-    def _nothing(self) -> str:
-        started = self.state.run.started
-        if tool := self.state.foreign.tool:
-            return f"not recorded: {tool} says nothing of this iteration"
-        off = started is not None and started.config.get("intelligence.enabled") is False
-        return "switched off: intelligence.enabled" if off else "nothing is assessed yet"
-
-    def subtitle(self, width: int) -> Line:
-        """See `Pane`: what the help of models has cost so far."""
-        known = self.state.intelligence
-        if known.asked is not None:
-            return [(f"a model is asked: {in_words(known.asked.purpose)}", "accent")]
-        if not known.help_calls:
-            return []
-        cost = "" if known.help_cost_usd is None else f", {money(known.help_cost_usd, exact=True)}"
-        failed = f", {known.help_failed} without an answer" if known.help_failed else ""
-        asked = count(known.help_calls, "question")
-        return [(f"help of models: {asked}{failed}, {duration(known.help_seconds)}{cost}", "dim")]
+def model_help(state: RunState) -> Line:
+    """What the help of models has cost so far; nothing where none was asked."""
+    known = state.intelligence
+    if known.asked is not None:
+        return [(f"a model is asked: {in_words(known.asked.purpose)}", "accent")]
+    if not known.help_calls:
+        return []
+    cost = "" if known.help_cost_usd is None else f", {money(known.help_cost_usd, exact=True)}"
+    failed = f", {known.help_failed} without an answer" if known.help_failed else ""
+    asked = count(known.help_calls, "question")
+    return [(f"help of models: {asked}{failed}, {duration(known.help_seconds)}{cost}", "dim")]
 
 
 def _foreign(state: RunState, iteration: int, width: int) -> list[Line]:

@@ -1,148 +1,100 @@
-"""The context window: how full it is, how full it got in each iteration, and what was handed over.
+"""The context window: how full it is, how full it got in each iteration, and handoffs. Pure.
 
 Rule: thresholds, level and forecast are asked of `analysis.context`; a window of which nothing is
 known is said to be so.
 """
 
-from datetime import datetime
-from typing import ClassVar
-
 from ralph_tui.analysis import context as known
 from ralph_tui.events import HandoffWritten
 from ralph_tui.layers.context.levels import Thresholds, level_of
-from ralph_tui.ports.source import Source
-from ralph_tui.state import ContextUse, RunState
+from ralph_tui.state import ContextUse, IterationSpan, RunState
 from ralph_tui.state.context_wording import item_words, shrunk_words, written_words
 from ralph_tui.text.format import clock, count, filled
 from ralph_tui.text.terms import CONTEXT_LEVELS, CONTEXT_TONES, FORGOT, NOT_RECORDED, ROLLOVER, Tone
 from ralph_tui.tui.draw.spans import Line, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import tokens
-from ralph_tui.tui.panes.iteration_pane import IterationPane
-from ralph_tui.tui.panes.recorded_text import read_inside, text_rows
+from ralph_tui.tui.panes.recorded_text import text_rows
 
 WIDEST = 50
 """Cells of a bar."""
-LEAST_BARS = 3
-"""Iterations whose bars are drawn, however little room there is."""
-SCARCE = 12
-"""Rows below which what explains itself elsewhere is left out."""
-PRESENT_ROWS = 8
-"""What is said of the running session takes about so many."""
 LABEL = 9
 """Cells of the word before a statement."""
 ROWS = 4
 """Rows that one statement may take."""
 
 
-class ContextPane(IterationPane):
-    """Reads the handoffs that the journal names."""
+def context_rows(
+    state: RunState, width: int, *, scarce: bool, most: int | None = None
+) -> list[Line]:
+    """The running session, and how full the window got in each iteration, of the last `most`.
 
-    key: ClassVar[str] = "context"
+    Where rows are `scarce`, what explains itself elsewhere is left out.
+    """
+    return [*_present(state, width, scarce=scarce), *_peaks(state, width, most, scarce=scarce)]
 
-    def __init__(self, source: Source) -> None:
-        super().__init__()
-        self._source = source
-        self._read: dict[int, tuple[str, str]] = {}
-        """By number of the event: text, and why there is none."""
 
-    def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
-        spans = state.timeline.spans
-        phase = state.run.session_running
-        return (state.context.revision, spans[-1].number if spans else None, phase)
+def past_context_rows(state: RunState, span: IterationSpan | None, width: int) -> list[Line]:
+    """How full the window got in an earlier iteration."""
+    use = known.use_of(state, span) if span is not None else None
+    if use is None:
+        return [[("no session has run in it", "dim")]]
+    rows = [_bar_row(use, known.thresholds(state), 3, width), _sessions(use)]
+    if not known.handoffs_of(state, span):
+        rows.append([("no session of it handed over", "dim")])
+    return rows
 
-    def changed(self) -> None:
-        """See `Pane`; an edited handoff is another event, and is read again."""
-        self._read = {
-            handoff.seq: self._read.get(handoff.seq) or self._text(handoff)
-            for handoff in self._handoffs()
-            if handoff.path
-        }
 
-    def _text(self, handoff: HandoffWritten) -> tuple[str, str]:
-        """What it said then: an edit that came later has set aside what had been made."""
-        folder = self._source.folder
-        if not handoff.edited_by:
-            made, none = read_inside(folder, as_made(handoff.path), "handoff")
-            if not none:
-                return made, ""
-        return read_inside(folder, handoff.path, "handoff")
+def _peaks(state: RunState, width: int, most: int | None, *, scarce: bool) -> list[Line]:
+    history = state.context.history
+    if not history:
+        return []
+    shown, digits = history[-most:] if most else history, len(str(history[-1].iteration))
+    head: Line = [("fullest in each iteration", "dim")]
+    if len(shown) < len(history):
+        head.append((f", the last {len(shown)} of {len(history)}", "dim"))
+    limits = known.thresholds(state)
+    gap: list[Line] = [] if scarce else [[]]
+    return [*gap, head, *(_bar_row(use, limits, digits, width) for use in shown)]
 
-    def _handoffs(self) -> list[HandoffWritten]:
-        """The newest first: those of the iteration that is looked at, or the last of the run."""
-        if self.chosen is None:
-            return self.state.context.handoffs[-1:]
-        return known.handoffs_of(self.state, self.span)[::-1]
 
-    def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
-        if self.chosen is not None:
-            rows = [self.past(), *self._past(width)]
-        else:
-            rows = _present(self.state, width, scarce=height < SCARCE)
-            rows += self._peaks(width, height)
-        for handoff in self._handoffs():
-            rows += [[], *self._handoff(handoff, width)]
-        return rows
+def handoff_rows(
+    state: RunState, handoff: HandoffWritten, read: tuple[str, str], width: int
+) -> list[Line]:
+    """One handoff: what it was, and its text in full; what its record says without that.
 
-    def _past(self, width: int) -> list[Line]:
-        """How full the window got in the iteration that is looked at."""
-        use = known.use_of(self.state, self.span) if self.span is not None else None
-        if use is None:
-            return [[("no session has run in it", "dim")]]
-        rows = [_bar_row(use, known.thresholds(self.state), 3, width), _sessions(use)]
-        if not self._handoffs():
-            rows.append([("no session of it handed over", "dim")])
-        return rows
+    `read`: its text, and why there is none.
+    """
+    full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
+    head = f"{ROLLOVER.glyph} handoff {handoff.number} of iteration {handoff.iteration}"
+    waits = handoff is state.context.handoff
+    rows: list[Line] = [
+        [(head, "accent strong"), (f"  {clock(handoff.at)}{full}", "dim")],
+        *_told(_origin(handoff), width, "dim"),
+        *_told(flat_name(handoff.path, 120), width, "dim"),
+        *([[("no session has got it yet", "warn")]] if waits else []),
+    ]
+    text, problem = read
+    if text:
+        return [*rows, *text_rows(text.rstrip(), width)]
+    return [*rows, *_recorded(handoff, width), *_told(problem, width, "dim")]
 
-    def _peaks(self, width: int, height: int) -> list[Line]:
-        """A bar for each iteration; the earlier ones are left out where there is no room."""
-        history = self.state.context.history
-        if not history:
-            return []
-        room = len(history) if self.zoomed else max(LEAST_BARS, height - PRESENT_ROWS)
-        shown, digits = history[-room:], len(str(history[-1].iteration))
-        head: Line = [("fullest in each iteration", "dim")]
-        if len(shown) < len(history):
-            head.append((f", the last {len(shown)} of {len(history)}", "dim"))
-        limits = known.thresholds(self.state)
-        gap: list[Line] = [] if height < SCARCE else [[]]
-        return [*gap, head, *(_bar_row(use, limits, digits, width) for use in shown)]
 
-    def _handoff(self, handoff: HandoffWritten, width: int) -> list[Line]:
-        """One handoff: what it was, and its text in full; what its record says without that."""
-        full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
-        head = f"{ROLLOVER.glyph} handoff {handoff.number} of iteration {handoff.iteration}"
-        waits = handoff is self.state.context.handoff
-        rows: list[Line] = [
-            [(head, "accent strong"), (f"  {clock(handoff.at)}{full}", "dim")],
-            *_told(_origin(handoff), width, "dim"),
-            *_told(flat_name(handoff.path, 120), width, "dim"),
-            *([[("no session has got it yet", "warn")]] if waits else []),
-        ]
-        unkept = ("", "It could not be kept in a file; the next prompt told what stands here.")
-        text, problem = self._read.get(handoff.seq, unkept)
-        if text:
-            return [*rows, *text_rows(text.rstrip(), width)]
-        return [*rows, *_recorded(handoff, width), *_told(problem, width, "dim")]
-
-    def subtitle(self, width: int) -> Line:
-        """See `Pane`: of the whole run."""
-        history = self.state.context.history
-        rolled, forgot = (
-            sum(use.rollovers for use in history),
-            sum(use.compactions for use in history),
-        )
-        parts = [f"{ROLLOVER.glyph} {count(rolled, 'rollover')}"] if rolled else []
-        parts += [f"{FORGOT.label} {count(forgot, 'time')}"] if forgot else []
-        return [(" · ".join(parts), "dim")] if parts else []
+def context_totals(state: RunState) -> Line:
+    """Rollovers and compactions of the whole run."""
+    history = state.context.history
+    rolled, forgot = (
+        sum(use.rollovers for use in history),
+        sum(use.compactions for use in history),
+    )
+    parts = [f"{ROLLOVER.glyph} {count(rolled, 'rollover')}"] if rolled else []
+    parts += [f"{FORGOT.label} {count(forgot, 'time')}"] if forgot else []
+    return [(" · ".join(parts), "dim")] if parts else []
 
 
 # the running session ------------------------------------------------------------------------------
 
 
 def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
-    """Where rows are `scarce`, the marks of the bars go without words."""
     share, level = state.context.percent, known.level(state)
     use = state.context.use
     if share is None or level is None:
@@ -238,11 +190,6 @@ def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Li
 
 
 # handoffs -----------------------------------------------------------------------------------------
-
-
-def as_made(path: str) -> str:
-    """Where a handoff is kept as it was made, once it is edited."""
-    return f"{path.removesuffix('.md')}-as-made.md"
 
 
 def _origin(handoff: HandoffWritten) -> str:

@@ -116,6 +116,12 @@ class EndPane(LinesPane):
                 continue  # of what stands here it would show no more
             able = step.name not in ("attach", "merge") and self._refused(step.name) is None
             keys = self._keys if able else None
+            if scratch(started):  # its folder goes with this screen: a command could not work
+                if keys is not None:
+                    yield from (
+                        (line, "") for line in _step(replace(step, command=""), keys, width)
+                    )
+                continue
             objective = shlex.quote(started.objective)
             shown = shlex.quote(clip(started.objective, room))
             told = replace(step, command=step.command.replace(objective, shown))
@@ -162,8 +168,8 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
         cut = cut_off_words(open_one)
     went = count(len(run.completions) or (0 if cut else run.iteration), "iteration")
     paused = any(entry.kind == "pause" for entry in state.log.entries)
-    counted = ", pauses included" if paused else ""
-    took = f"{went} in {duration(elapsed(state, now))}{counted}"  # some measure nothing
+    pauses = ", pauses included" if paused else ""
+    took = f"{went} in {duration(elapsed(state, now))}{pauses}"  # some measure nothing
     unchanged = "no file changed" if trees and trees[0] == trees[1] and not cut else ""
     yield from _packed([done, tests, best, took, cut, unchanged, spent], width)
 
@@ -233,7 +239,7 @@ def _step(step: NextStep, keys: Keys | None, width: int) -> Iterator[Line]:
         (f"{key:<2}", "key"),
         (f"{step.verb:<{VERB_CELLS + 2 - max(2, len(key))}}", "text"),
     ]
-    first, *more = wrap(step.command, width - VERB_CELLS - 2, LONGEST)
+    first, *more = wrap(step.command, width - VERB_CELLS - 2, LONGEST) or [""]
     yield [*(clickable(head, keys.of(step.name)[0]) if keys else head), (first, "accent")]
     for piece in more:
         yield [(" " * (VERB_CELLS + 2), ""), (piece, "accent")]

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from ralph_tui.state import LogEntry, LogRow, RunState
-from ralph_tui.text.format import clock, count, points
+from ralph_tui.text.format import clock, points
 from ralph_tui.text.terms import BEST
 from ralph_tui.tui.draw.spans import Line, flat
 from ralph_tui.tui.panes.event_rows import entry_rows
@@ -32,7 +32,6 @@ class EventLog(RowsPane):
         super().__init__()
         self._clock = 0
         """Of the log, when it was looked at last."""
-        self._episodes: list[LogEntry] = []
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`; what is past is dim."""
@@ -46,7 +45,6 @@ class EventLog(RowsPane):
         """See `Pane`; what comes of an entry stands below it, so its height changes."""
         same = self._seen_state is self.state
         self._clock, first = self.state.log.changed_since(self._clock if same else 0)
-        self._episodes = [entry for entry in self.entries() if entry.kind == "episode"]
         if not same or first >= len(self._ends):
             super().changed()
             return
@@ -86,14 +84,8 @@ class EventLog(RowsPane):
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`."""
-        number, up = len(self._episodes), sum(entry.open for entry in self._episodes)
-        spans: Line = [(count(number, "episode"), "dim")] if number else []
-        if up:
-            last = " at the end" if self.state.run.finished else ""
-            spans.append((f", {up} open{last}", "warn"))
-        if not self.following and self.unseen:
-            spans.append((f"{' · ' if spans else ''}{self.unseen} new", "accent"))
-        return spans
+        new = not self.following and self.unseen
+        return [(f"{self.unseen} new", "accent")] if new else []
 
     def open(self, entry: Any, number: int) -> None:
         """See `RowsPane`."""

@@ -1,6 +1,7 @@
-"""How an entry of the log is drawn: its time, what happened, and what came of it nested below."""
+"""How an entry of the log is drawn: its time, what happened, and what came of it nested below.
 
-from datetime import datetime
+Entries stand in the order of their times; a nested row has none, which would break that order.
+"""
 
 from ralph_tui.state import LogEntry, LogRow
 from ralph_tui.text.format import clock
@@ -23,20 +24,18 @@ LOUD = ("critical", "warn")
 
 def entry_rows(entry: LogEntry, width: int, *, past: bool) -> list[Line]:
     """An entry's rows; what is `past` is dim, but for its mark and its word."""
-    rows = _told(entry.head, width, HEAD_ROWS, None, past=past)
+    rows = _told(entry.head, width, HEAD_ROWS, past=past, nested=False)
     if entry.times > 1:
         rows.append([(" " * TIME, ""), (f"└ {times_words(entry)}", "dim")])
     hidden = len(entry.follow) - FIRST - LAST
     shown: list[LogRow | int] = [*entry.follow]
     if hidden > 1:
         shown = [*entry.follow[:FIRST], hidden, *entry.follow[-LAST:]]
-    before = entry.head.at
     for row in shown:
         if isinstance(row, int):
             rows.append([(" " * TIME, ""), (f"└ … {row} more, enter shows them", "dim")])
             continue
-        rows += _told(row, width, NESTED_ROWS, before, past=past)
-        before = row.at
+        rows += _told(row, width, NESTED_ROWS, past=past, nested=True)
     return [clip_row(row, width) for row in rows]
 
 
@@ -56,12 +55,9 @@ def clip_row(row: Line, width: int) -> Line:
     return [span for span in kept if span[0]]
 
 
-def _told(row: LogRow, width: int, most: int, before: datetime | None, *, past: bool) -> list[Line]:
-    """One fact; nested ones say their time where it is another than the one above."""
+def _told(row: LogRow, width: int, most: int, *, past: bool, nested: bool) -> list[Line]:
     style = LEVEL_TONES[row.level]
-    nested = before is not None
-    at = clock(row.at)
-    when = " " * TIME if before is not None and clock(before) == at else f"{at} "
+    when = " " * TIME if nested else f"{clock(row.at)} "
     mark = ("└ ", "dim") if nested else (f"{row.glyph} ", style)
     word = clip(flat(row.word, 40), LONGEST_WORD)
     text = flat(row.text, 600)

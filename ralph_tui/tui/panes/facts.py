@@ -41,6 +41,7 @@ from ralph_tui.tui.panes.iteration_cells import (
 from ralph_tui.tui.panes.point_facts import made, of_point
 from ralph_tui.tui.panes.timeline_points import TimelinePoint, gate_before, to_restore
 
+MINUTE_S = 60.0
 LEAST_NAME = 16
 """Cells below which the name of a test is left out."""
 
@@ -144,10 +145,12 @@ def _before(span: IterationSpan, state: RunState) -> list[Line]:
 
 def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) -> Line:
     end = span.ended_at or (None if state.run.live else state.run.ended_at)
-    until = clock(end) if end else open_end
     seconds = ((end or now) - span.started_at).total_seconds()
-    head: Line = [(_title(span), "strong"), (f"  {clock(span.started_at)}–{until}", "dim")]
-    head.append((f" · {duration(seconds)}", "dim"))
+    # Within a minute, a range of minutes would tell nothing.
+    short = seconds < MINUTE_S
+    until = clock(end, seconds=short) if end else open_end
+    times = f"{clock(span.started_at, seconds=short)}–{until} · {duration(seconds)}"
+    head: Line = [(_title(span), "strong"), (f"  {times}", "dim")]
     if span.finished is not None:
         cost = span.finished.cost_usd
         spent = "" if cost is None else f" · {money(cost, estimated=span.cost_estimated)}"

@@ -19,12 +19,9 @@ from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat, spread
 from ralph_tui.tui.panes.header_doing import doing
 from ralph_tui.tui.panes.header_fields import (
-    CONTEXT,
-    FULL_FROM,
     GAP,
     WHO,
     Slot,
-    context,
     item,
     measures,
     place,
@@ -93,20 +90,11 @@ def _badge(state: RunState, width: int) -> str:
 
 
 def _verdict(state: RunState, says: Verdict, width: int) -> Line:
-    """The sentence, and in the room that it leaves what the second row has none for."""
-    share = state.context.percent
-    full = width < 100 and share is not None and share >= FULL_FROM
+    """The sentence, and in the room that it leaves how many tools were denied."""
     line = clip_line(_sentence(says), width)
-    room = width - cells(line) - GAP
-    notes: Line = []
-    if full and room > CONTEXT:
-        notes = [*context(state, CONTEXT), (" ", "")]
-    denied = f"{state.run.denied} denied  " if state.run.denied else ""
-    if denied and len(denied) + CONTEXT + 1 <= room:
-        # Its place is beside the context's, whether that is told or not.
-        gap = " " * (CONTEXT + 1 - cells(notes))
-        notes = [(denied, "warn"), (gap, ""), *notes]
-    return spread(line, notes, width, gap=GAP)
+    denied = f"{state.run.denied} denied " if state.run.denied else ""
+    fits = denied and len(denied) <= width - cells(line) - GAP
+    return spread(line, [(denied, "warn")] if fits else [], width, gap=GAP)
 
 
 def _sentence(says: Verdict) -> Line:

@@ -41,10 +41,10 @@ SHORTEST_ITEM = 16
 """Cells below which a plan's item is not named."""
 GAUGE = 6
 """Cells of the bar that shows how full the window is."""
-FULL_FROM = 60.0
-"""Percent of the window from which on a narrow screen speaks of it."""
 CONTEXT = 13
 """Cells of ``context 100 %``."""
+CONTEXT_FROM = 80
+"""Columns from which the context has a place; below, the signs of life have it."""
 GAP = 2
 
 
@@ -112,11 +112,12 @@ MEASURES = ("done", "counts", "spark", "best", "cost", "time", "context", "signs
 LEFT = 4
 
 GROWTH: tuple[tuple[str, int, int], ...] = (
-    ("signs", 19, 0),
+    ("context", CONTEXT, CONTEXT_FROM),
     ("best", 11, 0),
     ("spark", 5, 0),
     ("best", 15, 0),
-    ("context", CONTEXT, 100),
+    ("signs", 12, 0),
+    ("signs", 19, 0),
     ("signs", 24, 100),
     ("signs", 33, 100),
     ("counts", 15, 100),
@@ -128,12 +129,14 @@ GROWTH: tuple[tuple[str, int, int], ...] = (
     ("tokens", 11, 160),
 )
 """What a field gets as soon as there is room, and from which width on, the most wanted first."""
+SMALLER = (("signs", 12, 0), ("signs", 19, 0))
+"""What comes before that where the context has no place."""
 
 
 def sizes(width: int, inner: int, digits: int) -> dict[str, int]:
     """Cells of every field of the second row; fields that are not in it have none."""
-    got = {"done": 7, "counts": max(11, 2 * digits + 7), "cost": 6, "time": 3, "signs": 12}
-    for name, size, least in GROWTH:
+    got = {"done": 7, "counts": max(11, 2 * digits + 7), "cost": 6, "time": 3}
+    for name, size, least in GROWTH if width >= CONTEXT_FROM else (*SMALLER, *GROWTH):
         wider = {**got, name: max(size, got.get(name, 0))}
         if width >= least and sum(wider.values()) + GAP * (len(wider) - 1) <= inner:
             got = wider
@@ -149,6 +152,10 @@ def measures(
     """
     digits = len(str(state.run.total or 0))
     cut = sizes(width, inner, digits)
+    signs = [] if lost else _signs(state, now, cut.get("signs", CONTEXT - 1))
+    window = context(state, cut.get("context", 0)) if state.run.finished is None else []
+    if "signs" not in cut and not state.context.tells:
+        window = signs  # the agent reports no context, so its place is free
     made = {
         "done": Slot("done", 0, _done(state)),
         "counts": Slot("counts", 0, _counts(state, cut["counts"])),
@@ -157,8 +164,8 @@ def measures(
         "cost": Slot("cost", 0, _cost(state, cut["cost"]), right=True),
         "time": Slot("time", 0, _time(state, now, cut["time"]), right=True),
         "tokens": Slot("tokens", 0, _tokens(state), right=True),
-        "context": Slot("context", 0, context(state, cut.get("context", 0))),
-        "signs": Slot("signs", 0, [] if lost else _signs(state, now, cut["signs"])),
+        "context": Slot("context", 0, window),
+        "signs": Slot("signs", 0, signs),
     }
     slots = [slot._replace(size=cut[name]) for name, slot in made.items() if name in cut]
     left = [slot for slot in slots if slot.key in MEASURES[:LEFT]]

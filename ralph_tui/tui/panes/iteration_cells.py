@@ -63,7 +63,7 @@ def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:
     """What stands behind an iteration's number: its gain, or its one state; and the style."""
     if open_now(span, state) and span.completion is None:
         waits = state.needs.wait is not None
-        return (PHASES["limited"].glyph, "warn") if waits else (PHASES["starting"].glyph, "accent")
+        return (PHASES["limited"].glyph, "warn") if waits else (PHASES["agent"].glyph, "accent")
     if span.completion is None:
         return "–", "dim"
     gain = state.timeline.gain(span)

@@ -1,4 +1,7 @@
-"""How far, and where it leads: the chart of the run; zoomed it explains its lines and numbers."""
+"""How far, and where it leads: the chart of the run.
+
+Zoomed it shows the controller as well, and explains its lines and numbers.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -54,7 +57,7 @@ def melting(counts: Sequence[int], word: str, width: int) -> Line:
 
 
 class ProgressPane(LinesPane):
-    """Completion and push over the iterations."""
+    """Completion over the iterations."""
 
     key: ClassVar[str] = "progress"
 
@@ -104,8 +107,10 @@ class ProgressPane(LinesPane):
         latest = self.state.control.latest
         if latest is None:
             return []
-        if self.state.foreign.tool and width < WIDE_EDGE:
+        if self.state.foreign.tool and (width < WIDE_EDGE or not self.zoomed):
             return [("recomputed", "warn")]
+        if not self.zoomed:
+            return []
         gains = _told(("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd))
         named: Line = [(f"gains, {profile_words(latest.profile)}: ", "dim"), *gains]
         if self.state.foreign.tool:

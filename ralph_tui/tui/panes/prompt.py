@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from ralph_tui.events import PromptPrepared
-from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.terms import NOT_RECORDED
+from ralph_tui.tui.actions import EDIT
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.iteration_pane import IterationPane
@@ -23,14 +24,14 @@ class PromptPane(IterationPane):
 
     key: ClassVar[str] = "prompt"
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding(EDIT, "edit", show=False)]
+
     @dataclass
     class EditWanted(Message):
         """The next prompt shall be shown before it is sent, or no longer."""
 
-    def __init__(self, source: Source, keys: Keys = DEFAULTS) -> None:
+    def __init__(self, source: Source) -> None:
         super().__init__()
-        self._key = keys.shown("export")  # here, it edits what is still to be sent
-        self._bindings.bind(",".join(keys.of("export")), "edit", show=False)
         self._source = source
         self._read: dict[int, tuple[str, str]] = {}
         """By number of the event: text, and why there is none."""
@@ -38,7 +39,7 @@ class PromptPane(IterationPane):
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
         told = state.intelligence.edit_requested, state.intelligence.standing_instruction
-        return (state.gate.prompt.seq if state.gate.prompt else None, told)
+        return (state.gate.prompt.seq if state.gate.prompt else None, told, state.run.paused)
 
     def changed(self) -> None:
         """See `Pane`."""
@@ -64,9 +65,7 @@ class PromptPane(IterationPane):
         """See `LinesPane`."""
         rows: list[Line] = [self.past()] if self.chosen is not None else []
         if self.chosen is None and self.state.intelligence.edit_requested:
-            told = "the next prompt waits for your edit before it is sent; "
-            told += f"{self._key} takes that back"
-            rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
+            rows += [[(piece, "owner")] for piece in wrap(self._edit_words(), width, 3)]
         if self.chosen is None and (always := self.state.intelligence.standing_instruction):
             told = f"in every prompt: {flat(always)}"
             rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
@@ -80,6 +79,11 @@ class PromptPane(IterationPane):
                 rows.append([(f"── {name} ", "dim"), ("─" * max(0, width - 14), "faint")])
             rows += _rows(*self._words(prompt), width)
         return rows
+
+    def _edit_words(self) -> str:
+        when = "once you unpause, " if self.state.run.paused else ""
+        asked = f"{when}the next prompt is shown to you before it is sent"
+        return f"{asked}; press {EDIT} again to cancel"
 
     def action_edit(self) -> None:
         """Ask for one edit of the next prompt."""

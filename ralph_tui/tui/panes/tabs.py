@@ -21,10 +21,9 @@ NAMES = {
     "agent": ("agent", ""),
     "tests": ("tests", ""),
     "prompt": ("prompt", ""),
-    "assessment": ("assessment", "assess"),
-    "context": ("context", ""),
+    "details": ("details", ""),
 }
-"""All panes in the order of their digits, 1 to 9, then 0: what each is called, and where room is
+"""All panes in the order of their digits, 1 to 9: what each is called, and where room is
 short; empty: the same."""
 TITLE_FRAME = 5
 """Cells a frame takes from the title at least, and from what stands in its lower edge."""
@@ -49,7 +48,7 @@ class Tab:
 def tab(key: str, *, shown: bool) -> Tab:
     """The pane of this key, as a title names it."""
     heading, brief = NAMES.get(key, (key, ""))
-    digit = (list(NAMES).index(key) + 1) % 10 if key in NAMES else 0
+    digit = list(NAMES).index(key) + 1 if key in NAMES else 0
     return Tab(digit, heading, shown, brief)
 
 

@@ -81,14 +81,15 @@ class VerificationPane(IterationPane):
 
 
 def _verdict(last: GateFinished) -> tuple[str, str]:
-    term, style = (PASSED, "good") if last.ok else (FAILED, "bad")
-    return f"{term.glyph} {'passed' if last.ok else 'failed'}", style
+    if last.ok:
+        return PASSED.label, "good"
+    return FAILED.label, "bad" if last.error or last.timed_out else "warn"
 
 
 def _counts(last: GateFinished) -> Line:
-    """``29 failed, 37 passed``."""
+    """``29 failing, 37 passed``."""
     parts = [
-        (last.failed, "failed", "bad"),
+        (last.failed, "failing", "warn"),
         (last.errors, "error" if last.errors == 1 else "errors", "bad"),
         (last.passed or 0, "passed", "good" if last.ok else "text"),
         (last.skipped, "skipped", "dim"),
@@ -119,7 +120,7 @@ def _result(last: GateFinished, before: GateFinished | None, width: int) -> list
         ]
     rows += _changed(last, before, width)
     rows += [
-        [(f"{FAILED.glyph} ", "bad"), (name_of_test(flat(name, 4000), width - 2), "text")]
+        [(f"{FAILED.glyph} ", "warn"), (name_of_test(flat(name, 4000), width - 2), "text")]
         for name in last.failing[:NAMED]
     ]
     unnamed = last.unnamed + max(0, len(last.failing) - NAMED)

@@ -241,11 +241,11 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "aborting": (
         lambda: with_(working(0, 20), AbortRequested()),
-        "◆ aborting: the agent is being stopped",
+        "⊗ aborting: the agent is being stopped",
     ),
     "aborting, restoring": (
         lambda: with_(working(0, 20), AbortRequested(roll_back_to=3)),
-        "◆ aborting: the agent is being stopped; then the files of snapshot 3 are restored",
+        "⊗ aborting: the agent is being stopped; then the files of snapshot 3 are restored",
     ),
     "redirect": (
         lambda: question(*REDIRECT),
@@ -342,7 +342,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "background": (
         session_held,
-        "◌ waiting: the session waits for 1 background task: npm run dev (since {now}); "
+        "○ waiting: the session waits for 1 background task: npm run dev (since {now}); "
         "ended after 10m of silence; i ends it now",
     ),
     "completed": (
@@ -353,10 +353,10 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         lambda: over("limit_reached", "10 of 10 iterations are used"),
         "▲ limit reached: 10 of 10 iterations are used",
     ),
-    "aborted": (lambda: over("aborted", "aborted by you"), "◆ aborted by you"),
+    "aborted": (lambda: over("aborted", "aborted by you"), "⊗ aborted by you"),
     "failed": (
         lambda: over("failed", "the agent cannot be started"),
-        "◆ failed: the agent cannot be started",
+        "✗ failed: the agent cannot be started",
     ),
     "interrupted": (
         lambda: over("interrupted", "stopped by a signal"),
@@ -364,7 +364,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "crashed": (
         lambda: with_(working(0, 20), RunCrashed(error="KeyError: 'x'", traceback="")),
-        "◆ crashed: KeyError: 'x'",
+        "✗ crashed: KeyError: 'x'",
     ),
 }
 

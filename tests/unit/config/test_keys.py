@@ -10,7 +10,12 @@ from ralph_tui.config.files import first_keys, variable
 from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import examine, load
 from ralph_tui.errors import SettingsError
+from ralph_tui.events.waiting import Option
 from ralph_tui.keys import _SIGNS, DEFAULTS, TABLE, Keys, checked, conflicts
+from ralph_tui.loop.steps import asking, judging, offers, prompting, watchdog
+from ralph_tui.tui.modals import export
+from ralph_tui.tui.modals.choice_rows import OWN
+from ralph_tui.tui.modals.learning import LearningCard
 
 
 @pytest.fixture
@@ -119,7 +124,7 @@ def test_two_that_are_never_on_one_screen_may_have_one_key() -> None:
 
 def test_the_commented_file_has_them_all() -> None:
     text = commented_file()
-    assert '# pause, or go on again\n#pause = "p"\n' in text
+    assert '# pause or unpause the run\n#pause = "p"\n' in text
     assert '#leave = "q,ctrl+q,ctrl+c"' in text
     for action in TABLE:
         assert getattr(Settings().keys, action)
@@ -129,3 +134,65 @@ def test_the_commented_file_has_them_all() -> None:
 def test_a_sentence_names_the_key_that_is_set() -> None:
     assert Keys({"pause": "f5"}).told("{pause} pauses, {nothing} {}") == "f5 pauses, {nothing} {}"
     assert DEFAULTS.told("{back}{forward}") == "←→"
+
+
+def test_a_key_set_for_another_action_before_it_was_a_default_keeps_it() -> None:
+    """Settings of earlier versions work on: the action whose default moved there gives way."""
+    for chosen, name, key in (
+        ({"zoom": "f"}, "diff", "d"),
+        ({"checkpoint": "E"}, "export", "e"),
+        ({"pause": "N"}, "again", "n"),
+        ({"home_new": "F"}, "home_fleet", "f"),
+    ):
+        assert list(conflicts(chosen)) == []
+        assert Keys(chosen).of(name) == (key,)
+        assert Keys({**chosen, name: "f9"}).of(name) == ("f9",)
+    assert Keys({"zoom": "f"}).of("home_fleet") == ("F",), "zoom is on another screen"
+
+
+ONE_MEANING = {
+    "a": {"abort", "fleet_abort"},
+    "d": {"decide", "fleet_decide"},
+    "E": {"export"},
+    "f": {"diff"},
+    "g": {"guide", "fleet_guide"},
+    "n": {"home_new"},
+    "N": {"again"},
+    "p": {"pause", "fleet_pause"},
+    "r": {"restore"},
+    "u": {"resume", "home_resume"},
+    "x": set(),
+    "e": set(),
+    "y": {"copy_text"},
+    "w": {"retry"},
+    "z": {"zoom"},
+}
+"""By key the actions of screens that have it."""
+IN_DIALOGS = {
+    "a": {"abort"},
+    "e": {"approve", "send"},
+    "g": {"guide", "refuse", "leave"},
+    "n": {"decline", "no", "refuse", "leave"},
+    "y": {"approve", "continue", "yes", "once", "send", "wait"},
+}
+"""By key the answers of questions that have it; the other keys are no answers."""
+
+
+def test_one_key_has_one_meaning_on_all_screens() -> None:
+    for key, actions in ONE_MEANING.items():
+        assert {name for name, row in TABLE.items() if key in row.keys.split(",")} == actions, key
+
+
+def test_one_key_has_one_meaning_in_all_questions() -> None:
+    steps = (asking, judging, offers, prompting, watchdog)
+    options = [
+        value for step in steps for value in vars(step).values() if isinstance(value, Option)
+    ]
+    assert len(options) >= 20
+    for option in options:
+        if option.key in ONE_MEANING:
+            assert option.answer in IN_DIALOGS.get(option.key, set()), option
+    assert LearningCard.CHANGES["x"] == "delete"
+    assert LearningCard.CHANGES["e"] == "edit"
+    assert OWN == "w"
+    assert not ONE_MEANING.keys() & {*export.KEYS, *LearningCard.CHANGES} - {"x", "e"}

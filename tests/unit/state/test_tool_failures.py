@@ -31,3 +31,18 @@ def test_every_line_of_a_denial_is_offered_and_none_where_none_helps() -> None:
     )
     assert state.needs.denied == {"Bash(curl:*)": 2, "Bash(git push:*)": 1}
     assert state.run.denied == 3
+
+
+def test_failing_tests_are_no_failure_of_the_agents_call() -> None:
+    state = RunState().apply_all(
+        [
+            SessionStarted(iteration=1, session_id="s", agent="a"),
+            ToolStarted(iteration=1, tool_id="0", tool="Bash", summary="pytest -q"),
+            ToolFinished(iteration=1, tool_id="0", ok=False, summary="exit 1"),
+            ToolStarted(iteration=1, tool_id="1", tool="Bash", summary="rm nothing"),
+            ToolFinished(iteration=1, tool_id="1", ok=False, summary="exit 1"),
+        ]
+    )
+    assert state.agent.tool_errors == 1
+    tests, removal = (row for row in state.agent.rows if row.kind == "tool")
+    assert (tests.ok, tests.result, removal.ok) == (True, "exit 1", False)

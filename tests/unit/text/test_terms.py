@@ -22,6 +22,7 @@ from ralph_tui.text.terms import (
     GOOD,
     LEVEL_TONES,
     LEVELS,
+    LOOPS,
     NEEDS_YOU,
     OUTCOME_TONES,
     OUTCOMES,
@@ -29,6 +30,7 @@ from ralph_tui.text.terms import (
     PHASES,
     ROLLED_BACK,
     SEVERITIES,
+    UNPROVEN,
     WAITS,
     WARNING,
     RowLevel,
@@ -76,12 +78,24 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
     assert {glyph: shared for glyph, shared in words.items() if len(shared) > 1} == {
         GOOD.glyph: {"good news", "completed", "passed"},
         WARNING.glyph: {"warning", "limit reached"},
-        CRITICAL.glyph: {"critical or emergency", "aborted", "failed", "crashed"},
+        FAILED.glyph: {"failed", "crashed"},
         "●": {"log entry", "agent at work"},
         "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
-        "■": {"finished", "stopped", "at the end"},
+        "■": {"finished", "stopped"},
+        "○": {"starting", "waiting for the agent"},
         "◈": {"by timer", "by key"},
     }
+
+
+def test_a_sign_that_misled_means_one_thing() -> None:
+    """Each of these stood for several unrelated things on one screen."""
+    assert [term.word for term in LOOPS.values() if term.glyph == PHASES["starting"].glyph] == [
+        "placing"
+    ]
+    others = {*PHASES.values(), *OUTCOMES.values(), *LOOPS.values(), *CHECKPOINTS.values()}
+    assert CRITICAL.glyph not in {term.glyph for term in others}
+    assert UNPROVEN.glyph not in {term.glyph for term in others}
+    assert LEVELS["owner"].glyph not in {"▸", *(term.glyph for term in others)}
 
 
 def test_every_glyph_is_one_cell_and_every_word_is_plain() -> None:

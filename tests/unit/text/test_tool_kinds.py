@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.text.tool_kinds import action_type
+from ralph_tui.text.tool_kinds import action_type, shows_failing_tests
 
 
 @pytest.mark.parametrize(
@@ -14,3 +14,22 @@ from ralph_tui.text.tool_kinds import action_type
 )
 def test_tools_have_the_types_of_the_schema(tool: str, kind: str) -> None:
     assert action_type(tool) == kind
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "result", "expected"),
+    [
+        ("Bash", "python -m pytest -q", "exit 1", True),
+        ("shell", "cd web && npm run test -- --watch=false", "exit 1", True),
+        ("Bash", "cargo test", "exit 1", True),
+        ("Bash", "./check.sh", "2 failed, 17 passed", True),
+        ("Bash", "pytest --no-such-option", "exit 4", False),
+        ("Bash", "rm nothing", "exit 1", False),
+        ("Bash", "cat pytest.ini.missing", "No such file or directory", False),
+        ("Edit", "tests/test_a.py", "exit 1", False),
+    ],
+)
+def test_a_test_run_that_fails_is_told_from_a_command_that_does(
+    tool: str, command: str, result: str, *, expected: bool
+) -> None:
+    assert shows_failing_tests(tool, command, result) is expected

@@ -15,9 +15,10 @@ COUNTS = Counts("pytest", passed=41, failed=25)
     ("result", "tone", "said"),
     [
         (replace(FAILED, counts=COUNTS), "plain",
-         "exit 1 after 2.3s: 41 of 66 tests pass (pytest); a run would begin at 62 %"),
+         "it can be measured: 41 of 66 tests pass (pytest), exit 1 after 2.3s; "
+         "a run would begin at 62 %"),
         (replace(FAILED, ok=True, exit_code=0, counts=Counts("tap", passed=1)), "warn",
-         "exit 0 after 2.3s: 1 of 1 tests pass (tap); it passes already"),
+         "1 of 1 tests pass (tap), exit 0 after 2.3s; it passes already"),
         (replace(FAILED, ok=True, exit_code=0), "warn", "exit 0 after 2.3s; it passes already"),
         (FAILED, "plain", "exit 1 after 2.3s; its output has no test counts that are known here"),
         (replace(FAILED, counts=Counts("pytest", passed=0)), "warn", "pytest ran, and no test"),

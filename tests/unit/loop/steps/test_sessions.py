@@ -126,7 +126,9 @@ def test_retry_is_refused_when_nothing_is_waited_for() -> None:
     world.send(RetryNow())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert [e.reason for e in world.all(CommandRefused)] == ["the run waits for no limit"]
+    assert [e.reason for e in world.all(CommandRefused)] == [
+        "the run is not waiting for a limit or a service"
+    ]
 
 
 @given(
