@@ -281,8 +281,8 @@ def test_a_record_deleted_right_before_the_end_is_there_all_the_same(git_repo: P
 
 
 def test_a_gate_green_at_the_start_stays_at_its_reading(git_repo: Path) -> None:
-    done = here("run", "x", "-c", "true", *agent("true"), "--max-iterations", "1", "--json",
-               cwd=git_repo)  # fmt: skip
+    done = here("run", "x", "-c", "true", "--until-promise", *agent("true"),
+                "--max-iterations", "1", "--json", cwd=git_repo)  # fmt: skip
     readings = [e for e in events_of(done.stdout) if e["kind"] == "reading_taken"]
     assert [reading["completion"] for reading in readings] == [99.9, 99.9]
     lines = here("replay", cwd=git_repo).stdout
