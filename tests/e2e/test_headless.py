@@ -280,10 +280,10 @@ def test_a_record_deleted_right_before_the_end_is_there_all_the_same(git_repo: P
     assert here("status", "--line", cwd=git_repo).stdout.startswith("✓ 100 %")
 
 
-def test_a_gate_green_at_the_start_stays_at_its_reading(git_repo: Path) -> None:
-    done = here("run", "x", "-c", "true", *agent("true"), "--max-iterations", "1", "--json",
-               cwd=git_repo)  # fmt: skip
+def test_a_gate_green_at_the_start_measures_no_progress(git_repo: Path) -> None:
+    done = here("run", "x", "-c", "true", "--until-promise", *agent("true"),
+                "--max-iterations", "1", "--json", cwd=git_repo)  # fmt: skip
     readings = [e for e in events_of(done.stdout) if e["kind"] == "reading_taken"]
-    assert [reading["completion"] for reading in readings] == [99.9, 99.9]
+    assert [reading["completion"] for reading in readings] == [0.0, 0.0]
     lines = here("replay", cwd=git_repo).stdout
-    assert "it passes already" in lines
+    assert "command passed, before anything was done" in lines

@@ -70,7 +70,7 @@ def test_from_home_to_the_prompt_of_an_alarm_and_back_in_under_ten_keys(
     screen.press("P")
     screen.shows("This is what iteration 5 was told.")
     screen.press("q")
-    screen.shows("enter ralph-tui replay task-001/001", "1 of 1 run")
+    screen.shows("enter ralph-tui replay task-001/001", "1 run")
     screen.press("q")
     assert screen.exit_code() == 0
 

@@ -9,6 +9,7 @@ import pytest
 
 from ralph_tui.adapters.records.lock import holder
 from tests.e2e.cli import CLI, GATE, events_of, here, project, start
+from tests.e2e.test_timeline import press_until
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -50,15 +51,9 @@ def screen(repo: Path) -> Iterator[Terminal]:
 
 def agree(screen: Terminal) -> None:
     """Say yes; a key that comes too early after the opening of a dialog is not taken."""
-
-    def taken() -> bool:
-        asked = "y  restore" in screen.screen
-        if asked:
-            screen.press("y")
-        return not asked
-
     screen.shows("y  restore")
-    until(taken)
+    # In the cockpit that key is another's, which would take the answer's place.
+    press_until(screen, "y", lambda: "y  restore" not in screen.screen)
 
 
 def test_its_worktree_is_free_for_other_terminals(repo: Path, screen: Terminal) -> None:

@@ -41,6 +41,7 @@ def screen(root: Path) -> Iterator[Terminal]:
     """The second run, whose agent takes its time."""
     terminal = Terminal([*CLI, *arguments(SLOW)], root, width=80, height=24)
     terminal.shows("agent")
+    until(lambda: [*root.glob(".aiwg/ralph/tasks/task-001/attempts/002/events.jsonl")])
     yield terminal
     terminal.close()
 

@@ -249,7 +249,7 @@ def test_all_four_at_once_each_with_its_cost(
     assert status["model_help"]["cost_usd"] == pytest.approx(help_usd)
     assert status["cost_usd"] > status["model_help"]["cost_usd"]
     assert "6 questions to models" in here("status", cwd=git_repo).stdout
-    assert "6 questions to models" in here("report", cwd=git_repo).stdout
+    assert "6 questions to models" in here("report", "--full", cwd=git_repo).stdout
     lines = [plain_line(parse_event(json.dumps(event))) or "" for event in events]
     assert sum("a prompt by haiku in" in line for line in lines) == 2
     assert sum("the criterion is not met, says haiku: two.txt is missing" in x for x in lines) == 1

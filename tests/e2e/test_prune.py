@@ -80,7 +80,7 @@ def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
     assert f"and {len(refs)} snapshots; git frees the space" in done.stdout
     assert git(repo, "status", "--porcelain=v2") == status
     assert here("replay", "--json", cwd=repo).stdout == replayed
-    report = here("report", cwd=repo)
+    report = here("report", "--full", cwd=repo)
     assert report.returncode == 0, report.stderr
     assert "**Completed:** the completion command passed after iteration 4" in report.stdout
     assert f"none of {len(refs)} snapshots of the files that were on" in report.stdout
@@ -90,16 +90,16 @@ def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
 
 def test_a_report_counts_the_snapshots_that_are_there(repo: Path) -> None:
     refs = hidden(repo)
-    whole = here("report", cwd=repo).stdout
+    whole = here("report", "--full", cwd=repo).stdout
     assert f"- {len(refs)} snapshots of the files, on `refs/ralph/" in whole
     assert "- Permissions: unrestricted: a shell command may do anything\n" in whole
     assert "Between the start and the end:\n\n| category | files |" in whole
     git(repo, "update-ref", "-d", refs[0])
-    told = here("report", cwd=repo).stdout
+    told = here("report", "--full", cwd=repo).stdout
     assert f"- {len(refs) - 1} of {len(refs)} snapshots of the files, on `refs/ralph/" in told
     assert "; the other 1: gone from the repository" in told
     shutil.rmtree(repo / ".git")
-    asked = here("report", cwd=repo)
+    asked = here("report", "--full", cwd=repo)
     assert (asked.returncode, asked.stderr) == (0, "")
     assert f"- {len(refs)} snapshots of the files, as recorded, on `refs/ralph/" in asked.stdout
     assert "The net difference cannot be told" in asked.stdout
@@ -146,6 +146,8 @@ def test_a_terminal_is_asked(repo: Path) -> None:
 
 
 def test_a_living_run_is_named_and_keeps_everything(repo: Path) -> None:
+    for made in repo.glob("done-*.txt"):
+        made.unlink()
     hold = "cat >/dev/null; echo here; touch up; while [ -e up ]; do sleep 0.1; done"
     with start("run", "Another task", *ORDER, hold, "--max-iterations", "1", cwd=repo) as process:
         try:
@@ -220,10 +222,10 @@ def test_what_it_does_not_understand(repo: Path) -> None:
 
 
 def test_a_report_goes_into_a_file_that_is_not_there_yet(repo: Path) -> None:
-    page = here("report", cwd=repo).stdout
+    page = here("report", "--full", cwd=repo).stdout
     assert "In `.aiwg/ralph/tasks/task-001/attempts/001`:" in page
     assert str(repo) not in page
-    done = here("report", "task-001/001", "-o", "page.md", cwd=repo)
+    done = here("report", "task-001/001", "--full", "-o", "page.md", cwd=repo)
     assert (done.returncode, done.stdout) == (0, "")
     assert (repo / "page.md").read_text() == page
     (repo / "page.md").write_text("mine")
@@ -231,7 +233,7 @@ def test_a_report_goes_into_a_file_that_is_not_there_yet(repo: Path) -> None:
     assert refused.returncode == 2
     assert "page.md is there already: name another file, or say --force" in refused.stderr
     assert (repo / "page.md").read_text() == "mine"
-    assert here("report", "-o", "page.md", "--force", cwd=repo).returncode == 0
+    assert here("report", "--full", "-o", "page.md", "--force", cwd=repo).returncode == 0
     assert (repo / "page.md").read_text() == page
     for target, sentence in ((".", "there already"), ("no/page.md", "there is no folder no")):
         assert sentence in here("report", "-o", target, cwd=repo).stderr

@@ -176,8 +176,9 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert asked["text"] in told
         assert all(reason in told for reason in asked["evidence"])
         assert all(option["verb"].split(None, 1)[-1] in told for option in asked["options"])
-        assert asked["default"] == ""  # nothing has happened at all: only you can tell why
-        assert "it waits until somebody answers" in told
+        # A question waits for ever only for somebody who is there.
+        assert asked["default"] == "abort"
+        assert "without an answer: aborts in " in told
 
         assert "'zork' is no answer" in refused("decide", "zork", cwd=git_repo, code=2)
         assert "needs words" in refused("decide", "guide", cwd=git_repo, code=2)

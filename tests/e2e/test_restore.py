@@ -183,7 +183,7 @@ def test_a_note_is_shown(ended: Path) -> None:
     assert row.startswith("★    3 ")
     assert row.endswith("iteration 2: before⏎the big change")
     assert "iteration 2: before⏎the big change)" in restored(ended, "3", "--dry-run")
-    report = run("report", cwd=ended).stdout
+    report = run("report", "--full", cwd=ended).stdout
     assert "snapshot 3: before the big change\n" in report
 
 

@@ -99,7 +99,7 @@ def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
     assert len(rows) == 4
     resumed = next(e for e in read_journal(journal(repo)).events if isinstance(e, RunResumed))
     assert resumed.checkpoints.split("\n") == rows, "and the screen has it as the evidence"
-    page = here("report", cwd=repo).stdout
+    page = here("report", "--full", cwd=repo).stdout
     assert "## Checkpoints\n\n- 5 checkpoints: 3 at the start, 2 at the end\n- 2 sessions, " in page
 
 

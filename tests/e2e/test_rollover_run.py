@@ -102,7 +102,7 @@ def test_the_running_tools_end_and_a_fresh_session_goes_on(
     events = stubbed(git_repo, scenario, tmp_path / "state", STUB_VERSION=version)
     holds(git_repo, events)
     assert events_of(here("replay", "--json", cwd=git_repo).stdout) == events
-    report = here("report", cwd=git_repo).stdout
+    report = here("report", "--full", cwd=git_repo).stdout
     assert "rolled over" in report or "rollover" in report
 
 

@@ -55,10 +55,10 @@ def test_what_is_said_fits_a_loop_that_is_not_ours(
     screen.shows("its loop ends with that")
     loop.say("rollover_began", iteration=1, number=1, cause="L2", percent=87.0, reason="full")
     screen.press("3")
-    screen.shows("1 ○ ⟳")
+    screen.shows("1 ● ⟳")
     screen.press("1")
     screen.shows("nothing is measured yet: a reading comes")
-    report = here("report", "hooks", cwd=git_repo).stdout
+    report = here("report", "hooks", "--full", cwd=git_repo).stdout
     assert report.startswith(f"# Report of hooks/{loop.folder.name}\n")
     assert f"Run `{loop.folder.name}`, by ralph-tui 0.1.0." in report
 

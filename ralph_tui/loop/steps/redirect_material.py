@@ -125,7 +125,7 @@ def _changed(spans: Sequence[IterationSpan]) -> list[str]:
         for change in span.files.changes if span.files else ():
             added, removed = lines.get(change.path, (0, 0))
             lines[change.path] = added + change.added, removed + change.removed
-    said = [f"- {item(path)} (+{added} -{removed})" for path, (added, removed) in lines.items()]
+    said = [f"- {item(path)} (+{added} −{removed})" for path, (added, removed) in lines.items()]
     return [
         *said[:NAMED],
         *([f"- and {count(len(said) - NAMED, 'more file')}"] if said[NAMED:] else []),
