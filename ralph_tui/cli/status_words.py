@@ -11,9 +11,8 @@ from typing import Any
 from ralph_tui.analysis.means import lacking
 from ralph_tui.analysis.run_row import NO_OBJECTIVE
 from ralph_tui.cli.context_words import context_mark, context_row
-from ralph_tui.cli.request_words import named, request_text
-from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
-from ralph_tui.text.sanitize import clip, one_line, plain
+from ralph_tui.text.format import duration, ending, help_words, money, percent, points_gained
+from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import (
     APPROACHES,
     DIED,
@@ -25,7 +24,6 @@ from ralph_tui.text.terms import (
     Term,
     answer_word,
     in_words,
-    silence_word,
     subject_words,
 )
 
@@ -35,15 +33,6 @@ STATES = {**PHASES, **OUTCOMES, "died": DIED, "unheard": UNHEARD}
 """By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
-DIFF_LINES = 60
-"""Of a question's diff that are printed."""
-TAKES = {
-    "words": " TEXT",
-    "instructions": " TEXT",
-    "more": " --iterations N | --budget USD",
-    "choices": " NUMBER…",
-}
-"""What is typed behind an answer."""
 
 
 def status_line(status: dict[str, Any]) -> str:
@@ -191,74 +180,6 @@ def next_step(status: dict[str, Any], run: str) -> str:
 def told(purpose: str, command: str) -> str:
     """A row: what it is for, and a command as it can be typed."""
     return f"  {f'{purpose}:':<{PURPOSE_CELLS - 1}} {command}"
-
-
-def question_text(question: dict[str, Any], decide: str = "ralph-tui decide") -> str:
-    """All that helps to decide, and what `decide`, a command, can answer; empty: without that."""
-    parts = [plain(question["text"]), *request_text(question)]
-    parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
-    if question["proposal"]:
-        topic = question["topic"]
-        what = f"the {topic}" if topic in ("prompt", "handoff") else "proposed instructions"
-        parts += ["", f"{what}:", _indented(question["proposal"])]
-    if question["gains"]:
-        parts += ["", f"controller: {one_line(question['gains'])}"]
-    if question["rollback"]:
-        parts += ["", *_rollback(question["rollback"])]
-    if question.get("diff"):
-        parts += ["", "what this iteration changed:", *_diff(question["diff"])]
-    if not decide:
-        return "\n".join(parts)
-    rows = [
-        (answer_word(one_line(option["answer"])) + TAKES.get(option["takes"], ""), _verb(option))
-        for option in question["options"]
-    ]
-    width = max((len(answer) for answer, _ in rows), default=0)
-    parts += ["", f"answer with {decide} ANSWER{named(question)}:"]
-    parts += [f"  {answer:<{width}}  {verb}" for answer, verb in rows]
-    silence = _silence(question) or "it waits until somebody answers"
-    return "\n".join([*parts, "", silence])
-
-
-def _verb(option: dict[str, Any]) -> str:
-    if option["takes"] == "instructions":
-        return "the same, with TEXT in place of what is proposed"
-    # The answer stands beside it already.
-    verb, word = one_line(option["verb"]), answer_word(one_line(option["answer"]))
-    said = verb.removeprefix(word)
-    return said.lstrip(" :,") if said != verb and said[:1] in (" ", ":", ",") else verb
-
-
-def _diff(text: str) -> list[str]:
-    """Its beginning; a terminal keeps the answers below it in view."""
-    lines = plain(text).splitlines()
-    more = len(lines) - DIFF_LINES
-    rest = [f"  … and {count(more, 'more line')}: ralph-tui attach shows them"] if more > 0 else []
-    return [*(f"  {line}" for line in lines[:DIFF_LINES]), *rest]
-
-
-def _rollback(rollback: dict[str, Any]) -> list[str]:
-    where = f"iteration {rollback['iteration']}" if rollback["iteration"] else "the start"
-    points = "" if rollback["completion"] is None else f", {percent(rollback['completion'])}"
-    changed = f"{count(rollback['files'], 'file')} +{rollback['added']} −{rollback['removed']}"
-    paths = [f"  {one_line(path)}" for path in rollback["paths"]]
-    more = rollback["files"] - len(paths)
-    head = f"restoring goes to snapshot {rollback['snapshot']} ({where}{points}): {changed}"
-    return [head, *paths, *([f"  and {more} more"] if more > 0 else [])]
-
-
-def _silence(question: dict[str, Any], before: str = "without an answer: ") -> str:
-    """What happens when nobody answers, and how soon; empty when nothing does."""
-    deadline = _moment(question["deadline"])
-    if deadline is None or not question["default"]:
-        return ""
-    left = (deadline - datetime.now(UTC)).total_seconds()
-    when = f"in {duration(left)}" if left > 0 else "now"
-    return f"{before}{silence_word(one_line(question['default']))} {when}"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in plain(text).splitlines())
 
 
 def _completion(status: dict[str, Any]) -> str:

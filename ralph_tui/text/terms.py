@@ -112,9 +112,6 @@ WAITS: Mapping[str, Term] = {
 }
 """What a run can wait for."""
 
-WOULD_DO, WHY, WOULD_ALLOW = "it would do", "why", "for this session it would allow"
-"""What of a permission is told, whole: above each of its parts."""
-
 CHECKPOINTS: Mapping[str, Term] = {
     "start": Term("▷", "at the start"),
     "timer": Term("◈", "by timer"),

@@ -11,7 +11,7 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.answering import answer_question
 from ralph_tui.cli.fleet.living import find_live_fleet
-from ralph_tui.cli.status_words import question_text
+from ralph_tui.cli.question_words import question_text
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import clip, one_line
 

@@ -18,10 +18,10 @@ from ralph_tui.cli import answering
 from ralph_tui.cli.commands import abort, decide
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.live import LiveRun, find_live
+from ralph_tui.cli.question_words import question_text
 from ralph_tui.cli.status_words import (
     LINE_LIMIT,
     next_step,
-    question_text,
     status_line,
     status_text,
 )

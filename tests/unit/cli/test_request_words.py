@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.cli import answering
 from ralph_tui.cli.commands import decide
 from ralph_tui.cli.live import LiveRun
-from ralph_tui.cli.status_words import question_text
+from ralph_tui.cli.question_words import question_text
 from ralph_tui.errors import RalphError, UsageError
 from tests.world.asking import ASKING
 

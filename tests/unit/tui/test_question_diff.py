@@ -1,6 +1,6 @@
 """The question whether a criterion is met shows the diff, after all else."""
 
-from ralph_tui.cli.status_words import DIFF_LINES, question_text
+from ralph_tui.cli.question_words import DIFF_LINES, question_text
 from ralph_tui.events import QuestionAsked
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.question_rows import told
