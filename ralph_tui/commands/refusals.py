@@ -224,7 +224,7 @@ def _answer_refusal(command: Answer, question: "QuestionAsked", state: "RunState
         return f"a handoff has at most {MOST_HANDOFF:,} characters, and this has {length}"
     match meant[0].takes:
         case "words" if not command.text.strip():
-            return f"{command.answer} needs words for the agent: give some"
+            return f"{command.answer} needs words: add them"
         case "choices":
             return _choices_refusal(command, question)
         case "more" if not (command.iterations or command.budget_usd):

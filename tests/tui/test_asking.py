@@ -46,6 +46,23 @@ def test_a_key_that_was_typed_before_it_could_be_seen_answers_nothing() -> None:
     assert drive(live(story("asked")), look).sent == []
 
 
+def test_words_that_complete_a_run_are_not_called_words_for_the_agent() -> None:
+    in_words = Option(key="w", answer="criterion", verb="say it in words", takes="words")
+    goal = {"question_id": "q1", "topic": "goal", "options": [in_words], "text": "When?"}
+    events = [
+        event.model_copy(update=goal) if isinstance(event, QuestionAsked) else event
+        for event in story("asked")
+    ]
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: is_open(driver))
+        await driver.press("w")
+        await driver.sees("the work is done when")
+        assert "for the agent" not in "\n".join(driver.text())
+
+    drive(live(events), look)
+
+
 def test_escape_leaves_it_open_and_d_brings_it_back() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)

@@ -76,7 +76,7 @@ def state_of(*events: Event) -> RunState:
         (
             Answer(question_id="q1", answer="guide"),
             [QUESTION],
-            "guide needs words for the agent: give some",
+            "guide needs words: add them",
         ),
         (Answer(question_id="q1", answer="guide", text="go on"), [QUESTION], None),
         (

@@ -244,7 +244,7 @@ class Question(Modal[Answer | None]):
         proposed = self.asked.proposal if option.takes == "instructions" else ""
         editor = self.sheet.editor
         editor.begin(option.takes, self._texts.get(option.takes) or proposed)
-        if proposed:
+        if proposed or self.asked.topic in drawn.HEADINGS:
             editor.border_title = Content(f" {drawn.proposed(self.asked)} ")
         self.set_focus(editor)
         self._lay()

@@ -53,6 +53,8 @@ EDITING: dict[Takes, tuple[str, str, str]] = {
     "more": ("how much more: 5 for iterations, $2.50 for dollars", "grant", "back"),
 }
 """Above the editor, and what enter and esc do in it."""
+HEADINGS = {"goal": "the work is done when"}
+"""Above the editor, by topic, where the words are not for the agent."""
 
 
 def title(asked: QuestionAsked) -> str:
@@ -150,7 +152,7 @@ def _proposal(asked: QuestionAsked, edited: str, width: int) -> list[Line]:
 
 def proposed(asked: QuestionAsked) -> str:
     """What may be edited, in words."""
-    return WHOLE.get(asked.topic, EDITING["instructions"][0])
+    return HEADINGS.get(asked.topic) or WHOLE.get(asked.topic, EDITING["instructions"][0])
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:

@@ -597,7 +597,7 @@ def test_of_two_answers_the_first_counts_and_the_other_is_told() -> None:
     ("fields", "why"),
     [
         ({"answer": "maybe"}, "maybe is no answer to it: continue, guide, extend, abort are"),
-        ({"answer": "guide", "text": " \n"}, "guide needs words for the agent: give some"),
+        ({"answer": "guide", "text": " \n"}, "guide needs words: add them"),
         ({"answer": "extend"}, "extend needs a number: iterations, or dollars"),
         ({"answer": "extend", "budget_usd": 2}, "no budget in dollars"),
     ],
