@@ -21,7 +21,7 @@ _INSTRUCTIONS: Mapping[Subject, str] = {
         "and make no second change before the first one holds."
     ),
     "regressing": (
-        "Something that worked is broken. Read what changed since the best result, and bring back "
+        "Something that worked is broken. Read what changed since the best result, and restore "
         "what worked before you write anything new. Take on nothing else until completion is back "
         "where it was."
     ),

@@ -1,6 +1,5 @@
 """Whether what stands behind a secret's name is a secret, or code, a type, a placeholder, prose."""
 
-import base64
 import binascii
 import re
 from dataclasses import dataclass
@@ -174,7 +173,7 @@ def is_login(value: str) -> bool:
     if not _BASE64.fullmatch(value):
         return False
     try:
-        told = base64.b64decode(value + "=" * (-len(value) % 4), altchars=None, validate=True)
+        told = binascii.a2b_base64(value + "=" * (-len(value) % 4), strict_mode=True)
     except binascii.Error:
         return False
     return (

@@ -162,6 +162,6 @@ def test_what_was_heard_is_what_was_said_and_of_what(
 
 
 def test_where_nobody_answers_a_choice_the_agent_decides() -> None:
-    assert "without an answer: the agent decides in" in question_text(
+    assert "without an answer: lets the agent decide in" in question_text(
         question("choices") | {"deadline": (datetime.now(UTC) + timedelta(seconds=99)).isoformat()}
     )

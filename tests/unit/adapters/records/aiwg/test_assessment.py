@@ -46,6 +46,7 @@ RICH = AssessmentMade(
         Blocker(text="No licence", source="report"),
     ],
     learnings=["Tabs count as one."],
+    found_out=["The suite needs a tty."],
     last_action="Bash: python -m unittest",
     next_step="Make test_sign pass.",
     tests=TestStatus(passed=7, failed=2, skipped=1, total=10),
