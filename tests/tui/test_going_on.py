@@ -35,7 +35,7 @@ def test_the_screen_ends_with_the_command_that_stands_there(
 
     async def look(driver: Driver) -> None:
         await driver.sees("u resume")
-        await driver.sees("n run again")
+        await driver.sees("N run again")
         await driver.press(key)
         await driver.until(lambda: isinstance(driver.app.screen, Confirm))
         await driver.sees("in this terminal?")
