@@ -144,7 +144,7 @@ def test_the_report_is_read_and_written_from_there(tmp_path: Path) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Report))
         await driver.sees("Report of task-001/001")
         await driver.press("end")
-        await driver.sees("events.jsonl")
+        await driver.sees("Everything else: ralph-tui report task-001/001 --full")
         await driver.press("E")
         await driver.sees("written:")
         (path,) = (tmp_path / ".aiwg").rglob("report.md")
