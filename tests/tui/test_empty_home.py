@@ -27,17 +27,17 @@ def text(place: Surroundings | None, width: int = 76, *, fleet: bool = False) ->
 def test_what_to_do_first_stands_above_what_is_missing() -> None:
     page = text(MISSING)
     assert page.index("No run is recorded in ~/work/thing yet.") < page.index("n   start")
-    assert page.index("d   see it work") < page.index("✓ git repository")
+    assert page.index("D   see it work") < page.index("✓ git repository")
     assert "▲ commits          none yet\n                   git add ." in page
     assert "looked for   claude" in page
     typed = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
-    assert page.index("d   see it work") < page.index(typed) < page.index("✓ git repository")
+    assert page.index("D   see it work") < page.index(typed) < page.index("✓ git repository")
 
 
 def test_where_only_fleets_ran_nobody_is_told_of_the_first_run() -> None:
     page = text(MISSING, fleet=True)
     assert "No run but those of the fleet is recorded in ~/work/thing yet." in page
-    assert page.index("f   open the fleet") < page.index("n   start a run of this worktree")
+    assert page.index("F   open the fleet") < page.index("n   start a run of this worktree")
     assert "first run" not in page
     assert "see it work" not in page
 
@@ -60,7 +60,7 @@ def test_before_the_look_is_over_it_says_so() -> None:
 
 def test_a_click_presses_the_key() -> None:
     styles = {style for row in rows(MISSING, 76) for _, style in row}
-    assert {"text @n", "text @d"} <= styles
+    assert {"text @n", "text @D"} <= styles
 
 
 @pytest.mark.parametrize("width", [1, 12, 40, 76, 200])

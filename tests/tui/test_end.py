@@ -73,7 +73,7 @@ def test_it_says_from_where_to_where_and_what_to_do() -> None:
     ("name", "said", "unsaid"),
     [
         ("taken_over", "~$0.52 without that of codex (api)", ""),
-        ("never_told", "2 iterations in 1m 12s", "$"),
+        ("never_told", "2 iterations in 1m 10s", "$"),
     ],
 )
 def test_a_cost_that_not_all_have_told_is_none_of_all(name: str, said: str, unsaid: str) -> None:

@@ -35,7 +35,7 @@ def test_the_screen_ends_with_the_command_that_stands_there(
 
     async def look(driver: Driver) -> None:
         await driver.sees("u resume")
-        await driver.sees("n run again")
+        await driver.sees("N run again")
         await driver.press(key)
         await driver.until(lambda: isinstance(driver.app.screen, Confirm))
         await driver.sees("in this terminal?")
@@ -144,7 +144,7 @@ def test_the_report_is_read_and_written_from_there(tmp_path: Path) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Report))
         await driver.sees("Report of task-001/001")
         await driver.press("end")
-        await driver.sees("events.jsonl")
+        await driver.sees("Everything else: ralph-tui report task-001/001 --full")
         await driver.press("E")
         await driver.sees("written:")
         (path,) = (tmp_path / ".aiwg").rglob("report.md")

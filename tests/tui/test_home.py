@@ -168,6 +168,11 @@ def test_the_help_has_every_key_and_leads_back() -> None:
             "search all runs here",
             "⊗        aborted",
             "its word stands beside it",
+        ):
+            assert words in home.page
+        await home.press("end")
+        await home.until(lambda: "not added up: see status" in home.page)
+        for words in (
             "as a title: interventions",
             "not added up: see status",
             "limit reached",

@@ -58,7 +58,7 @@ class Report(Reading[None]):
 
     def parts(self) -> ComposeResult:
         """One text in a frame."""
-        with Vertical(id="report", classes="dialog"):
+        with Vertical(id="report", classes="dialog reading"):
             yield self.text
 
     def pairs(self) -> Sequence[Pair]:
