@@ -29,7 +29,7 @@ def answered(scenario: Scenario, here: Here | None = None) -> list[list[str] | N
 
 def test_each_key_of_the_last_row_says_what_it_does_also_where_room_is_short() -> None:
     async def look(driver: FormDriver) -> None:
-        row = driver.form.keys_row.line(0, 80)
+        row = driver.form.keys_row.line(1, 80)
         told = "".join(text for text, _ in row)
         assert told.split("  ")[-2:] == ["tab next", "ctrl+y copy"]
 
@@ -119,7 +119,7 @@ def test_a_criterion_in_words_takes_the_place_of_the_command() -> None:
     async def fill(driver: FormDriver) -> None:
         await driver.paste("Write it")
         await driver.to("by")
-        await driver.press("right")
+        await driver.press("right", "right")
         await driver.press("ctrl+t")
         await driver.sees("there is no command to try")
         await driver.to("criterion")
@@ -232,7 +232,7 @@ def test_esc_keeps_all_that_was_typed() -> None:
     async def leave(driver: FormDriver) -> None:
         await driver.paste(LONG)
         await driver.to("by")
-        await driver.press("right")
+        await driver.press("right", "right")
         await driver.to("criterion")
         await driver.paste("done well")
         await driver.to("limits.session_timeout_s")
@@ -326,7 +326,8 @@ def gone(pids: Path) -> bool:
 
 def test_a_command_that_is_tried_says_what_it_came_to(git_repo: Path) -> None:
     async def look(driver: FormDriver) -> None:
-        await driver.sees("1 of 2 tests pass (tap); a run would begin at 50 %")
+        await driver.sees("it can be measured: 1 of 2 tests pass (tap), exit 1")
+        await driver.sees("a run would begin at 50 %")
         driver.form.page.command.value = "echo oops; no-such-runner"
         await driver.press("ctrl+t")
         await driver.sees("was not found (exit 127)")
