@@ -53,7 +53,8 @@ class SeenLearning:
     @property
     def in_prompt(self) -> bool:
         """Whether this iteration's prompt carries it."""
-        return self.looked_up is not None and self.at in self.sent
+        looked_up = self.looked_up
+        return looked_up is not None and looked_up.in_prompt and self.at in self.sent
 
     @property
     def prompts(self) -> list[int]:

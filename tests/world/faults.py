@@ -57,7 +57,7 @@ OVERSIGHT = [
     Part("oversight", f"{_LAYERS}.oversight.circuit:Circuit", "after"),
     Part("oversight", f"{_LAYERS}.oversight.situations", "pace"),
     Part("oversight", f"{_LAYERS}.oversight.episodes:Episode", "pause"),
-    Part("oversight", f"{_STEPS}.overseer", "propose"),
+    Part("oversight", f"{_STEPS}.overseer", "redirect_words"),
     Part("oversight", f"{_STEPS}.overseer", "recommendations"),
     Part("oversight", f"{_STEPS}.overseer", "health_of"),
 ]

@@ -2,7 +2,7 @@
 
 from ralph_tui.analysis.report.markdown import escaped
 from ralph_tui.analysis.report.material import Material
-from ralph_tui.layers.memory.planning import PLAIN
+from ralph_tui.layers.memory.planning import SAYS_NOTHING
 from ralph_tui.layers.memory.reflection import NO_EVIDENCE
 from ralph_tui.state import SeenLearning
 from ralph_tui.text.format import count
@@ -12,7 +12,10 @@ def plan(told: Material) -> str:
     """As it was made before iteration 1; none where it says no more than every plan."""
     made = told.state.memory.plan
     if made is None or not (
-        made.steps or made.related or made.estimated_iterations or made.approach not in PLAIN
+        made.steps
+        or made.related
+        or made.estimated_iterations
+        or not SAYS_NOTHING.fullmatch(made.approach)
     ):
         return ""
     lines = [f"{n}. {escaped(step)}" for n, step in enumerate(made.steps, 1)]

@@ -4,6 +4,7 @@ Rule: a plan cites what it rests on; where nothing is known it says so little as
 """
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,6 +21,8 @@ MOST_RELATED: Final = 5
 LONGEST: Final = 600
 """Characters of a step."""
 PLAIN: Final = "Work in iterations, each measured, until {}."
+SAYS_NOTHING: Final = re.compile(re.escape(PLAIN).replace(r"\{\}", "[^.]*"))
+"""An approach that only says what every plan says."""
 """What a plan says at least."""
 RELATED_STEPS: Final = 2
 """Lessons of other tasks, the most alike first."""

@@ -64,7 +64,7 @@ def _regressing(spans: Sequence[IterationSpan], state: RunState) -> list[str]:
     were = set(top.gate.failing) if top.gate else set()
     for span in since:
         if span.gate is not None and top.gate is not None and not top.gate.unnamed:
-            for test in span.gate.failing:
+            for test in () if span.gate.broken else span.gate.failing:
                 broken.setdefault(test, span.number)
     still = set(spans[-1].gate.failing) if spans[-1].gate else set()
     lines = [f"- {item(t)} (iteration {k})" for t, k in broken.items() if t in still - were]

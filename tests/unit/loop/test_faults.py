@@ -205,7 +205,7 @@ def test_a_failing_overseer_is_told_to_people_once_and_takes_no_signal(part: Par
 
 
 def test_a_redirect_that_cannot_be_proposed_is_not_approved() -> None:
-    propose = next(part for part in OVERSIGHT if part.name == "propose")
+    propose = next(part for part in OVERSIGHT if part.name == "redirect_words")
     world = run_with(Fault(propose))
     assert world.all(RedirectDecided)
     assert not any(event.approved for event in world.all(RedirectDecided))

@@ -127,7 +127,6 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
         "The first open item of the plan: `nest groups`",
         "- `src/parser.py`, lines `45-46`: `+2 −0`",
         "Nesting works but for escapes.",
-        "- `Bash pytest -q`, which failed: `exit 1`",
         "`old.py`: `deleted`",
         "When it was last run before iteration 1, 2 passed, 8 failed",
         "- `test_2`",

@@ -199,13 +199,13 @@ def test_after_a_roll_back_the_prompt_tells_of_the_files_that_are_there() -> Non
 def test_instructions_do_not_ask_for_what_a_roll_back_has_done() -> None:
     world = World([0, 7, 6, 5, 7, 7, 10], mode="attended")
     prompt = prompt_after_a_roll_back(world)
-    assert "Restore what worked" in prompt
+    assert "restore what worked" in prompt
     then = "and then the files were restored to what they were after iteration 1"
     assert then in prompt
     assert "what they ask to undo is undone" in prompt
     assert then in world.agent.prompts[4]
     approved = regressing().play(answer("approve")).agent.prompts[3]
-    assert "Restore what worked" in approved
+    assert "restore what worked" in approved
     assert "files were restored" not in approved
 
 
@@ -269,13 +269,16 @@ def test_the_way_back_says_that_the_instructions_go_with_it() -> None:
     ]
 
 
-def test_a_redirect_counts_all_failing_tests_and_leaves_them_out_of_the_instructions() -> None:
+def test_a_redirect_counts_all_failing_tests_and_names_some_of_them() -> None:
     """29 fail; an event names 20 of them, a sentence five."""
     world = World([], mode="attended")
     world.gate.total, world.gate.last = 29, 0
     asked = world.play(answer("abort")).all(QuestionAsked)[0]
     assert asked.evidence[-1] == ("failing now: test_0, test_1, test_2, test_3, test_4 and 24 more")
-    assert "test_0" not in asked.proposal
+    assert "- test_0\n" in asked.proposal
+    assert "- test_9\n" in asked.proposal
+    assert "- test_10\n" not in asked.proposal
+    assert " more\n" in asked.proposal
     assert "- test_19\n- and 9 more, not named" in world.agent.prompts[1]
 
 
