@@ -53,30 +53,6 @@ class Default:
     """Where it was set; empty: nowhere."""
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """Where a run would begin, as a quick look finds it."""
-
-    folder: str = ""
-    """The worktree."""
-    findings: Sequence[Finding] = ()
-    agents: Sequence[AgentOffer] = ()
-    chosen: str = ""
-    """The agent that works where none is named."""
-    suggestions: Sequence[Suggestion] = ()
-    defaults: Mapping[str, Default] = field(default_factory=dict)
-    """By the dotted names of settings."""
-
-    def text(self, name: str) -> str:
-        """What a setting is where nothing is said, as it would be typed."""
-        return self.defaults.get(name, Default()).text
-
-    @property
-    def obstacles(self) -> tuple[Finding, ...]:
-        """What keeps any run from beginning."""
-        return tuple(one for one in self.findings if one.level == "critical")
-
-
 By = Literal["command", "both", "criterion"]
 
 
@@ -91,6 +67,33 @@ class Draft:
     criterion: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     """By dotted name, what differs from the default, as it was typed."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where a run would begin, as a quick look finds it."""
+
+    folder: str = ""
+    """The worktree."""
+    findings: Sequence[Finding] = ()
+    agents: Sequence[AgentOffer] = ()
+    chosen: str = ""
+    """The agent that works where none is named."""
+    suggestions: Sequence[Suggestion] = ()
+    defaults: Mapping[str, Default] = field(default_factory=dict)
+    """By the dotted names of settings."""
+    last: Draft = field(default_factory=Draft)
+    """How you started the last run here: without its objective, and only what differs from the
+    defaults."""
+
+    def text(self, name: str) -> str:
+        """What a setting is where nothing is said, as it would be typed."""
+        return self.defaults.get(name, Default()).text
+
+    @property
+    def obstacles(self) -> tuple[Finding, ...]:
+        """What keeps any run from beginning."""
+        return tuple(one for one in self.findings if one.level == "critical")
 
 
 class Trial(Protocol):

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from ralph_tui.adapters.agents import AgentContext, AgentDescription, find_agent, no_agent, offered
 from ralph_tui.adapters.agents.ability_words import can_words
-from ralph_tui.adapters.records.drafts import keep_draft, read_draft
+from ralph_tui.adapters.records.drafts import keep_draft, read_draft, read_last_start
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, holder
 from ralph_tui.adapters.workspace.git import run_git
@@ -48,7 +49,7 @@ class NewRunsHere:
         loaded = self._settings()
         settings = loaded.settings
         chosen = find_agent(settings.agent)
-        return Surroundings(
+        place = Surroundings(
             folder=one_line(_from_home(self._root)),
             findings=tuple(self._findings(loaded)),
             agents=tuple(_quick_offer(agent, settings) for agent in offered()),
@@ -56,6 +57,7 @@ class NewRunsHere:
             suggestions=suggestions(self._root),
             defaults={name: _default(loaded, name, self._root) for name in FLAGS},
         )
+        return replace(place, last=_last_start(place, self._root))
 
     def agents(self) -> Sequence[AgentOffer]:
         """See `NewRuns`."""
@@ -190,6 +192,23 @@ def _asked_offer(agent: AgentDescription, settings: Settings, root: Path) -> Age
         return AgentOffer(agent.name, True, says, agent.install)
     except RalphError as error:
         return AgentOffer(agent.name, False, one_line(str(error)), agent.install)
+
+
+def _last_start(place: Surroundings, root: Path) -> Draft:
+    """How the last run was started, but for an agent that is not here any more."""
+    last = read_last_start(root) or Draft()
+    defaults = {"agent.name": place.chosen, "agent.command": place.text("agent.command")}
+    known = {agent.name for agent in place.agents}
+    settings = {name: last.settings.get(name, "") for name in defaults}
+    if settings["agent.name"] not in known:
+        settings = {}
+    return replace(
+        last,
+        objective="",
+        settings={
+            name: text for name, text in settings.items() if text not in ("", defaults[name])
+        },
+    )
 
 
 def _default(loaded: Loaded, name: str, root: Path) -> Default:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.records.drafts import read_last_start
+from ralph_tui.ports.new_runs import Draft
 from tests.e2e.cli import GATE, ONE_MORE, events_of, here, processes_of, project, run, start
 from tests.waiting import PATIENCE_S
 
@@ -287,3 +289,10 @@ def test_a_gate_green_at_the_start_measures_no_progress(git_repo: Path) -> None:
     assert [reading["completion"] for reading in readings] == [0.0, 0.0]
     lines = here("replay", cwd=git_repo).stdout
     assert "command passed, before anything was done" in lines
+
+
+def test_what_you_started_last_is_recorded_for_the_form(git_repo: Path) -> None:
+    root = project(git_repo)
+    run("run", "Make it pass", "-c", GATE, "--agent-command", ONE_MORE, "--headless", cwd=root)
+    own = {"agent.name": "command", "agent.command": ONE_MORE}
+    assert read_last_start(root) == Draft(command=GATE, settings=own)

@@ -398,3 +398,26 @@ def test_a_model_is_named_for_an_agent_that_takes_one() -> None:
         await driver.press("left", "ctrl+s")
 
     assert answered(fill) == [["run", "Fix it", "-c", "make", "--model", "opus"]]
+
+
+def test_the_last_start_is_proposed_and_is_no_draft() -> None:
+    own = {"agent.name": "command", "agent.command": "./my-agent"}
+    here = Here(replace(GOOD, last=Draft(command="sh checks.sh", settings=own)))
+
+    async def start(driver: FormDriver) -> None:
+        await driver.sees("types: ralph-tui run '' -c 'sh checks.sh' --agent command")
+        assert "as you left it" not in "\n".join(driver.text())
+        await driver.type("Fix it")
+        await driver.press("ctrl+s")
+
+    assert answered(start, here) == [
+        ["run", "Fix it", "-c", "sh checks.sh", "--agent", "command", "--agent-command",
+         "./my-agent"]
+    ]  # fmt: skip
+
+    async def leave(driver: FormDriver) -> None:
+        await driver.press("x", "backspace", "escape")
+
+    here.kept = None
+    assert answered(leave, here) == [None]
+    assert here.kept in (None, Draft())

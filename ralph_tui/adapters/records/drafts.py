@@ -1,7 +1,8 @@
-"""What was typed into the form for a new run and not started: one draft per worktree.
+"""What was typed into the form for a new run and not started, and how the last run was started:
+one file of each per worktree.
 
-Rule: it lies in the user's own folder, not in the worktree, where an agent could write other words
-into it than yours.
+Rule: they lie in the user's own folder, not in the worktree, where an agent or a clone could bring
+other words than yours.
 """
 
 from contextlib import suppress
@@ -15,20 +16,39 @@ from ralph_tui.adapters.records.files import json_text
 from ralph_tui.plain_files import read_bytes, write_whole
 from ralph_tui.ports.new_runs import By, Draft
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.secrets import redact
 
 MOST_BYTES = 1 << 20
 
 
 def draft_file(root: Path) -> Path:
     """Where the draft for a worktree lies."""
+    return _file("drafts", root)
+
+
+def last_start_file(root: Path) -> Path:
+    """Where it is recorded how the last run of a worktree was started."""
+    return _file("last-starts", root)
+
+
+def _file(folder: str, root: Path) -> Path:
     name = sha256(str(root.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return user_state_path("ralph-tui", appauthor=False) / "drafts" / f"{name}.json"
+    return user_state_path("ralph-tui", appauthor=False) / folder / f"{name}.json"
 
 
 def read_draft(root: Path) -> Draft | None:
     """What is kept; None where nothing is that can be read."""
+    return _read(draft_file(root))
+
+
+def read_last_start(root: Path) -> Draft | None:
+    """How the last run was started; None if that is unknown."""
+    return _read(last_start_file(root))
+
+
+def _read(path: Path) -> Draft | None:
     try:
-        raw = parse_json(read_bytes(draft_file(root), most=MOST_BYTES))
+        raw = parse_json(read_bytes(path, most=MOST_BYTES))
     except (OSError, ValueError):
         return None
     if not isinstance(raw, dict):
@@ -47,8 +67,22 @@ def read_draft(root: Path) -> Draft | None:
 
 def keep_draft(root: Path, draft: Draft) -> None:
     """Keep it; what the disk refuses is lost with the screen."""
+    _keep(draft_file(root), draft)
+
+
+def keep_last_start(root: Path, draft: Draft) -> None:
+    """Record how a run is started; what contains a secret is left out."""
+
+    def clean(text: str) -> str:
+        return text if redact(text) == text else ""
+
+    settings = {name: text for name, text in draft.settings.items() if clean(text)}
+    command, criterion = clean(draft.command), clean(draft.criterion)
+    _keep(last_start_file(root), Draft("", draft.by, command, criterion, settings))
+
+
+def _keep(path: Path, draft: Draft) -> None:
     with suppress(OSError):
-        path = draft_file(root)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, json_text(vars(draft)).encode("utf-8", "replace"), mode=0o600)
 

@@ -29,6 +29,7 @@ from ralph_tui.errors import UsageError
 from ralph_tui.runtime.checks import place_looks_well
 
 if TYPE_CHECKING:
+    from ralph_tui.ports.new_runs import By
     from ralph_tui.runtime.assembly import AssembledRun
 
 
@@ -128,6 +129,27 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         # It loads git and agents, behind a painted screen.
         from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 
+        if args.commands_from is None:
+            _record_start(args, worktree_root(folder), agent.name if agent is not None else "")
         return new_run(folder, request, warn)
 
     return create_run, presentation
+
+
+def _record_start(args: argparse.Namespace, root: Path, agent: str) -> None:
+    """For the form for a new run, which proposes the same again; not what an agent starts."""
+    from ralph_tui.adapters.processes.lineage import (  # noqa: PLC0415 - behind a frame
+        belongs_to_run,
+        lineage,
+    )
+    from ralph_tui.adapters.records.drafts import keep_last_start  # noqa: PLC0415 - behind a frame
+    from ralph_tui.ports.new_runs import Draft  # noqa: PLC0415 - behind a frame
+
+    if belongs_to_run(lineage(os.getpid())):
+        return
+    command, criterion = (args.command or "").strip(), (args.criterion or "").strip()
+    named = {name: (vars(args)[name] or "").strip() for name in ("agent.name", "agent.command")}
+    if any(named.values()):
+        named["agent.name"] = agent
+    by: By = "both" if command and criterion else "criterion" if criterion else "command"
+    keep_last_start(root, Draft("", by, command, criterion, named))

@@ -131,7 +131,7 @@ class NewRun(Modal[list[str] | None]):
         except RalphError as error:
             self.tell(str(error))
             return
-        self.page.fill(place, draft or Draft())
+        self.page.fill(place, None if draft == Draft() else draft)
         self._here = here
         self._tell_typed()
         with suppress(RalphError):
@@ -153,7 +153,9 @@ class NewRun(Modal[list[str] | None]):
         if self._keeping is not None and self._here is not None:
             self._keeping.stop()
             self._keeping = None
-            self._here.keep(self.page.draft)
+            draft = self.page.draft
+            # What is merely proposed is no draft: the next run's start is proposed instead.
+            self._here.keep(Draft() if draft == self.page.place.last else draft)
 
     # trying -----------------------------------------------------------------------------------
 

@@ -130,9 +130,13 @@ class Page(VerticalScroll):
 
     # what stands in them ------------------------------------------------------------------------
 
-    def fill(self, place: Surroundings, draft: Draft) -> None:
-        """What is known goes into the fields; what was typed meanwhile stays."""
+    def fill(self, place: Surroundings, left: Draft | None) -> None:
+        """What is known goes into the fields; what was typed meanwhile stays.
+
+        `left`: what was typed and not started; without it, the last start is proposed.
+        """
         self.place = place
+        draft = left or place.last
         options = [(offer.name, offer.name) for offer in place.agents]
         self.agent.offer([*options, (PLAYS_DEMO, "the demo")], agent_of(draft, place))
         if not self.objective.text:
@@ -152,7 +156,7 @@ class Page(VerticalScroll):
             told = [hint, f"from {flat(origin)}" if origin else ""]
             self.fields[name].hint("; ".join(filter(None, told)))
         self.command.offered = tuple(one.command for one in place.suggestions)
-        self.head.update(_head(place, draft))
+        self.head.update(_head(place, left))
         self.offer_commands()
         self._arrange()
 
@@ -252,9 +256,9 @@ class Page(VerticalScroll):
         self.scroll_relative(y=by * max(1, self.size.height - 2), animate=False)
 
 
-def _head(place: Surroundings, draft: Draft) -> Content:
-    left = "" if draft == Draft() else ", as you left it,"
-    head = Content.styled(f"a new run{left} in {flat(place.folder)}", "bold")
+def _head(place: Surroundings, left: Draft | None) -> Content:
+    how = ", as you left it," if left else ""
+    head = Content.styled(f"a new run{how} in {flat(place.folder)}", "bold")
     return sum(map(_obstacle, place.obstacles), start=head)
 
 
