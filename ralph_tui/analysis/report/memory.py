@@ -12,7 +12,10 @@ def plan(told: Material) -> str:
     """As it was made before iteration 1; none where it says no more than every plan."""
     made = told.state.memory.plan
     if made is None or not (
-        made.steps or made.related or made.estimated_iterations or made.approach not in PLAIN
+        made.steps
+        or made.related
+        or made.estimated_iterations
+        or not made.approach.startswith(PLAIN.partition("{")[0])
     ):
         return ""
     lines = [f"{n}. {escaped(step)}" for n, step in enumerate(made.steps, 1)]

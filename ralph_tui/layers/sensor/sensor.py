@@ -162,7 +162,7 @@ class Sensor:
         if reading.held or reading.restarted:
             return reading
         if reading.source == "tests":
-            return replace(reading, novel=passes)
+            return replace(reading, novel=0 if reading.added else passes)
         if reading.source != "plan" or plan is None:
             return reading
         before = self.state.items

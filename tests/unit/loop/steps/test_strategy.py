@@ -187,10 +187,10 @@ def test_a_blocker_that_stands_turns_the_run_around_and_in_the_end_asks() -> Non
     assert (made.iteration, made.level) == (9, "PAUSE")
     (asked,) = [event for event in run.all(QuestionAsked) if event.about == "strategy"]
     assert asked.topic == "pause"
-    assert "in the way: no network" in asked.evidence
+    assert "in the way, again: no network" in asked.evidence
     assert [option.answer for option in asked.options] == ["continue", "guide", "extend", "abort"]
-    assert asked.default == ""
-    assert asked.deadline is None
+    assert asked.default == "abort"
+    assert asked.deadline is not None
     check(run)
 
 
