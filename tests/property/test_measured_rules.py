@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ralph_tui.events.sensor import GateFinished
 from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
 from ralph_tui.layers.sensor import AgentReport, Counts, GateResult, Progress, Sensor
+from ralph_tui.layers.sensor.sensor import UNPROVEN
 
 NAMES = "abcdefgh"
 
@@ -80,7 +81,7 @@ def test_once_counted_no_claim_and_no_estimate_is_read(series: list[GateResult])
         assert reading.source == "tests"
         if gate.counts is None or gate.timed_out:
             assert reading.held or gate.ok
-            assert reading.completion == min(99.9, value) or gate.ok
+            assert reading.completion == min(UNPROVEN, value) or gate.ok
         else:
             assert not reading.held
         value = reading.completion

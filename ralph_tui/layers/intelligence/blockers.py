@@ -68,7 +68,8 @@ def _of_the_gate(evidence: Evidence) -> Iterator[Blocker]:
 
 
 def _of_tools(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
-    """Tools whose last calls have all failed in the same way."""
+    """Tools whose last calls have all failed in the same way, and calls denied again and again."""
+    yield from _denied(calls)
     by_tool: dict[str, list[AgentRow]] = {}
     for call in calls:
         if not call.running and call.result not in _NO_FAILURE:
@@ -83,6 +84,19 @@ def _of_tools(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
             found += 1
             text = f"{short(tool, 40)} failed {same} times in the same way: {mine[-1].result}"
             yield _blocker("tool", text, standing=True)
+
+
+def _denied(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
+    """The same command, denied again and again; that others were denied, too, says nothing."""
+    by_command: dict[tuple[str, str], list[bool]] = {}
+    for call in calls:
+        if call.text and not call.running:
+            by_command.setdefault((call.tool, call.text), []).append(call.result == "denied")
+    times = {one: len(list(takewhile(bool, reversed(all_)))) for one, all_ in by_command.items()}
+    again = [(one, same) for one, same in times.items() if same >= SAME_ERROR]
+    for (tool, text), same in again[:MOST_TOOLS]:
+        said = f"{short(tool, 40)} was denied {same} times for the same: {text}"
+        yield _blocker("tool", said, standing=True)
 
 
 def _error(call: AgentRow) -> str:

@@ -545,7 +545,7 @@ def test_waiting_is_told_apart_from_the_sessions() -> None:
         QuestionWithdrawn(question_id="two", reason="it spoke"),
         Paused(),
         RunFinished(
-            outcome="interrupted", reason="by you", iterations=2, completion=20, duration_s=1080
+            outcome="interrupted", reason="by you", iterations=2, completion=20, duration_s=18 * 60
         ),
     )
     rows = [

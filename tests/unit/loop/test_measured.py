@@ -20,6 +20,7 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import ahead_of
 from ralph_tui.tui.panes.header_fields import measures
 from tests.world import owner
+from tests.world.agents import FakeSession, promise
 from tests.world.world import World
 
 
@@ -161,6 +162,30 @@ def test_the_user_may_accept_that_tests_are_gone() -> None:
     last = world.all(ReadingTaken)[-1]
     assert (last.completion, last.expected, last.missing) == (100.0, 15, 0)
     assert last.note.startswith("accepted by ")
+
+
+def test_a_removal_is_asked_about_before_the_criterion_is_judged() -> None:
+    world = World([], max_iterations=3, mode="attended", criterion="twice as fast")
+    left = deque([*GONE, named(15)])
+    world.gate.measure = left.popleft
+    world.agent.acts.extend([FakeSession.finish, promise, promise])
+    answers = {"removal": deque(["yes"]), "criterion": deque(["yes"])}
+    world.play(lambda asked: owner.answer(answers[asked.topic].popleft())(asked))
+
+    assert [one.topic for one in world.all(QuestionAsked)] == ["removal", "criterion"]
+    assert world.all(ReadingTaken)[-1].completion == 100.0
+    assert (world.end.outcome, world.end.iterations) == ("completed", 2)
+
+
+def test_a_removal_that_is_refused_is_not_judged() -> None:
+    world = World([], max_iterations=2, mode="attended", criterion="twice as fast")
+    world.gate.measure = deque(GONE).popleft
+    world.agent.acts.extend([FakeSession.finish, promise])
+    world.play(owner.answer("no"))
+
+    assert [one.topic for one in world.all(QuestionAsked)][:1] == ["removal"]
+    assert "criterion" not in [one.topic for one in world.all(QuestionAsked)]
+    assert world.end.outcome != "completed"
 
 
 def test_a_resumed_run_takes_up_what_is_expected() -> None:

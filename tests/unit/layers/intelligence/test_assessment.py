@@ -240,19 +240,20 @@ def test_a_tool_that_fails_three_times_in_the_same_way_is_a_standing_blocker() -
         [call("Bash", "interrupted")] * 3,
         [call("Bash", "no answer")] * 3,
         [call("Read", "3 lines", ok=True)] * 9,
-        [call("Bash", "denied")] * 3,
+        [call("Bash", "denied", text=text) for text in ("rm a", "rm b", "rm c")],
+        [*[call("Bash", "denied")] * 3, call("Bash", "1 line", ok=True)],
     ],
     ids=[
         *("twice", "it works again", "other errors", "other tools", "failing tests"),
-        *("interrupted", "cut off", "no failure", "what the user refused"),
+        *("interrupted", "cut off", "no failure", "other commands denied", "allowed in the end"),
     ],
 )
 def test_other_failures_of_tools_are_no_blocker(calls: list[AgentRow]) -> None:
     assert not assess(Evidence(1, calls=tuple(calls))).blockers
 
 
-@pytest.mark.parametrize("result", ["exit 127", "exit 126"])
-def test_what_cannot_be_run_three_times_is_in_the_way(result: str) -> None:
+@pytest.mark.parametrize("result", ["exit 127", "exit 126", "denied"])
+def test_what_cannot_be_run_or_is_not_permitted_three_times_is_in_the_way(result: str) -> None:
     (one,) = assess(Evidence(1, calls=(call("Bash", result),) * 3)).blockers
     assert one.standing
 
