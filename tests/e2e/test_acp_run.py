@@ -11,7 +11,14 @@ import pytest
 from ralph_tui.loop.steps import service_limits
 from tests.doubles import acp
 from tests.e2e.cli import GATE, events_of, here, project
-from tests.e2e.test_asked_run import Open, answer, journal, of, terminal  # noqa: F401 - a fixture
+from tests.e2e.test_asked_run import (  # noqa: F401 - a fixture
+    Open,
+    answer,
+    journal,
+    leave,
+    of,
+    terminal,
+)
 
 PROGRAM = Path(acp.__file__).parent / "bin" / "acp"
 DONE = "for n in 0 1 2 3; do touch done-$n.txt; done"
@@ -124,13 +131,12 @@ def test_a_question_is_answered_by_key_and_by_decide(
     variables = environ(tmp_path, plays, asks, [bash("mkdir done"), {"say": "after the words"}])
     line = ("run", "Fix it", "-c", "test -d done", "--agent", plays, "--permissions", "ask")
     screen = terminal(*line, "--max-iterations", "1", cwd=git_repo, environ=variables)
-    screen.shows(f"{plays} asks for", "touch one", "no answer in")
+    screen.shows(f"{plays} asks for", "touch one", "refuses in")
     answer(screen, "y")
     screen.shows("git push")
     assert "heard refuse" in here("decide", "refuse", "ask for a review", cwd=git_repo).stdout
     screen.shows("completed")
-    screen.press("q")
-    assert screen.exit_code() == 0
+    leave(screen)
     events = journal(git_repo)
     assert [e["answer"] for e in of(events, "question_answered")] == ["once", "refuse"]
     assert (git_repo / "one").exists()

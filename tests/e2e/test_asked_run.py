@@ -119,8 +119,25 @@ def terminal() -> Iterator[Open]:
 
 def answer(screen: Terminal, key: str) -> None:
     """Press it when the dialog has stood for a second: it takes no key that came too early."""
-    until(lambda: re.search(r"in 4m [0-5]?[0-8]s", screen.screen))
+    seen: set[str] = set()
+
+    def stands() -> bool:
+        seen.update(re.findall(r" in ([0-9hms ]+) unless", screen.screen))
+        return len(seen) > 2
+
+    until(stands)
     screen.press(key)
+
+
+def leave(screen: Terminal) -> None:
+    """Press q until it is heard: a dialog that closed by itself swallows keys for a second."""
+
+    def left() -> bool:
+        screen.press("q")
+        return screen.result.exists()
+
+    until(left)
+    assert screen.exit_code() == 0
 
 
 def git(root: Path, *arguments: str) -> str:

@@ -295,7 +295,7 @@ def test_term_ends_run_and_screen(windows: Windows, root: Path) -> None:
     ("words", "sentence"),
     [
         ((), "or say it in words with --criterion"),
-        (("-c", "true", "--criterion", "It is done"), "leave one out"),
+        (("--criterion", "It is done", "--until-promise"), "leave one out"),
         (("-c", "true", "--detach", "--json"), "leave --headless and --json out"),
     ],
 )

@@ -57,7 +57,9 @@ def test_the_demo_runs_is_left_and_replayed(terminal: Open, tmp_path: Path) -> N
     screen.press("q")
     assert screen.exit_code() == 0
     folder = kept / ".aiwg/ralph/tasks/task-001/attempts/001"
-    said = screen.shows("ralph-tui replay task-001/001").replace("\n", "")
+    # Without line ends: the terminal breaks a line anywhere.
+    until(lambda: "ralph-tui replay task-001/001" in screen.screen.replace("\n", ""))
+    said = screen.screen.replace("\n", "")
     assert f"report: cd '{kept}' && ralph-tui report task-001/001" in said
     assert f"replay: cd '{kept}' && ralph-tui replay task-001/001" in said
     assert "REDIRECT" not in reproduced(next(kept.rglob("events.jsonl")).read_text())
