@@ -70,6 +70,6 @@ def test_it_costs_a_sentence_and_not_the_run(part: str, git_repo: Path) -> None:
     told = [event for event in events if event["kind"] == "noticed" and event["text"] == said]
     assert told
     assert all("Traceback" in event["detail"] for event in told)
-    report = here("report", cwd=root)
+    report = here("report", "--full", cwd=root)
     assert report.returncode == 0
     assert f"{layer} failed" in report.stdout

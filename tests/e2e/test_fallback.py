@@ -114,7 +114,7 @@ def test_a_limit_hands_over_to_codex_and_claude_comes_back(
     prompts = git_repo.rglob("iter-001/prompt*.md")
     told = {path.name: TAKEN_OVER in path.read_text() for path in prompts}
     assert told == {"prompt.md": False, "prompt-2.md": True}
-    report = here("report", cwd=git_repo).stdout
+    report = here("report", "--full", cwd=git_repo).stdout
     assert "- Worked: claude in iterations 1-2 (2 sessions, \\$" in report
     assert "; codex in iteration 1 (1 session, cost not told, " in report
     assert "codex works meanwhile" in here("replay", "--headless", cwd=git_repo).stdout

@@ -87,8 +87,8 @@ def test_at_a_limit_one_loop_tries_first_and_the_others_follow_in_steps(
     assert code == 0, lines
     assert "account work is at its limit until " in shown
     assert "usage limit, met by loop " in shown.splitlines()[0]
-    (queued,) = [line for line in shown.splitlines() if line.startswith("  4  queued")]
-    assert "it waits: account work is at its limit until " in queued
+    (why,) = [below for row, below in pairwise(shown.splitlines()) if row.startswith("  4  queued")]
+    assert "it waits: account work is at its limit until " in why
     assert "; nothing starts on it" in lines
     held, freed = seq(root, "account_held")[0], seq(root, "account_released")[0]
     assert held < seq(root, "loop_ended", loop="1")[0] < freed, "another account goes on"
