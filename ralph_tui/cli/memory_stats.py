@@ -11,9 +11,7 @@ from ralph_tui.adapters.records.aiwg.records import Attempt
 from ralph_tui.adapters.records.aiwg.tasks import read_attempt
 from ralph_tui.adapters.records.folders import numbered, ralph_folder
 from ralph_tui.events.memory import Learning
-from ralph_tui.layers.control import below
-from ralph_tui.layers.memory.knowledge import RELIED_ON
-from ralph_tui.layers.memory.retrieval import JUDGED
+from ralph_tui.layers.memory.knowledge import is_dropped
 from ralph_tui.state.memory_wording import helped_words, saying
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
@@ -172,6 +170,6 @@ def _comparisons(tasks: Sequence[TaskAttempts]) -> list[Comparison]:
 def _verdict(learning: Learning) -> Verdict:
     if not learning.uses:
         return "not judged"
-    if learning.type in JUDGED and below(learning.success_rate, RELIED_ON):
+    if is_dropped(learning):
         return "unlearned"
     return "helps" if learning.successes else "on trial"

@@ -51,6 +51,8 @@ class Learning(Fact):
     standing: Standing = "proven"
     pinned: bool = False
     muted: bool = False
+    rested: int = Field(default=0, ge=0)
+    """Runs that have ended without looking it up, since it was dropped because it did not help."""
 
 
 class Retrieved(Learning):
@@ -61,6 +63,10 @@ class Retrieved(Learning):
     relevance: Fraction = 0.0
     """Of its text to the objective, against the other candidates."""
     in_prompt: bool = False
+    again: bool = False
+    """Whether it did not help before, and is tried once more."""
+    contradicts: list[Line] = []
+    """Ids of the others in the same prompt that say something different of the same."""
 
 
 class LearningsRetrieved(Event):

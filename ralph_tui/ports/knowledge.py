@@ -1,6 +1,6 @@
 """What earlier runs have taught, shared between runs. Every call blocks and is run as a job."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,6 +61,10 @@ class Knowledge(Protocol):
         """Count uses and successes."""
         ...
 
+    def rest(self, looked_up: Collection[str]) -> None:
+        """Count that this run ends without having looked up what is not among those ids."""
+        ...
+
     def promote(self) -> Sequence[Promotion]:
         """Make knowledge of what is proven; gives back every promotion this run has made."""
         ...
@@ -89,6 +93,9 @@ class NoKnowledge:
 
     def credit(self, given: Sequence[Credit]) -> None:
         """Nothing is counted."""
+
+    def rest(self, looked_up: Collection[str]) -> None:
+        """Nothing rests."""
 
     def promote(self) -> Sequence[Promotion]:
         """None."""

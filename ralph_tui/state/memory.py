@@ -83,6 +83,8 @@ class MemoryFold(Fold):
         """By id, in the order in which they appeared."""
         self._unsent = False
         """Whether no prompt was made since the last look-up."""
+        self.again = ""
+        """Id of the learning that had been dropped and that this run tries once more."""
         self.plan: PlanMade | None = None
         self.reflections: list[ReflectionWritten] = []
         self.promoted: set[str] = set()
@@ -155,6 +157,8 @@ class MemoryFold(Fold):
         one = self.seen.pop(found.learning_id, None) or SeenLearning(found, "retrieved")
         one.learning = one.looked_up = found
         one.at, one.why, one.gone = iteration, found.why, ""
+        if found.again:
+            self.again = found.learning_id
         if found.in_prompt:
             one.sent[iteration] = found.text
         self.seen[found.learning_id] = one

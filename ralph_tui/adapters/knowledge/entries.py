@@ -40,6 +40,7 @@ def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = 
         standing=standing,
         pinned=entry.get("pinned", False),
         muted=entry.get("muted", False),
+        rested=len(entry.get("restedRuns", ())),
     )
 
 
@@ -74,6 +75,8 @@ def entry_of(learning: Learning, runs: list[str], at: str) -> Entry:
 def with_learning(entry: Entry, learning: Learning, at: str) -> Entry:
     """The entry as `learning`, which came of it, says now; wishes and words stay."""
     changed = _numbers(entry, learning) | {"updatedAt": at}
+    if not learning.rested:
+        changed.pop("restedRuns", None)
     before = learning_of(entry).content
     fields = {key: value for key, value in learning.content.items() if before.get(key) != value}
     return {**changed, "content": {**entry["content"], **fields}} if fields else changed

@@ -6,7 +6,8 @@ staged entry it came from. Knowledge is written before staging: a crash between 
 promotion that staging does not tell yet, and the next one finds it in the knowledge.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from operator import is_not
 
 from ralph_tui.adapters.knowledge.entries import (
     entry_of,
@@ -23,13 +24,17 @@ from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.control import below
 from ralph_tui.layers.memory.knowledge import (
     PROMOTABLE,
+    RESTED,
+    START,
     credited,
+    is_dropped_at,
     joins,
     merged,
     promoted,
     proven,
 )
 from ralph_tui.ports.knowledge import Credit, Promotion
+from ralph_tui.text.sanitize import one_line
 
 WAITING, TAKEN, GONE = "staged", "promoted", "deleted"
 """Of a staged entry: not proven yet; part of the knowledge; deleted by its owner."""
@@ -60,6 +65,16 @@ class Ledger:
         """Count uses and successes, each once; of what is gone nothing is counted."""
         for credit in given:
             self._credit(credit)
+
+    def rest(self, looked_up: Collection[str]) -> None:
+        """Count this run for what was dropped and it has not looked up, once each."""
+        learnings = [self._rested(entry, entry["id"], looked_up) for entry in self.learnings]
+        if any(map(is_not, learnings, self.learnings)):
+            self.learnings = learnings
+        for place, entry in enumerate(self.staged):
+            if entry["status"] == WAITING:
+                rested = self._rested(entry["learning"], entry["id"], looked_up)
+                self._put_staged(place, learning=rested)
 
     def promote(self) -> None:
         """Make knowledge of everything that is proven."""
@@ -154,6 +169,15 @@ class Ledger:
         learning = credited(learning_of(entry), success=credit.success)
         counted = with_learning(entry, learning, self.at)
         return {**counted, "credits": {**given, self.run: [*iterations, credit.iteration]}}
+
+    def _rested(self, entry: Entry, name: str, looked_up: Collection[str]) -> Entry:
+        """With this run among those that went without it, if it was dropped."""
+        rested = entry.get("restedRuns", [])
+        if self.run in rested or len(rested) >= RESTED or one_line(name) in looked_up:
+            return entry
+        if not is_dropped_at(entry["type"], entry.get("successRate", START)):
+            return entry
+        return {**entry, "restedRuns": [*rested, self.run]}
 
     def _is_waiting(self, place: int) -> bool:
         """Whether it may become knowledge: an estimate is made sure enough by others alone."""

@@ -55,6 +55,11 @@ class _Known:
     def text(self) -> str:
         return strip_controls(text_of(self.entry["type"], self.entry["content"]))
 
+    @property
+    def since(self) -> str:
+        """When it was first said."""
+        return str(self.entry.get("createdAt", ""))
+
     def learning(self) -> Learning:
         """As a run sees it; read once, for it takes longer than to find it."""
         if self._read is None:
@@ -125,7 +130,7 @@ class Lookup:
             fitting = heapq.nlargest(BY_WORDS, scores.items(), key=lambda item: item[1])
             chosen = dict.fromkeys([name for name, _ in fitting] + self._likely(task_type))
         return [
-            Candidate(self._known[name].learning(), scores.get(name, 0.0))
+            Candidate(self._known[name].learning(), scores.get(name, 0.0), self._known[name].since)
             for name in chosen
             if name in self._known
         ]

@@ -67,6 +67,7 @@ _OPTIONAL: Mapping[str, Check] = {
     "successes": _COUNT,
     "createdAt": _TEXT,
     "updatedAt": _TEXT,
+    "restedRuns": (_is_texts, "a list of texts"),
     "pinned": _TRUTH,
     "muted": _TRUTH,
     "credits": (_is_credits, "an object of lists of iterations"),

@@ -5,7 +5,7 @@ once without a loss. Knowledge is written before staging: see `ledger`.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,6 +74,16 @@ class KnowledgeStore:
         """Count uses and successes, each once."""
         if given:
             self.update(lambda ledger: ledger.credit(given))
+
+    def rest(self, looked_up: Collection[str]) -> None:
+        """Count this run for what was dropped, once each; written only where that is news."""
+        with self._one_at_a_time:
+            self._look()
+            ledger = self._ledger()
+            ledger.rest(looked_up)
+            if not self._is_changed(ledger):
+                return
+        self.update(lambda ledger: ledger.rest(looked_up))
 
     def promote(self) -> Sequence[Promotion]:
         """Make knowledge of what is proven; gives back every promotion this run has made."""

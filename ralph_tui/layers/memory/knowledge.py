@@ -6,7 +6,7 @@ help is below `RELIED_ON` after two.
 
 from typing import Final
 
-from ralph_tui.events.memory import Learning
+from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.layers.control import below
 from ralph_tui.layers.memory.content import (
     gist,
@@ -24,6 +24,10 @@ WEIGHT: Final = 4
 """Uses that the start counts for."""
 RELIED_ON: Final = 0.6
 """Below this success rate a learning is not looked up any more."""
+RESTED: Final = 5
+"""Runs without it after which it is looked up once more."""
+JUDGED: Final[frozenset[LearningType]] = frozenset({"strategy", "convention"})
+"""Types that are relied on only while they help."""
 PROMOTABLE: Final = 0.6
 """Below this confidence no learning is knowledge, whoever says it."""
 SURE: Final = 0.7
@@ -47,7 +51,9 @@ def raised(confidence: float) -> float:
 
 
 def credited(learning: Learning, *, success: bool) -> Learning:
-    """After one more use."""
+    """After one more use; one that is tried once more, and helps, begins anew."""
+    if success and learning.rested >= RESTED:
+        learning = learning.model_copy(update={"uses": 0, "successes": 0, "success_rate": START})
     uses, successes = learning.uses + 1, learning.successes + success
     return learning.model_copy(
         update={
@@ -55,8 +61,19 @@ def credited(learning: Learning, *, success: bool) -> Learning:
             "successes": successes,
             "success_rate": _rate(uses, successes, _start(learning)),
             "confidence": raised(learning.confidence) if success else learning.confidence,
+            "rested": 0,
         }
     )
+
+
+def is_dropped(learning: Learning) -> bool:
+    """Whether it did not help, so that it is not looked up any more."""
+    return is_dropped_at(learning.type, learning.success_rate)
+
+
+def is_dropped_at(type_: str, rate: float) -> bool:
+    """The same of an entry that is not read yet."""
+    return type_ in JUDGED and below(rate, RELIED_ON)
 
 
 def joins(one: Learning, other: Learning) -> bool:

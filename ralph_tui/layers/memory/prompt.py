@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ralph_tui.events import PlanMade
-from ralph_tui.events.memory import Learning, LearningType
+from ralph_tui.events.memory import LearningType, Retrieved
 from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.text.sanitize import clip, plain
 
@@ -26,7 +26,7 @@ _TAG: Final = re.compile(r"<(?=[/!?\w])")
 _TICKS: Final = re.compile(r"`{3,}|~{3,}")
 
 
-def knowledge_lines(plan: PlanMade | None, learnings: Sequence[Learning]) -> list[str]:
+def knowledge_lines(plan: PlanMade | None, learnings: Sequence[Retrieved]) -> list[str]:
     """A line for each lesson and learning; none where earlier runs have nothing to say."""
     return [*_lessons(plan), *(learning_line(learning) for learning in learnings)]
 
@@ -42,11 +42,15 @@ def _lessons(plan: PlanMade | None) -> Iterator[str]:
                 yield f"- (lesson of {_quoted(cite)}) {_quoted(step)}"
 
 
-def learning_line(learning: Learning) -> str:
+def learning_line(learning: Retrieved) -> str:
     """A learning as a prompt says it."""
     label = _LABELS[learning.type]
-    if learning.standing == "staged":
+    if learning.again:
+        label += ", unproven again"
+    elif learning.standing == "staged":
         label += ", unproven"
+    if learning.contradicts:
+        label += ", contradicts another note: the newer comes first"
     return f"- ({label}) {_quoted(learning.text)}"
 
 

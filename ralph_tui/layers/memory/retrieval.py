@@ -2,8 +2,9 @@
 
 Rule: what is muted never, what is pinned always. Of the rest only what fits: by its text, by the
 kind of task it was learned in, or as a convention, which holds in every task of the project. An
-estimate is for its own kind of task. What does not help is not looked up any more; whether an
-antipattern or an estimate "helped" says nothing of it.
+estimate is for the plan. What does not help is not looked up any more, but once again after
+`RESTED` runs, one in a run; whether an antipattern "helped" says nothing of it. Of two that
+contradict each other the newer comes first.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import Final
 
 from ralph_tui.events.memory import Learning, LearningType, Retrieved
 from ralph_tui.layers.control import below
-from ralph_tui.layers.memory.knowledge import RELIED_ON, SURE, joins, said_by
+from ralph_tui.layers.memory.knowledge import RESTED, SURE, contradict, is_dropped, joins, said_by
 from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.format import count
@@ -22,15 +23,14 @@ IN_PROMPT: Final = 5
 LIMITS: Final[dict[LearningType, int]] = {
     "strategy": 3,
     "antipattern": 2,
-    "estimate": 1,
+    "estimate": 0,
     "convention": 2,
 }
+"""Of what is proven."""
 UNPROVEN_SURE: Final = 0.6
 """The confidence that a learning needs which is not proven."""
 UNPROVEN: Final = 2
-"""Of all that are chosen."""
-JUDGED: Final[frozenset[LearningType]] = frozenset({"strategy", "convention"})
-"""Types that are relied on only while they help."""
+"""Of all that are chosen; they have so many places of a prompt for themselves."""
 FITS_WELL: Final = 0.5
 
 
@@ -41,6 +41,8 @@ class Candidate:
     learning: Learning
     score: float = 0.0
     """How well its text fits, 0 and more, comparable within one answer; 0: not at all."""
+    since: str = ""
+    """When it was first said, in a form that sorts by time; empty: not known."""
 
 
 @dataclass(frozen=True)
@@ -48,28 +50,47 @@ class _Ranked:
     learning: Learning
     relevance: float
     rank: float
+    since: str
+
+    @property
+    def again(self) -> bool:
+        """Whether it is tried once more: it did not help, and has rested since."""
+        return not self.learning.pinned and is_dropped(self.learning)
+
+    @property
+    def unproven(self) -> bool:
+        return self.learning.standing == "staged" or self.again
 
 
-def retrieve(candidates: Sequence[Candidate], task_type: str) -> list[Retrieved]:
-    """What fits a task of that type, best first, pinned ones before all others."""
+def retrieve(candidates: Sequence[Candidate], task_type: str, again: str = "") -> list[Retrieved]:
+    """What fits a task of that type, best first, pinned ones before all others.
+
+    `again`: the learning that this run tries once more, the only one; empty: none yet.
+    """
     best = max((candidate.score for candidate in candidates), default=0.0)
     ranked = [
-        _ranked(candidate.learning, candidate.score / best if best > 0 else 0.0, task_type)
+        _ranked(candidate, candidate.score / best if best > 0 else 0.0, task_type)
         for candidate in candidates
         if candidate.learning.text.strip() and not candidate.learning.muted
     ]
     ranked.sort(key=lambda one: (not one.learning.pinned, -one.rank, one.learning.learning_id))
-    found: list[Retrieved] = []
-    carried = 0
-    for one in _chosen(ranked, task_type):
-        in_prompt = carried < IN_PROMPT and not is_withheld(one.learning)
-        carried += in_prompt
+    chosen = _chosen(ranked, task_type, again)
+    carried = _carried(chosen)
+    found = []
+    for place, one in enumerate(chosen):
+        against = [other for other in chosen if contradict(one.learning, other.learning)]
         found.append(
             Retrieved(
                 **one.learning.model_dump(),
-                why=_why(one, task_type),
+                why=_why(one, task_type, against),
                 relevance=one.relevance,
-                in_prompt=in_prompt,
+                in_prompt=place in carried,
+                again=one.again,
+                contradicts=[
+                    other.learning.learning_id
+                    for other in against
+                    if place in carried and chosen.index(other) in carried
+                ],
             )
         )
     return found
@@ -86,52 +107,83 @@ def rank(learning: Learning, relevance: float, task_type: str) -> float:
     return (0.2 + fit) * learning.confidence * (0.5 + learning.success_rate / 2)
 
 
-def _ranked(learning: Learning, relevance: float, task_type: str) -> _Ranked:
-    relevance = min(1.0, max(0.0, relevance))
-    return _Ranked(learning, relevance, rank(learning, relevance, task_type))
+def _ranked(candidate: Candidate, relevance: float, task_type: str) -> _Ranked:
+    relevance, learning = min(1.0, max(0.0, relevance)), candidate.learning
+    return _Ranked(learning, relevance, rank(learning, relevance, task_type), candidate.since)
 
 
-def _chosen(ranked: Sequence[_Ranked], task_type: str) -> list[_Ranked]:
+def _carried(chosen: Sequence[_Ranked]) -> set[int]:
+    """Places of what the prompt carries: pinned ones, `UNPROVEN` unproven ones, then the rest."""
+    sent = [place for place, one in enumerate(chosen) if not is_withheld(one.learning)]
+    pinned = [place for place in sent if chosen[place].learning.pinned]
+    unproven = [place for place in sent if chosen[place].unproven and place not in pinned]
+    first = dict.fromkeys([*pinned, *unproven, *sent])
+    return set(list(first)[:IN_PROMPT])
+
+
+def _chosen(ranked: Sequence[_Ranked], task_type: str, again: str) -> list[_Ranked]:
     chosen: list[_Ranked] = []
-    for one in ranked:
-        learning = one.learning
-        if any(other.learning.learning_id == learning.learning_id for other in chosen):
-            continue
-        if learning.pinned:
-            chosen.append(one)
-            continue
-        same = [other for other in chosen if other.learning.type == learning.type]
-        unproven = sum(other.learning.standing == "staged" for other in chosen)
-        if (
-            len(same) < LIMITS[learning.type]
-            and (learning.standing == "proven" or unproven < UNPROVEN)
-            and _fits(one, task_type)
-            and _is_relied_on(learning)
-            and not any(joins(other.learning, learning) for other in same)
-        ):
-            chosen.append(one)
+    fitting = [one for one in ranked if one.learning.pinned or _may_be(one, task_type, again)]
+    for one in fitting:
+        newer = [other for other in fitting if other not in chosen and _outdates(other, one)]
+        chosen += [each for each in (*newer, one) if _has_place(each, chosen)]
     return chosen
+
+
+def _outdates(one: _Ranked, other: _Ranked) -> bool:
+    """Whether it is the newer of two that contradict each other and compete for a place."""
+    return (
+        one.learning.pinned == other.learning.pinned
+        and "" < other.since < one.since
+        and contradict(one.learning, other.learning)
+    )
+
+
+def _may_be(one: _Ranked, task_type: str, again: str) -> bool:
+    learning = one.learning
+    if one.again and (learning.rested < RESTED or again not in ("", learning.learning_id)):
+        return False
+    return _fits(one, task_type) and _is_relied_on(learning)
+
+
+def _has_place(one: _Ranked, chosen: Sequence[_Ranked]) -> bool:
+    learning = one.learning
+    if any(other.learning.learning_id == learning.learning_id for other in chosen):
+        return False
+    if learning.pinned:
+        return True
+    same = [other for other in chosen if other.learning.type == learning.type]
+    if any(joins(other.learning, learning) for other in same):
+        return False
+    if not one.unproven:
+        return sum(not other.unproven for other in same) < LIMITS[learning.type]
+    if one.again and any(other.again for other in chosen):
+        return False
+    return sum(other.unproven for other in chosen) < UNPROVEN
 
 
 def _fits(one: _Ranked, task_type: str) -> bool:
     learning = one.learning
     if learning.task_type == task_type or learning.type == "convention":
         return True
-    return one.relevance > 0 and learning.type != "estimate"
+    return one.relevance > 0
 
 
 def _is_relied_on(learning: Learning) -> bool:
-    if learning.type in JUDGED and below(learning.success_rate, RELIED_ON):
+    if learning.type == "estimate":
         return False
     if learning.standing == "staged":
         return not below(learning.confidence, UNPROVEN_SURE)
     return learning.type != "strategy" or not below(learning.confidence, SURE)
 
 
-def _why(one: _Ranked, task_type: str) -> str:
+def _why(one: _Ranked, task_type: str, against: Sequence[_Ranked]) -> str:
     learning = one.learning
     clauses = ["you pinned it"] if learning.pinned else [_fit_words(one, task_type)]
     clauses.append(_proof_words(learning))
+    if one.again:
+        clauses.append(f"{learning.rested} runs went without it, and it is tried once more")
+    clauses += [f"it contradicts {_age(other, one)}" for other in against]
     if is_withheld(learning):
         clauses.append(
             "it stays out of the prompt, because it reads like an order to the agent and not like "
@@ -139,6 +191,14 @@ def _why(one: _Ranked, task_type: str) -> str:
         )
     text = "; ".join(clauses)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _age(other: _Ranked, one: _Ranked) -> str:
+    """The name of a learning, and which of the two is newer."""
+    name = other.learning.learning_id
+    if "" in (one.since, other.since) or one.since == other.since:
+        return name
+    return f"{name}, which is {'newer' if other.since > one.since else 'older'}"
 
 
 def _fit_words(one: _Ranked, task_type: str) -> str:

@@ -88,9 +88,13 @@ class MemoryLayer:
         """Step 2: what fits this iteration. Recorded when something does, or no longer does."""
         found: list[Retrieved] = []
         if self._enabled:
-            candidates = yield from self._candidates()
+            candidates, again = (yield from self._candidates()), self._state.memory.again
             found = yield from self._decide(
-                lambda: _found(k, self._task_type, retrieve(candidates, self._task_type)).learnings
+                lambda: (
+                    _found(
+                        k, self._task_type, retrieve(candidates, self._task_type, again)
+                    ).learnings
+                )
             )
         # No wait stands between this and the prompt: what is recorded here is what it carries.
         if found or self._state.memory.current:
@@ -142,6 +146,8 @@ class MemoryLayer:
             yield from self.extract(k)
         yield from self._stage(k, lambda: self._unheard(concluded(self._state, outcome)))
         yield from self.promote(k)
+        looked_up = {name for name, one in self._state.memory.seen.items() if one.at}
+        yield from self._job("rests", lambda: self._knowledge.rest(looked_up), None)
         reflections = yield from self._decide(
             lambda: [_of(ReflectionWritten, one) for one in reflect(self._state, outcome)]
         )

@@ -434,3 +434,17 @@ def test_of_many_the_few_are_chosen_that_fit_or_did_best(tmp_path: Path) -> None
     assert {"learn-1500", "learn-1700"} <= set(names)
     assert "learn-1900" not in names
     assert len(names) < 100
+
+
+def test_what_was_dropped_counts_the_runs_that_end_without_it_once_each(tmp_path: Path) -> None:
+    store_of(tmp_path, "run-a").stage([MOCK, RETRY])
+    for k in (1, 2, 3):
+        store_of(tmp_path, "run-b").credit([Credit(MOCK.learning_id, k, success=False)])
+    for run in ("run-c", "run-c", "run-d", "run-e"):
+        looked_up = {MOCK.learning_id} if run == "run-e" else set()
+        store_of(tmp_path, run).rest(looked_up)
+    found = {one["id"]: one["learning"] for one in staged_in(tmp_path)}
+    assert found[MOCK.learning_id]["restedRuns"] == ["run-c", "run-d"]
+    assert "restedRuns" not in found[RETRY.learning_id], "it was never dropped"
+    store_of(tmp_path, "run-f").credit([Credit(MOCK.learning_id, 1, success=False)])
+    assert "restedRuns" not in staged_in(tmp_path)[0]["learning"]

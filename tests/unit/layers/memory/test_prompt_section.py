@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events import PlanMade
-from ralph_tui.events.memory import Learning
+from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.layers.intelligence import recollection
 from ralph_tui.layers.memory.prompt import LONGEST, knowledge_lines
 from tests.unit.layers.memory.learnings import learning
@@ -28,7 +28,8 @@ WHAT_IT_IS = (
 
 
 def knowledge_section(plan: PlanMade | None, learnings: list[Learning]) -> str:
-    return recollection.knowledge_section(knowledge_lines(plan, learnings)).text()
+    found = [Retrieved(**one.model_dump(), why="It fits.") for one in learnings]
+    return recollection.knowledge_section(knowledge_lines(plan, found)).text()
 
 
 def body(text: str) -> list[str]:

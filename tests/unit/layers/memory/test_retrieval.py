@@ -12,7 +12,7 @@ from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.layers.memory.content import estimate
 from ralph_tui.layers.memory.knowledge import START, credited
 from ralph_tui.layers.memory.orders import gives_orders
-from ralph_tui.layers.memory.retrieval import IN_PROMPT, LIMITS, Candidate, rank, retrieve
+from ralph_tui.layers.memory.retrieval import IN_PROMPT, LIMITS, UNPROVEN, Candidate, rank, retrieve
 from tests.unit.layers.memory.learnings import learning, learnings
 
 CANDIDATES = st.lists(
@@ -53,8 +53,8 @@ def test_of_each_type_so_many(type_: LearningType) -> None:
 
 def test_five_at_most_go_into_the_prompt_and_the_others_are_shown() -> None:
     found = retrieve([one for type_ in LIMITS for one in many(type_, 4)], "test-fix")
-    assert len(found) == 8
-    assert [one.in_prompt for one in found] == [True] * 5 + [False] * 3
+    assert len(found) == 7
+    assert [one.in_prompt for one in found] == [True] * 5 + [False] * 2
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,8 @@ def test_five_at_most_go_into_the_prompt_and_the_others_are_shown() -> None:
         ("convention", {"confidence": 0.3}, True),
         ("convention", {"success_rate": 0.59}, False),
         ("antipattern", {"confidence": 0.3, "success_rate": 0.1}, True),
-        ("estimate", {"confidence": 0.3, "success_rate": 0.1}, True),
+        ("estimate", {"confidence": 0.9}, False),
+        ("estimate", {"pinned": True}, True),
         ("strategy", {"confidence": 0.6, "standing": "staged"}, True),
         ("strategy", {"confidence": 0.59, "standing": "staged"}, False),
         ("strategy", {"success_rate": 0.5, "standing": "staged"}, False),
@@ -222,9 +223,12 @@ HARMLESS = [
 @pytest.mark.parametrize("text", [*ORDERS, *HIDDEN, *FOREIGN, *POISON])
 def test_an_order_is_shown_and_not_sent(text: str) -> None:
     assert gives_orders(text)
-    (found,) = retrieve([Candidate(learning(text, confidence=0.9), 1.0)], "test-fix")
-    assert not found.in_prompt
-    assert "stays out of the prompt" in found.why
+    one = learning(text, confidence=0.9)
+    found = retrieve([Candidate(one, 1.0)], "test-fix")
+    assert bool(found) is bool(one.text.strip()), "what has no text is no learning"
+    for shown in found:
+        assert not shown.in_prompt
+        assert "stays out of the prompt" in shown.why
 
 
 def test_an_order_in_invisible_characters_is_one_and_never_gets_in() -> None:
@@ -252,10 +256,10 @@ def test_the_rules_hold_for_whatever_there_is(candidates: list[Candidate], task_
     muted = {c.learning.learning_id for c in candidates if c.learning.muted}
     assert wanted - muted <= set(ids)
     free = [one for one in found if not one.pinned]
-    for type_, number in Counter(one.type for one in free).items():
+    proven = [one for one in free if one.standing == "proven"]
+    for type_, number in Counter(one.type for one in proven).items():
         assert number <= LIMITS[type_]
-        unproven = [one for one in free if one.type == type_ and one.standing == "staged"]
-        assert len(unproven) <= 1
+    assert len(free) - len(proven) <= UNPROVEN
     assert all(
         one.success_rate >= 0.6 - 1e-9 for one in free if one.type in ("strategy", "convention")
     )
@@ -287,8 +291,10 @@ def test_a_planted_harmful_learning_is_gone_within_four_uses(
     assert uses
 
 
-def test_an_estimate_is_looked_up_for_its_kind_of_task() -> None:
+def test_an_estimate_is_for_the_plan_and_in_no_prompt_unless_it_is_pinned() -> None:
     content = estimate(4, 12, 6)
     one = learning("", "estimate", "test-fix", content=content, confidence=0.75)
-    (found,) = retrieve([Candidate(one)], "test-fix")
+    assert retrieve([Candidate(one)], "test-fix") == []
+    pinned = one.model_copy(update={"pinned": True})
+    (found,) = retrieve([Candidate(pinned)], "test-fix")
     assert found.text.startswith("A task of this kind takes about 4 iterations")

@@ -2,7 +2,7 @@
 run says nothing of it twice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -69,6 +69,7 @@ class Remembered:
     credits: set[tuple[str, int, bool]] = field(default_factory=set)
     changes: list[tuple[str, Change]] = field(default_factory=list)
     promoting: bool = False
+    rests: set[str] = field(default_factory=set)
 
     def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
         if self.error is not None:
@@ -80,6 +81,9 @@ class Remembered:
 
     def credit(self, given: Sequence[Credit]) -> None:
         self.credits |= {(one.learning_id, one.iteration, one.success) for one in given}
+
+    def rest(self, looked_up: Collection[str]) -> None:
+        self.rests = set(looked_up)
 
     def promote(self) -> Sequence[Promotion]:
         if not self.promoting:
@@ -136,6 +140,7 @@ def in_prompt(world: World, iteration: int) -> bool:
 def test_what_was_taught_goes_into_the_prompt_and_is_credited_when_the_run_completes() -> None:
     knowledge = Remembered()
     world = World([0, 10], knowledge=knowledge).run()
+    assert knowledge.rests == {"learn-1"}
     (retrieved,) = world.all(LearningsRetrieved)
     assert [(one.learning_id, one.in_prompt) for one in retrieved.learnings] == [("learn-1", True)]
     assert retrieved.learnings[0].why
