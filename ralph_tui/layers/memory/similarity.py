@@ -1,11 +1,8 @@
 """Whether two texts say the same, or contradict each other, by their words alone."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
-from math import ceil
 from typing import Final
 
 from ralph_tui.layers.control import below
@@ -13,8 +10,6 @@ from ralph_tui.text.words import words_of
 
 SIMILAR: Final = 0.6
 """Share of the words that two texts have in common from which on they are one learning."""
-COMPARED: Final = 20
-"""Texts that each text is compared with at most, of those that come before it."""
 
 _NOT: Final = """
 not no never none nothing nobody nowhere neither nor without cannot t avoid forbid forbidden
@@ -69,30 +64,6 @@ def says_same(one: str, other: str) -> bool:
 def contradicts(one: str, other: str) -> bool:
     """True if they are similar, but differ in a negation, a number, an opposite or their order."""
     return similar(one, other) and _differ(one, other)
-
-
-def contradictions(texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """The names of the texts that contradict each text, by name; texts without any are left out.
-
-    Two similar texts share one of the rarest words of each, so only those are compared, and each
-    text with `COMPARED` of them at most.
-    """
-    sets = {name: words(text) for name, text in texts.items()}
-    often = Counter(word for said in sets.values() for word in said)
-    met: dict[str, list[str]] = defaultdict(list)
-    found: dict[str, list[str]] = defaultdict(list)
-    for name, said in sets.items():
-        rare = sorted(said, key=lambda word: (often[word], word))
-        rare = rare[: len(said) - ceil(SIMILAR * len(said)) + 1]
-        near = dict.fromkeys(other for word in rare for other in met[word][-COMPARED:])
-        for other in islice(near, COMPARED):
-            alike = not below(_jaccard(said, sets[other]), SIMILAR)
-            if alike and _differ(texts[name], texts[other]):
-                found[name].append(other)
-                found[other].append(name)
-        for word in rare:
-            met[word].append(name)
-    return dict(found)
 
 
 def _jaccard(ours: frozenset[str], theirs: frozenset[str]) -> float:
