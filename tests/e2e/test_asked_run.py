@@ -17,6 +17,7 @@ from tests.doubles.api import Api
 from tests.doubles.launch import STUB, environment, real_binary, real_environment
 from tests.doubles.scenario import load
 from tests.e2e.cli import CLI, events_of, here, processes_of, run
+from tests.e2e.test_timeline import press_until
 from tests.e2e.tmux import Terminal
 from tests.processes import Child
 from tests.waiting import until
@@ -117,16 +118,10 @@ def terminal() -> Iterator[Open]:
         each.close()
 
 
-def answer(screen: Terminal, key: str) -> None:
-    """Press it when the dialog has stood for a second: it takes no key that came too early."""
-    seen: set[str] = set()
-
-    def stands() -> bool:
-        seen.update(re.findall(r" in ([0-9hms ]+) unless", screen.screen))
-        return len(seen) > 2
-
-    until(stands)
-    screen.press(key)
+def answer(screen: Terminal, key: str, root: Path) -> None:
+    """Press it until it is an answer: a dialog takes no key that came too early."""
+    before = len(of(journal(root), "question_answered"))
+    press_until(screen, key, lambda: len(of(journal(root), "question_answered")) > before)
 
 
 def leave(screen: Terminal) -> None:
@@ -164,7 +159,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     until(lambda: "git tag one" in here("status", cwd=git_repo).stdout)
     assert "now         ? waits for your answer" in here("status", cwd=git_repo).stdout
     assert git(git_repo, "tag") == ""
-    answer(screen, "y")
+    answer(screen, "y", git_repo)
     screen.shows("claude asks for Bash: git branch done")
     assert git(git_repo, "tag") == "one"
     told = here("decide", cwd=git_repo).stdout
@@ -189,7 +184,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     assert 'heard refuse: "open a pull request" (' in refused.stdout
     assert "git push origin main)" in refused.stdout
     screen.shows("Which colour?", "calm")
-    answer(screen, "2")
+    answer(screen, "2", git_repo)
     screen.shows("completed")
     screen.press("q")
     assert screen.exit_code() == 0

@@ -10,6 +10,7 @@ import pytest
 from tests.e2e.cli import CLI, ONE_MORE, here, run
 from tests.e2e.test_asked_run import ASKS, stub
 from tests.e2e.test_fleet import nothing_is_left, plan, root, runs, state_of
+from tests.e2e.test_timeline import press_until
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -66,12 +67,6 @@ def test_a_live_loop_is_opened_paused_and_left_again(
     assert nothing_is_left(root)
 
 
-def left(screen: Terminal) -> int:
-    """Seconds until nobody has answered."""
-    found = re.search(r"no answer in (\d)m ?(\d*)", screen.screen)
-    return 60 * int(found[1]) + int(found[2] or 0) if found else 300
-
-
 def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,9 +79,7 @@ def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
         screen.shows("loop 1 waits for your answer", "d answer")
         screen.press("d")
         screen.shows("claude asks for Bash: git tag one", "Bash(git tag *)")
-        opens_at = left(screen)
-        until(lambda: left(screen) <= opens_at - 2)  # no key is taken that came too early
-        screen.press("y")
+        press_until(screen, "y", lambda: "asks for Bash: git tag one" not in screen.screen)
         screen.shows("claude asks for Bash: git branch done")
 
         until(lambda: "git branch" in here("fleet", "decide", "1", cwd=root).stdout)
@@ -105,7 +98,8 @@ def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
         refused = here("fleet", "decide", "1", "refuse", "open a pull request", cwd=root)
         assert "heard refuse" in refused.stdout, refused.stderr
         screen.shows("the end", "no file changed", "fleet attach fleet-001/1")
-        screen.press("Escape")
-        screen.shows("1 of 1 objective completed", "enter open")  # the cockpit says the first, too
+        # The dialog closed by itself: it swallows keys for a second.
+        press_until(screen, "Escape", lambda: "enter open" in screen.screen)
+        screen.shows("1 of 1 objective completed")
         screen.press("q")
         assert screen.exit_code() == 0
