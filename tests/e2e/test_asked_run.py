@@ -122,8 +122,10 @@ def answer(screen: Terminal, key: str) -> None:
     seen: set[str] = set()
 
     def stands() -> bool:
-        seen.update(re.findall(r" in ([0-9hms ]+) unless", screen.screen))
-        return len(seen) > 2
+        rows = screen.screen.splitlines()
+        if any(" unless you press" in row for row in rows):
+            seen.add(rows[1])  # with the seconds of the run
+        return len(seen) > 3
 
     until(stands)
     screen.press(key)
