@@ -67,9 +67,9 @@ def test_a_live_loop_is_opened_paused_and_left_again(
 
 
 def left(screen: Terminal) -> int:
-    """Seconds until nobody has answered."""
-    found = re.search(r"no answer in (\d)m ?(\d*)", screen.screen)
-    return 60 * int(found[1]) + int(found[2] or 0) if found else 300
+    """Seconds until silence refuses."""
+    found = until(lambda: re.search(r"refuses in (?:(\d+)m)? ?(?:(\d+)s)?", screen.screen))
+    return 60 * int(found[1] or 0) + int(found[2] or 0)
 
 
 def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
