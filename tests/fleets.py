@@ -137,7 +137,7 @@ class Whole:
 
     def second(self) -> subprocess.CompletedProcess[str]:
         """Try to begin another fleet in the same repository."""
-        words = ("fleet", "run", "Again", "-c", "true", "--agent-command", "true", "--headless")
+        words = ("fleet", "run", "Again", "-c", "false", "--agent-command", "true", "--headless")
         return run(*words, cwd=self.root)
 
     def _host_words(self, name: str, base: Path, port: int) -> tuple[str, ...]:

@@ -142,13 +142,13 @@ def test_its_question_is_answered_by_key(
         line = order(name, "--permissions", "ask", "--max-iterations", "1")
         screen = terminal(*line, cwd=git_repo, environ={**os.environ, **environ})
         screen.shows(f"{name} asks for", "touch done-0.txt", "refuses in")
-        answer(screen, "y", git_repo)
+        answer(screen, "y")
         screen.shows("touch done-1.txt")
         refused = here("decide", "refuse", "one is enough", cwd=git_repo, **environ)
         assert "heard refuse" in refused.stdout
         # The owner's words reach its model by a further prompt, which it works on.
         screen.shows("touch done-2.txt")
-        answer(screen, "y", git_repo)
+        answer(screen, "y")
         screen.shows("limit reached")
         screen.press("q")
     events = journal(git_repo)

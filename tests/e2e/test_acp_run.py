@@ -132,7 +132,7 @@ def test_a_question_is_answered_by_key_and_by_decide(
     line = ("run", "Fix it", "-c", "test -d done", "--agent", plays, "--permissions", "ask")
     screen = terminal(*line, "--max-iterations", "1", cwd=git_repo, environ=variables)
     screen.shows(f"{plays} asks for", "touch one", "refuses in")
-    answer(screen, "y", git_repo)
+    answer(screen, "y")
     screen.shows("git push")
     assert "heard refuse" in here("decide", "refuse", "ask for a review", cwd=git_repo).stdout
     screen.shows("completed")

@@ -17,7 +17,6 @@ from tests.doubles.api import Api
 from tests.doubles.launch import STUB, environment, real_binary, real_environment
 from tests.doubles.scenario import load
 from tests.e2e.cli import CLI, events_of, here, processes_of, run
-from tests.e2e.test_timeline import press_until
 from tests.e2e.tmux import Terminal
 from tests.processes import Child
 from tests.waiting import until
@@ -118,10 +117,18 @@ def terminal() -> Iterator[Open]:
         each.close()
 
 
-def answer(screen: Terminal, key: str, root: Path) -> None:
-    """Press it until it is an answer: a dialog takes no key that came too early."""
-    before = len(of(journal(root), "question_answered"))
-    press_until(screen, key, lambda: len(of(journal(root), "question_answered")) > before)
+def answer(screen: Terminal, key: str) -> None:
+    """Press it when the dialog has stood for a second: it takes no key that came too early."""
+    seen: set[str] = set()
+
+    def stands() -> bool:
+        rows = screen.screen.splitlines()
+        if any(" unless you press" in row for row in rows):
+            seen.add(rows[1])  # with the seconds of the run
+        return len(seen) > 3
+
+    until(stands)
+    screen.press(key)
 
 
 def leave(screen: Terminal) -> None:
@@ -159,7 +166,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     until(lambda: "git tag one" in here("status", cwd=git_repo).stdout)
     assert "now         ? waits for your answer" in here("status", cwd=git_repo).stdout
     assert git(git_repo, "tag") == ""
-    answer(screen, "y", git_repo)
+    answer(screen, "y")
     screen.shows("claude asks for Bash: git branch done")
     assert git(git_repo, "tag") == "one"
     told = here("decide", cwd=git_repo).stdout
@@ -184,7 +191,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     assert 'heard refuse: "open a pull request" (' in refused.stdout
     assert "git push origin main)" in refused.stdout
     screen.shows("Which colour?", "calm")
-    answer(screen, "2", git_repo)
+    answer(screen, "2")
     screen.shows("completed")
     screen.press("q")
     assert screen.exit_code() == 0

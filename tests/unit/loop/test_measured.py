@@ -165,7 +165,9 @@ def test_the_user_may_accept_that_tests_are_gone() -> None:
 
 
 def test_a_removal_is_asked_about_before_the_criterion_is_judged() -> None:
-    world = World([], max_iterations=3, mode="attended", criterion="twice as fast")
+    world = World(
+        [], max_iterations=3, mode="attended", criterion="twice as fast", command="pytest -q"
+    )
     left = deque([*GONE, named(15)])
     world.gate.measure = left.popleft
     world.agent.acts.extend([FakeSession.finish, promise, promise])
@@ -178,7 +180,9 @@ def test_a_removal_is_asked_about_before_the_criterion_is_judged() -> None:
 
 
 def test_a_removal_that_is_refused_is_not_judged() -> None:
-    world = World([], max_iterations=2, mode="attended", criterion="twice as fast")
+    world = World(
+        [], max_iterations=2, mode="attended", criterion="twice as fast", command="pytest -q"
+    )
     world.gate.measure = deque(GONE).popleft
     world.agent.acts.extend([FakeSession.finish, promise])
     world.play(owner.answer("no"))
