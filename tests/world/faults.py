@@ -216,6 +216,9 @@ class Known:
             for name, learning in self.staged.items()
         ]
 
+    def rest(self, *_: object) -> None:
+        pass
+
     def change(self, learning_id: str, change: str, text: str = "") -> Learning | None:
         return TAUGHT
 
