@@ -39,7 +39,7 @@ test: $(VENV)/.collected ## all tests (ARGS="-k journal", WORKERS=1 for one proc
 fuzz: $(VENV)/.dev ## the property tests with random examples (minutes); what fails becomes an example
 	@RALPH_TEST_FUZZ=1 $(PY) -m pytest -n $(WORKERS) -m hypothesis --timeout 3600 $(ARGS)
 
-failures: $(VENV)/.dev ## what dies, freezes and is cut of a whole fleet (minutes)
+failures: $(VENV)/.dev ## kill, freeze and cut off parts of a whole fleet (minutes)
 	@RALPH_TEST_FAILURES=1 $(PY) -m pytest -n 2 tests/e2e/test_fleet_failures.py $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts

@@ -15,9 +15,9 @@ from typing import TypeVar
 
 from bench.result import Result, Scale, ms, percentile
 from bench.usage import cpu_seconds
-from ralph_tui.adapters.fleet.dispatch.address import Address
-from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
-from ralph_tui.ports.fleet import Adopt, Gone, Joined, Observation, Recorded, Tell, Told
+from ralph_tui.fleet.dispatch.address import Address
+from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
+from ralph_tui.fleet.ports import Adopt, Gone, Joined, Observation, Recorded, Tell, Told
 from tests.dispatched import place
 from tests.doubles.loop_host import PlayedHost
 from tests.fleet_programs import Program, free_port, host, program

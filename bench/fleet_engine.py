@@ -13,14 +13,14 @@ from statistics import median
 from typing import Any
 
 from bench.result import Result, Scale, ms, per_call, percentile
-from ralph_tui.adapters.fleet.dispatch.wire import BATCH_S
-from ralph_tui.adapters.fleet.records.mirror import Mirror
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.commands import Abort
 from ralph_tui.events import Noticed, RunStarted
+from ralph_tui.fleet import ports as seen
 from ralph_tui.fleet.decisions import decide
+from ralph_tui.fleet.dispatch.wire import BATCH_S
 from ralph_tui.fleet.events import (
     AttemptKept,
     CollectionFailed,
@@ -29,12 +29,12 @@ from ralph_tui.fleet.events import (
     FleetStarted,
     LoopProgressed,
 )
-from ralph_tui.fleet.loop_state import Earlier
-from ralph_tui.fleet.plan import Loop, Plan
+from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.records.mirror import Mirror
+from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
 from ralph_tui.fleet.state import LoopState
-from ralph_tui.ports import fleet as seen
+from ralph_tui.ports.clones import Earlier, Loop
 from ralph_tui.runtime.clock import SystemClock
-from ralph_tui.runtime.fleet.engine import FleetEngine, Outside
 from tests.doubles.played_hosts import PlayedHosts
 from tests.waiting import until
 

@@ -9,7 +9,7 @@ from statistics import median
 from bench.fleet_dispatch import PATIENCE_S, Dispatching, dispatching
 from bench.result import Result, Scale, ms, percentile
 from bench.usage import resident_bytes
-from ralph_tui.ports.fleet import Recorded
+from ralph_tui.fleet.ports import Recorded
 from tests.dispatched import place
 from tests.waiting import until
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from bench.machine import load
 from bench.places import clean_environment, repository
 from bench.result import Result, Scale, in_turns, ms, seconds_of
-from ralph_tui.adapters.fleet.trees.making import Origin, make_clone
-from ralph_tui.adapters.fleet.trees.sources import source_of
+from ralph_tui.adapters.clones.making import Origin, make_clone
+from ralph_tui.adapters.clones.sources import source_of
 from ralph_tui.adapters.workspace.repository import open_repository
 
 FILES = 20_000

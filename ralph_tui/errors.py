@@ -142,3 +142,8 @@ class JournalError(RalphError):
 
 class JournalFullError(JournalError):
     """The disk is full; what was recorded before is safe, and the run waits until there is room."""
+
+
+def install_hint(extra: str) -> str:
+    """How to install ralph-tui again with an optional part."""
+    return f"in your clone of ralph-tui: uv tool install '.[{extra}]', or the same with pip or pipx"

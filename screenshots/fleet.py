@@ -16,13 +16,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from ralph_tui import demo
-from ralph_tui.adapters.fleet.records.folders import find_fleet, take_lock
-from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.records.folders import find_fleet, take_lock
+from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.sources.whole import Fleet
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.sources.fleet import Fleet
+from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.tui.app import RalphApp, SideScreen
-from ralph_tui.tui.fleet.screen import FleetScreen
 
 OBJECTIVES = (
     ("Fix the failing tests of the calculator", "steady", 3),

@@ -71,8 +71,8 @@ PICTURES = (
     Picture("cockpit-80x24", "regressing", size=(80, 24), iteration=7),
     Picture("redirect", "regressing", size=(100, 30), iteration=4, asked=True),
     Picture("light", "regressing", theme="ralph-light"),
-    Picture("stuck", "stuck", iteration=8),
-    Picture("context", "context", iteration=2, keys=("0",)),
+    Picture("stuck", "stuck", iteration=6),
+    Picture("context", "context", iteration=2, keys=("9",)),
 )
 
 

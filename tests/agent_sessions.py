@@ -9,8 +9,9 @@ from ralph_tui.adapters.agents import AgentContext
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.events import Event, SessionFinished, SessionStarted
 from ralph_tui.ports import Permissions, Turn
+from tests.waiting import PATIENCE_S
 
-GRACE_S = 20.0
+GRACE_S = PATIENCE_S
 T = TypeVar("T", bound=Event)
 
 

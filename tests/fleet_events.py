@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.plan import Choice, Loop, Plan
+from ralph_tui.fleet.plan import Plan
+from ralph_tui.ports.clones import Choice, Loop
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOSTS = ("one", "two", "three")

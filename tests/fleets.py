@@ -28,10 +28,10 @@ from tests.waiting import until
 Event = dict[str, Any]
 
 _LOADED = (
-    "ralph_tui.runtime.fleet.assembly",
-    "ralph_tui.adapters.fleet.dispatch.dispatcher",
-    "ralph_tui.cli.fleet.foreground",
-    "ralph_tui.config.fleet_file",
+    "ralph_tui.fleet.runtime.assembly",
+    "ralph_tui.fleet.dispatch.dispatcher",
+    "ralph_tui.fleet.cli.foreground",
+    "ralph_tui.fleet.config.file",
 )
 FLEET = Program((sys.executable, "-P"), ROOT, _LOADED, "ralph_tui")
 IMPATIENT = Program(FLEET.interpreter, ROOT, _LOADED, "tests.doubles.impatient_fleet")

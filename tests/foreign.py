@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from ralph_tui.adapters.importers import ImportedRun, find_imported, read_imported
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events import Event
+from ralph_tui.importers import ImportedRun, find_imported, read_imported
 from ralph_tui.state import RunState
 from tests.paths import ROOT
 

@@ -13,13 +13,17 @@ from typing import Any
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import Event
-from ralph_tui.hook.installable import contents
+from ralph_tui.hooks.program.installable import contents
 from ralph_tui.state import RunState
 from tests.forks import Program, completed
 
 INTERPRETER = Path(sys.executable).resolve()
 """Without the virtual environment."""
-LOADED = ("ralph_tui.hook.program", "ralph_tui.hook.stop", "ralph_tui.hook.watch")
+LOADED = (
+    "ralph_tui.hooks.program.program",
+    "ralph_tui.hooks.program.stop",
+    "ralph_tui.hooks.program.watch",
+)
 SESSION = "35767911-764b-4edc-ab0b-ff876111a8a3"
 MODEL = "claude-sonnet-5-5"
 WINDOW = 200_000
@@ -37,7 +41,7 @@ def install(folder: Path) -> Path:
 
 def served(folder: Path) -> Program:
     """What its calls are forked from."""
-    return Program((str(INTERPRETER), "-I", "-S"), folder, LOADED, "ralph_tui.hook")
+    return Program((str(INTERPRETER), "-I", "-S"), folder, LOADED, "ralph_tui.hooks.program")
 
 
 def settings_for(program: Path) -> Json:

@@ -5,10 +5,10 @@ import threading
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ralph_tui.adapters.fleet.trees.sources import source_of
+from ralph_tui.adapters.clones.sources import source_of
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.fleet.plan import Loop
-from ralph_tui.ports.fleet import Observation, Over, Place, Recorded, Source
+from ralph_tui.fleet.ports import Observation, Over, Place, Recorded, Source
+from ralph_tui.ports.clones import Loop
 from tests.e2e.cli import GATE, ONE_MORE, project
 from tests.waiting import PATIENCE_S, until
 

@@ -16,6 +16,11 @@ _FENCE = re.compile(
 _LEAD = re.compile(r"^(\d+\.|-|In the way( still)?:|in its way:|[A-Z][a-z ]+ with:|Next step:)")
 _PACE = re.compile(r"about (\d+) more iterations? to go; (\d+) iterations? (?:is|are) left")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
+_CONTROL_WORDS = re.compile(
+    r"\b(stuck|oscillat\w+|regress(es|ing)|budget.exceeded|longest wait|rise for|in a row lost"
+    r"|it turned \d+|in \d+ steps|last step|readings?)\b",
+    re.IGNORECASE,
+)
 _OUTPUT = "What the command printed at its end"
 
 
@@ -34,6 +39,14 @@ def reads_well(prompt: str) -> None:
     assert f"also print {PROMISE}" in prompt
     assert repeated(prompt) == []
     assert contradictions(prompt) == []
+    sections = dict(_SECTION.findall(prompt))
+    for name in ("Strategy", "Control"):
+        assert control_words(_FENCE.sub("", sections.get(name, ""))) == []
+
+
+def control_words(text: str) -> list[str]:
+    """Names of alarms and their terms, which an agent does not know."""
+    return [found[0] for found in _CONTROL_WORDS.finditer(text)]
 
 
 def repeated(prompt: str) -> list[str]:

@@ -11,7 +11,7 @@ from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import RunStarted
 from ralph_tui.state import LogEntry, LogRow, RunState
 from ralph_tui.state.roster_wording import untold_words
-from ralph_tui.state.seen import Seen, denied_calls
+from ralph_tui.state.seen import Seen
 from ralph_tui.text.format import clock, count, day_and_clock, duration, money, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import NEEDS_YOU, Tone
@@ -47,7 +47,7 @@ def is_news(state: RunState, now: datetime, seen: Seen | None, *, lost: bool) ->
         return is_long(state, now)
     known = known or Seen(run="", seq=0, at=state.at)
     ended = not state.run.live and not known.over and not _ended_by_user(state)
-    more = len(state.run.completions) > known.iterations or denied_calls(state) > known.denied
+    more = len(state.run.completions) > known.iterations or state.needs.denials > known.denied
     told = any(
         row.seq > known.seq and row.level != "owner"
         for entry in state.log.entries
@@ -98,9 +98,9 @@ def while_away(
         lines += _episode(entry)
     for kind in TOLD[1:]:
         lines += [line for entry in entries if entry.kind == kind for line in _episode(entry)]
-    denied = denied_calls(state) - (known.denied if known is not None else 0)
+    denied = state.needs.denials - (known.denied if known is not None else 0)
     if denied > 0:
-        lines.append(Told(f"{count(denied, 'tool call')} denied by the permissions", "warn"))
+        lines.append(Told(f"{count(denied, 'tool call')} denied", "warn"))
     return [Told(clip(one_line(line.text), MOST_CHARACTERS), line.tone, line.below)
             for line in lines]  # fmt: skip
 

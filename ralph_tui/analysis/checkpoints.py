@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ralph_tui.state import CheckpointPoint
-from ralph_tui.state.timeline import TimelineFold
+from ralph_tui.state.timeline import SessionSpan, TimelineFold
 from ralph_tui.text.format import count, duration, memory_size
 from ralph_tui.text.terms import CHECKPOINTS
 
@@ -19,7 +19,7 @@ class CheckpointSummary:
     """How many of each kind."""
     sessions: int
     seconds: float
-    """Of all sessions, each to its end, or as far as its last checkpoint."""
+    """Of all sessions, each to its end or its last event."""
     files: int
     """That sessions have modified, each once."""
     more: bool
@@ -29,31 +29,36 @@ class CheckpointSummary:
     """Where the agent's memory was at its highest; None where it is not known."""
 
 
-def summarize(timeline: TimelineFold) -> CheckpointSummary | None:
-    """None while there is no checkpoint."""
+def summarize(timeline: TimelineFold, at: datetime) -> CheckpointSummary | None:
+    """Sum up all checkpoints up to the last event, at `at`; None while there is none."""
     points = [point for span in timeline.spans for point in span.checkpoints]
     if not points:
         return None
-    sessions: set[str] = set()
-    seconds = 0.0
-    for span in timeline.spans:
-        lasted: dict[str, float] = {}
-        for point in filter(lambda point: point.session_id, span.checkpoints):
-            lasted[point.session_id] = max(point.duration_s, lasted.get(point.session_id, 0.0))
-        sessions |= lasted.keys()
-        # Sessions that ended without a checkpoint at their end have told how long they took.
-        seconds += max(sum(lasted.values()), sum(end.duration_s for end in span.ends))
+    sessions = [session for span in timeline.spans for session in span.sessions]
+    lasted: dict[str, float] = {}
+    for point in points:
+        lasted[point.session_id] = max(point.duration_s, lasted.get(point.session_id, 0.0))
     told = [span.files for span in timeline.spans if span.files is not None]
     largest = max(points, key=lambda point: point.memory_bytes)
     return CheckpointSummary(
         triggers=Counter(point.trigger for point in points),
         sessions=len(sessions),
-        seconds=seconds,
+        seconds=sum(
+            _seconds(session, at, lasted.get(session.session_id, 0.0)) for session in sessions
+        ),
         files=len({change.path for files in told for change in files.changes}),
         more=any(len(f.changes) < sum(total.files for total in f.totals) for f in told),
         last=points[-1],
         largest=largest if largest.memory_bytes else None,
     )
+
+
+def _seconds(session: SessionSpan, at: datetime, captured_s: float) -> float:
+    """A session's time; `captured_s`: into it, its last checkpoint."""
+    worked_s = session.duration_s
+    if worked_s is None:
+        worked_s = (at - session.began_at).total_seconds()
+    return max(worked_s, captured_s)
 
 
 def words_of(told: CheckpointSummary, when: Callable[[datetime], str]) -> list[str]:

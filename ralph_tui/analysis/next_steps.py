@@ -7,8 +7,9 @@ from typing import Literal
 
 from ralph_tui.analysis.means import lacking
 from ralph_tui.events import RunStarted
-from ralph_tui.fleet.work import FleetWork
+from ralph_tui.layers.sensor.passing import refused
 from ralph_tui.state import RunState
+from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.secrets import HIDDEN
 
 SCRATCH = "ralph-tui-demo-"
@@ -19,6 +20,12 @@ TREE_CHARACTERS = 12
 """Of a snapshot's name, as git is asked about it."""
 
 StepName = Literal["resume", "report", "diff", "restore", "again", "replay", "attach", "merge"]
+FALLBACK = ("agent.fallback", "agent.fallback_after")
+HAVE_OPTIONS = (
+    *("agent.name", "agent.command", "agent.model", "permissions.mode", "limits.max_iterations"),
+    *("limits.session_timeout_s", "limits.budget_usd"),
+)
+"""Settings that the command line gives by options of their own."""
 SESSION_S = 28_800.0
 """Seconds of a session's timeout where none was asked for."""
 
@@ -57,6 +64,8 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
         return "another tool has recorded it: here it is read, and no more"
     if name == "resume" and scratch(started):
         return "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
+    if name == "resume" and refused(state):
+        return "the completion command passes already; {again} runs until the agent promises"
     if name not in {step.name for step in next_steps(state, gone=gone)}:
         return "it is completed; {again} runs it again"
     said = (started.command, started.criterion, started.objective)
@@ -74,7 +83,8 @@ def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
         yield NextStep("report", "report", f"ralph-tui report {name}")
         yield NextStep("replay", "replay", f"ralph-tui replay {name}")
         return
-    if not (completed or started.watched or scratch(started)):
+    instead = promise_instead(state)
+    if not (completed or instead or started.watched or scratch(started)):
         yield NextStep("resume", "resume", f"ralph-tui resume {name}{_more(state)}")
     yield NextStep("report", "report", f"ralph-tui report {name}")
     trees = whole_change(state)
@@ -84,7 +94,7 @@ def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
             yield NextStep("diff", "diff", f"git diff {first} {last}")
         yield NextStep("restore", "restore", f"ralph-tui restore --run {name}")
     if not started.watched:
-        yield NextStep("again", "run again", run_again(started))
+        yield NextStep("again", "run again", instead or run_again(started))
     yield NextStep("replay", "replay", f"ralph-tui replay {name}")
 
 
@@ -107,6 +117,14 @@ def _more(state: RunState) -> str:
     run = state.run
     limited = run.finished is not None and run.finished.outcome == "limit_reached"
     return lacking(len(run.completions), run.max_iterations, run.budget_usd, limited=limited)
+
+
+def promise_instead(state: RunState) -> str:
+    """The command for a run whose completion command passed already; empty for any other."""
+    started = state.run.started
+    if started is None or not refused(state):
+        return ""
+    return run_again(started.model_copy(update={"until_promise": True}))
 
 
 def run_again(started: RunStarted) -> str:
@@ -133,9 +151,9 @@ def run_again(started: RunStarted) -> str:
         if isinstance(value, str) and value:
             words += [option, value]
     words += ["--until-promise"] if started.until_promise else []
-    words += _set("agent.binary", started.config.get("agent.binary"))
-    for name in ("agent.fallback", "agent.fallback_after"):
-        if started.config.get("agent.fallback"):
+    fallback = FALLBACK if started.config.get("agent.fallback") else ()
+    for name in dict.fromkeys(("agent.binary", *fallback, *started.set_names)):
+        if name not in HAVE_OPTIONS:
             words += _set(name, started.config.get(name))
     return shlex.join(words)
 
@@ -145,6 +163,8 @@ def _set(name: str, value: object) -> list[str]:
     match value:
         case list():
             return ["--set", f"{name}={','.join(map(str, value))}"]
+        case bool():
+            return ["--set", f"{name}={str(value).lower()}"]
         case int() | float():
             return ["--set", f"{name}={value:g}"]
         case str():

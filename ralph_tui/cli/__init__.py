@@ -16,14 +16,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from ralph_tui import __version__
+from ralph_tui import __version__, extensions
 from ralph_tui.cli.exit_codes import ExitCode, GoOn
+from ralph_tui.cli.for_people import refuse_agents
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.parser import Parser, did_you_mean
 from ralph_tui.errors import RalphError, UsageError, out_of_means
 from ralph_tui.text.sanitize import one_line
 
-COMMANDS = {
+_KNOWN = {
     "run": "run an agent in a loop until a command passes",
     "resume": "continue a run that ended early",
     "fleet": "many loops at once, each in its own clone",
@@ -52,7 +53,10 @@ COMMANDS = {
     "rebuild": "write the summaries of past runs again from their journals",
     "lab": "simulate the controller on a series of completion values",
 }
-"""What each does; each is a module of `commands`."""
+"""What each does; each is a module of `commands`, or of an extension."""
+_MISSING = {name for name, module in extensions.COMMANDS.items() if not extensions.is_there(module)}
+COMMANDS = {name: sentence for name, sentence in _KNOWN.items() if name not in _MISSING}
+"""Those that are installed."""
 
 GROUPS = {
     "Run": ("run", "resume", "fleet"),
@@ -182,7 +186,8 @@ def build_parser(
 def _grouped(groups: Mapping[str, Sequence[str]]) -> str:
     lines = []
     for title, names in groups.items():
-        lines += ["", f"{title}:", *(f"    {name:<12}{COMMANDS[name]}" for name in names)]
+        there = [name for name in names if name in COMMANDS]
+        lines += ["", f"{title}:", *(f"    {name:<12}{COMMANDS[name]}" for name in there)]
     return "\n".join(lines)
 
 
@@ -213,11 +218,12 @@ def _dispatch(argv: Sequence[str]) -> int:
         within.refuse_extras(extras)
     if args.subcommand is None:
         return _home(parser)
+    refuse_agents(args)
     return int(_command(args.subcommand).run(args))
 
 
 def _command(name: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.commands.{name}")
+    return importlib.import_module(extensions.COMMANDS.get(name, f"{__name__}.commands.{name}"))
 
 
 def _home(parser: Parser) -> int:
@@ -229,13 +235,7 @@ def _home(parser: Parser) -> int:
     try:
         _dispatch(["status"])
     except RalphError as error:
-        fleets = Path.cwd().joinpath(".aiwg", "ralph", "fleets")
-        if not fleets.is_dir():
-            print(_shown(error))
-            return ExitCode.COMPLETED
-        print("no run outside of a fleet; the newest fleet:")
-        with contextlib.suppress(RalphError):
-            _dispatch(["fleet", "status"])
+        print(_shown(error))
     return ExitCode.COMPLETED
 
 

@@ -18,6 +18,13 @@ from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import ALLOWING, answer_name, answer_word
 
+MORE = {
+    "more": "--iterations N or --budget USD",
+    "iterations": "--iterations N",
+    "money": "--budget USD",
+}
+"""What has to be typed with an answer that takes so much more."""
+
 
 class Answerable(Protocol):
     """A run that can be told an answer."""
@@ -57,7 +64,7 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _which(question: dict[str, Any], args: argparse.Namespace) -> str:
     """What --iterations and --budget could go with, of the answers that are offered."""
-    fit = [word for word in answers(question) if "more" in _takes(question, word)]
+    fit = [word for word in answers(question) if _takes(question, word) & set(MORE)]
     if not fit:
         return f"no answer to this question takes --iterations or --budget: see {args.decide}"
     return f"--iterations and --budget go with an answer: say {args.decide} {fit[0]} in front"
@@ -153,10 +160,11 @@ def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, obj
         raise UsageError(f"{said} takes no text; leave it out, or see {args.decide}")
     if text is None and takes == {"words"}:
         raise UsageError(f"{said} needs words: {args.decide} {said} TEXT")
-    if more and "more" not in takes:
+    grants = "".join(MORE[one] for one in MORE if one in takes)
+    if more and not grants:
         raise UsageError(f"{said} takes neither --iterations nor --budget; see {args.decide}")
-    if not more and takes == {"more"}:
-        raise UsageError(f"{said} needs --iterations N or --budget USD")
+    if not more and grants:
+        raise UsageError(f"{said} needs {grants}")
     if not 0 <= args.iterations <= 1000:
         raise UsageError("--iterations takes a number from 1 to 1000")
     if not 0 <= args.budget <= 1_000_000:  # nan is not

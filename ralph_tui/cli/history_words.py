@@ -26,7 +26,7 @@ def task_cells(name: str, row: TaskRow) -> list[str]:
     """A row under `TASKS`."""
     return [
         name,
-        outcome_word("limit_reached") if _used_up(row) else row.status,
+        outcome_word(row.last_outcome or row.status),
         str(row.attempts),
         _percent(row.best),
         str(row.iterations),
@@ -34,11 +34,6 @@ def task_cells(name: str, row: TaskRow) -> list[str]:
         _when(row.updated),
         row.description,
     ]
-
-
-def _used_up(row: TaskRow) -> bool:
-    """Whether its last attempt reached a limit: in the records that is a failure, too."""
-    return row.status == "failed" and row.last_outcome == "timeout"
 
 
 def task_json(name: str, row: TaskRow) -> dict[str, object]:

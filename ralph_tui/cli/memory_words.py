@@ -4,7 +4,8 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from ralph_tui.adapters.knowledge.entries import is_known, learning_of, staged_learning
@@ -12,18 +13,22 @@ from ralph_tui.adapters.knowledge.ledger import WAITING, Ledger
 from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.text import cleaned
-from ralph_tui.layers.memory.knowledge import merged, said_by
+from ralph_tui.layers.memory.knowledge import contradict, merged, said_by
 from ralph_tui.layers.memory.retrieval import is_withheld
 from ralph_tui.state.memory_wording import helped_words, proof_words, saying, type_word
-from ralph_tui.text.format import count, percent
+from ralph_tui.text.format import count, day_and_clock, percent
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import MUTED, PINNED, UNPROVEN
 
 WIDEST = 100
 NARROWEST = 40
 INDENT = " " * 4
-_TOLD = ("approach", "pattern", "description", "convention")
-"""Fields of the content that the text is made of."""
+_TOLD = (
+    "approach", "pattern", "description", "convention", "consequence", "alternative", "examples",
+    "estimatedIterations", "estimatedMinutes", "basedOnSamples", "confidence",
+)  # fmt: skip
+"""Fields of the content that the text or another row is made of."""
+_LABELS = {"toolSequence": "steps", "source": "found in"}
 _WITHHELD = (
     "never: it reads like an order to the agent and not like something learned; reword it, or pin "
     "it if it is to be sent as it is"
@@ -64,8 +69,15 @@ def rows(learning: Learning) -> list[str]:
     return [f"{head}{text}", *facts, *more]
 
 
-def card(learning: Learning, entries: list[Entry]) -> Iterator[str]:
-    """All of one learning; `entries`: what the files hold of it."""
+def against(ledger: Ledger, learning: Learning) -> list[Learning]:
+    """Learnings that contradict it."""
+    return [other for other in all_learnings(ledger) if contradict(learning, other)]
+
+
+def card(
+    learning: Learning, entries: list[Entry], others: Iterable[Learning], names: Mapping[str, str]
+) -> Iterator[str]:
+    """All of one learning: what the files hold of it, what contradicts it; `names`: runs by id."""
     yield learning.learning_id
     yield from _wrapped(learning.text, INDENT)
     yield ""
@@ -74,13 +86,15 @@ def card(learning: Learning, entries: list[Entry]) -> Iterator[str]:
         "type": f"{type_word(learning)}, for {learning.task_type} tasks",
         "standing": f"{proof_words(learning)}{_wish(learning)}",
         "confidence": percent(100 * learning.confidence),
-        "use": f"{helped_words(learning.uses, learning.successes)}; counts as "
-        f"{percent(100 * learning.success_rate)}",
+        "use": helped_words(learning.uses, learning.successes),
         "in prompts": _WITHHELD if is_withheld(learning) else "",
+        "contradicts": "; ".join(f"{one.learning_id}: {one_line(one.text)}" for one in others),
         "because": _because(entry),
-        "said by": ", ".join(sources(entries)),
-        "created": str(entry.get("createdAt", "")),
-        "changed": str(entry.get("updatedAt", "")),
+        "said by": ", ".join(
+            names.get(run, f"a run that is not recorded here ({run})") for run in sources(entries)
+        ),
+        "created": _when(entry.get("createdAt")),
+        "changed": _when(_updated(entries)),
     }
     told |= {_plain_name(key): _value(value) for key, value in _content(learning).items()}
     for name, value in told.items():
@@ -89,8 +103,16 @@ def card(learning: Learning, entries: list[Entry]) -> Iterator[str]:
 
 
 def _plain_name(key: str) -> str:
-    """``estimatedIterations`` as people read it: ``estimated iterations``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).lower()
+    """``totalIterations`` as people read it: ``total iterations``."""
+    return _LABELS.get(key) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).lower()
+
+
+def _when(written: Any) -> str:
+    """A time of a file as local time; one that cannot be read as it is."""
+    try:
+        return day_and_clock(datetime.fromisoformat(str(written)), datetime.now(UTC))
+    except ValueError:
+        return str(written or "")
 
 
 def as_json(learning: Learning) -> dict[str, Any]:
@@ -98,18 +120,24 @@ def as_json(learning: Learning) -> dict[str, Any]:
     return learning.model_dump(mode="json") | {"withheld": is_withheld(learning)}
 
 
-def details(learning: Learning, entries: list[Entry]) -> dict[str, Any]:
+def details(learning: Learning, entries: list[Entry], others: Iterable[Learning]) -> dict[str, Any]:
     """The same for a program."""
     entry = entries[0]
     more: dict[str, Any] = cleaned(
         {
             "sources": sources(entries),
             "created": entry.get("createdAt"),
-            "updated": entry.get("updatedAt"),
+            "updated": _updated(entries),
             "because": _because(entry) or None,
         }
     )
+    more["contradicts"] = [one.learning_id for one in others]
     return as_json(learning) | {key: value for key, value in more.items() if value is not None}
+
+
+def _updated(entries: list[Entry]) -> str | None:
+    """The last change; every run that said it has an entry of its own."""
+    return max((str(entry["updatedAt"]) for entry in entries if "updatedAt" in entry), default=None)
 
 
 def sources(entries: list[Entry]) -> list[str]:

@@ -88,9 +88,8 @@ def add_settings(
 ) -> None:
     """Add the flags of `config.sources.FLAGS` and ``--set``.
 
-    `resumed`: what is not given stays as the run has it.
-
-    `agent` False leaves out its own, `budget` False that of money.
+    `agent` False leaves out its own, `budget` False that of money. `resumed`: the help says that
+    what is not given stays as the run has it.
     """
     group = parser.add_argument_group("settings")
 

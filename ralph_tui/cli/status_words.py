@@ -11,7 +11,15 @@ from typing import Any
 from ralph_tui.analysis.means import lacking
 from ralph_tui.analysis.run_row import NO_OBJECTIVE
 from ralph_tui.cli.context_words import context_mark, context_row
-from ralph_tui.text.format import duration, ending, help_words, money, percent, points_gained
+from ralph_tui.text.format import (
+    duration,
+    ending,
+    help_words,
+    money,
+    percent,
+    points_gained,
+    token_count,
+)
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import (
     APPROACHES,
@@ -127,7 +135,8 @@ def _overseer(status: dict[str, Any]) -> str:
     made = status["intervention"]
     if not made:
         return ""
-    what = f"{made['level']} in iteration {made['iteration']}: {subject_words(made['about'])}"
+    about = subject_words(made["about"], one_line(made.get("reason", "")))
+    what = f"{made['level']} in iteration {made['iteration']}: {about}"
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{what}{decided}{points}"
@@ -174,7 +183,7 @@ def next_step(status: dict[str, Any], run: str) -> str:
     done, most = len(status["completions"]), status["max_iterations"]
     limited = status["outcome"] == "limit_reached"
     more = lacking(done, most, status.get("budget_usd"), limited=limited)
-    return f"ralph-tui resume{run}{more}"
+    return str(status.get("again") or "") or f"ralph-tui resume{run}{more}"
 
 
 def told(purpose: str, command: str) -> str:
@@ -203,8 +212,8 @@ def _cost(status: dict[str, Any]) -> str:
     dollars = (
         "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
     )
-    tokens = f"{status['tokens']:,} tokens" if status["tokens"] else "tokens not told"
-    return f"{dollars}, {tokens}"
+    used = token_count(status["tokens"], partial=status.get("tokens_partial", False))
+    return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens not told'}"
 
 
 def _model_help(status: dict[str, Any]) -> str:

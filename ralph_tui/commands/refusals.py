@@ -227,12 +227,20 @@ def _answer_refusal(command: Answer, question: "QuestionAsked", state: "RunState
             return f"{command.answer} needs words: add them"
         case "choices":
             return _choices_refusal(command, question)
-        case "more" if not (command.iterations or command.budget_usd):
-            return f"{command.answer} needs a number: iterations, or dollars"
-        case "more" if command.budget_usd and state.run.budget_usd is None:
-            return NO_MONEY
-        case "more" if state.run.max_iterations + command.iterations > MOST_ITERATIONS:
-            return f"a run has at most {MOST_ITERATIONS} iterations"
+        case "more" | "iterations" | "money" as takes:
+            return _grant_refusal(command, takes, state)
+    return None
+
+
+def _grant_refusal(command: Answer, takes: str, state: "RunState") -> str | None:
+    iterations, dollars = command.iterations, command.budget_usd
+    if not ((takes != "money" and iterations) or (takes != "iterations" and dollars)):
+        kinds = {"iterations": "iterations", "money": "dollars"}
+        return f"{command.answer} needs a number: {kinds.get(takes, 'iterations, or dollars')}"
+    if dollars and state.run.budget_usd is None:
+        return NO_MONEY
+    if state.run.max_iterations + iterations > MOST_ITERATIONS:
+        return f"a run has at most {MOST_ITERATIONS} iterations"
     return None
 
 

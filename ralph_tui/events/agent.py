@@ -217,6 +217,8 @@ class UsageReported(Event):
     iteration: int
     tokens: int = 0
     """Input, cache and output tokens of this session together, as far as known."""
+    tokens_partial: bool = False
+    """`tokens` lacks calls that the agent does not count: a lower bound."""
     context_tokens: int | None = None
     """Tokens in the context window after the last main-thread message."""
     context_window: int | None = None

@@ -203,6 +203,6 @@ class PromptPrepared(Event):
     system_context: Line = ""
     """File of what the agent gets beside it, relative to the attempt's folder; empty: nothing."""
     learnings: list[Line] | None = None
-    """Ids of the learnings whose words are in it; None in journals from before step 14."""
+    """Ids of the learnings whose words are in it; None in older journals."""
     model_urgency: Line = ""
     """What the model that worded it called its urgency; `urgency` is what was measured."""

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ralph_tui.events.base import Event
-from ralph_tui.events.text import Line, Plain
+from ralph_tui.events.text import Line, Name, Plain
 
 __all__ = [
     "AbortRequested",
@@ -84,6 +84,8 @@ class RunStarted(Event):
     host: Line = ""
     config: dict[str, Plain | float | int | bool | list[Plain] | None] = {}
     """Settings by dotted name, as the run was started with."""
+    set_names: list[Name] = []
+    """Those of them that ``--set`` gave."""
 
 
 class RunResumed(Event):

@@ -114,6 +114,11 @@ class ReadingTaken(Event):
         return self.note if said else ""  # other notes tell of the source
 
     @property
+    def promised(self) -> bool:
+        """It is 100 because the agent promised, where nothing is counted."""
+        return self.completion >= 100 and self.source == "estimate" and not self.accepted
+
+    @property
     def uncounted(self) -> bool:
         """Nobody has counted, claimed or estimated anything: a command alone passes or fails."""
         unread = self.held and self.source == "estimate" and not self.completion

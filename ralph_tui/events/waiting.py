@@ -20,9 +20,9 @@ __all__ = [
 ]
 
 WaitCause = Literal["usage_limit", "overload", "outage", "disk_full"]
-Takes = Literal["nothing", "words", "instructions", "more", "choices"]
-"""Words for the agent, the edited proposal (or nothing: as it is), iterations or budget, or
-answers to the agent's own questions.
+Takes = Literal["nothing", "words", "instructions", "more", "iterations", "money", "choices"]
+"""Words for the agent, the edited proposal (or nothing: as it is), iterations or money (``more``:
+either), or answers to the agent's own questions.
 """
 Topic = Literal[
     "silence",

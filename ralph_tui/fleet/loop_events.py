@@ -5,7 +5,8 @@ from typing import Any
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.loop_state import Earlier, LoopState
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.ports.clones import Earlier
 
 COURSE = 200
 """Readings of a loop that are kept, the last ones."""

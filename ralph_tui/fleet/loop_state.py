@@ -5,22 +5,12 @@ from datetime import datetime
 from typing import Literal
 
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet.plan import Loop
+from ralph_tui.ports.clones import Earlier, Loop
 
 LoopStatus = Literal["queued", "placing", "running", "lost", "ended", "skipped"]
 """Where a loop is; what it does while it runs says `phase`, how it ended says `outcome`."""
 LIMITS = ("usage_limit", "overload", "outage", "")
 """What a limited loop waits for that is its login's affair; the last: it did not say."""
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """What was collected of a loop before it went on, or began anew."""
-
-    branch: str
-    commit: str
-    attempt: int
-    host: str
 
 
 @dataclass

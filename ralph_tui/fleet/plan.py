@@ -1,13 +1,12 @@
 """What a fleet is to run: its loops, and the limits they share. Written once, when it starts."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from ralph_tui.events.base import Fact
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.ports.clones import Choice, Isolation, Loop
 
-Isolation = Literal["clone", "worktree"]
-Choice = Literal["first", "all"]
 HERE = "here"
 """The name of the host that is a part of the fleet's own process."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -17,46 +16,6 @@ MOST_AGENTS = 100
 """Loops at once on one machine: beyond that its watches of files end."""
 SIGNED = "the fleet"
 """Who gives the commands that the fleet itself gives to its loops."""
-
-
-class Loop(Fact):
-    """One loop: a run in a tree of its own, on whichever host has room."""
-
-    id: Line
-    """Its name within the fleet: ``2``; of several tries at one objective ``3a``, ``3b``."""
-    objective: Plain
-    """Empty in a file where an issue is named instead, whose text is fetched before it begins."""
-    command: Plain | None = None
-    """The completion command."""
-    criterion: Plain | None = None
-    """When the work is done, in words; with a command, that has to pass as well."""
-    until_promise: bool = False
-    """A command that passes completes it only once the agent promises that it is done."""
-    tries_at: Line = ""
-    """What the tries at one objective have in common, ``3``; empty: there is one try."""
-    choice: Choice = "first"
-    """Which of several tries wins: the first that completes, or the best of all, which is the
-    default of `fleet run`."""
-    issue: int | None = None
-    """The number of the tracker's issue that it was made of."""
-    account: Line = ""
-    """The login that its agent uses; empty: it is not counted."""
-    after: tuple[Line, ...] = ()
-    """Ids of loops, or of several tries, that have to be completed before."""
-    settings: dict[Line, Plain] = {}
-    """What else `run` is told, by dotted name: agent.name, agent.command, agent.model,
-    permissions.mode, limits.max_iterations, limits.budget_usd and the like."""
-
-    @property
-    def login(self) -> str:
-        """What it shares limits with: its account, else all that use the same agent."""
-        return self.account or self.settings.get("agent.name", "")
-
-    @property
-    def budget_usd(self) -> float | None:
-        """Its own limit in US dollars; None: it has none."""
-        given = self.settings.get("limits.budget_usd")
-        return float(given) if given else None
 
 
 class Plan(Fact):

@@ -175,7 +175,8 @@ def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool) 
         case "skipped" if loop.not_needed:
             return f"{NOT_NEEDED.word}: {loop.reason}"
         case "skipped":
-            return f"it does not run: {loop.reason}"
+            aborted = state.stopping is not None and state.stopping.abort
+            return f"it {'did' if aborted else 'does'} not run: {loop.reason}"
         case "ended":
             outcome = loop.outcome or "interrupted"
             stopped = loop.stop_reason if outcome == "interrupted" else ""

@@ -6,7 +6,7 @@ The numbers of the steps are those of the whole design; a step that is not here 
 from ralph_tui.events import Event, IterationStarted, Noticed, ReadingTaken, StepEntered
 from ralph_tui.layers.checkpoints import interval_advice
 from ralph_tui.layers.inputs import budget_of
-from ralph_tui.layers.sensor.passing import needs_promise
+from ralph_tui.layers.sensor.passing import needed, needs_promise
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -27,7 +27,7 @@ from ralph_tui.loop.steps.second_opinion import SecondOpinion
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.strategy import Strategist
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.text.format import all_used, percent
 
 STEPS: dict[int, str] = {
@@ -79,91 +79,97 @@ class Iteration:
         self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation)
         self.recorder = IterationRecorder(run)
 
-    def prepare(self) -> Steps[int]:
+    def prepare(self) -> int:
         """Before iteration 1: leftovers stopped, baseline, first snapshot and checkpoint, plan.
 
         Gives back the number of the first iteration.
         """
-        yield self.entered(0, 0)
-        yield from self.sweep()
-        yield from self.sessions.warn()
-        yield from self.models.warn()
-        reading = yield from self.measurement.baseline()
-        yield from self.goal.settle()
+        self.run.record(self.entered(0, 0))
+        self.sweep()
+        self.sessions.warn()
+        self.models.warn()
+        reading = self.measurement.baseline()
+        self.goal.settle()
         self.governor.begin(reading.completion)
-        yield from self.checkpoints.first("before iteration 1")
-        yield from self.memory.plan()
+        self.checkpoints.first("before iteration 1")
+        self.memory.plan()
         longest_s = self.run.start.session_timeout_s
         if advice := interval_advice(self.run.rules.checkpoint_interval_s, longest_s):
-            yield Noticed(level="warn", source="checkpoints", text=advice)
+            self.run.record(Noticed(level="warn", source="checkpoints", text=advice))
         return 1
 
-    def sweep(self) -> Steps[None]:
+    def sweep(self) -> None:
         """Stop what dead runs of this worktree have left behind."""
-        if swept := (yield from self.run.scheduler.run_job("sweep", self.run.ports.sweep)):
-            yield Noticed(source="processes", text=f"{len(swept)} left-over processes stopped")
+        if swept := (self.run.scheduler.run_job("sweep", self.run.ports.sweep)):
+            self.run.record(
+                Noticed(source="processes", text=f"{len(swept)} left-over processes stopped")
+            )
 
-    def perform(self, k: int) -> Steps[None]:
+    def perform(self, k: int) -> None:
         """One iteration. Steps 4-7 act on the reading that step 11 of the one before took."""
         self.checkpoints.begin_iteration()
-        yield IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
-        yield from self.state_file.keep()
+        self.run.record(
+            IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
+        )
+        self.state_file.keep()
 
-        yield self.entered(k, 1)  # StateAssessor
-        yield from self.second_opinion.refine()
-        yield from self.assessment.save()
-        yield self.entered(k, 2)  # MemoryRetrieval
-        yield from self.memory.retrieve(k)
-        yield self.entered(k, 3)  # StrategyPlanner
-        yield from self.strategist.plan(k)
-        yield self.entered(k, 4)  # MetricsCollector: the evaluation of the last reading,
-        yield self.entered(k, 5)  # GainScheduler:    computed when it was taken (step 12),
-        yield self.entered(k, 6)  # PIDController:    because the last reading of a run
-        yield self.entered(k, 7)  # ControlAlarms:    deserves one too
+        self.run.record(self.entered(k, 1))  # StateAssessor
+        self.second_opinion.refine()
+        self.assessment.save()
+        self.run.record(self.entered(k, 2))  # MemoryRetrieval
+        self.memory.retrieve(k)
+        self.run.record(self.entered(k, 3))  # StrategyPlanner
+        self.strategist.plan(k)
+        self.run.record(self.entered(k, 4))  # MetricsCollector: the evaluation of the last reading,
+        self.run.record(
+            self.entered(k, 5)
+        )  # GainScheduler:    computed when it was taken (step 12),
+        self.run.record(self.entered(k, 6))  # PIDController:    because the last reading of a run
+        self.run.record(self.entered(k, 7))  # ControlAlarms:    deserves one too
         control = self.governor.evaluation if self.run.rules.control.enabled else None
-        yield self.entered(k, 8)  # ValidationAgent: before
-        yield from self.strategist.before(k)
-        yield self.entered(k, 9)  # PromptGenerator
-        words = yield from self.prompt_writer.write(k, control)
-        yield self.entered(k, 10)  # SessionLauncher
-        yield from self.sessions.run(k, words)
-        yield from self.measure(k)
+        self.run.record(self.entered(k, 8))  # ValidationAgent: before
+        self.strategist.before(k)
+        self.run.record(self.entered(k, 9))  # PromptGenerator
+        words = self.prompt_writer.write(k, control)
+        self.run.record(self.entered(k, 10))  # SessionLauncher
+        self.sessions.run(k, words)
+        self.measure(k)
 
-    def measure(self, k: int) -> Steps[None]:
+    def measure(self, k: int) -> None:
         """Step 11, and what follows from it. The session has ended."""
-        files = yield from self.checkpoints.record_changes(k)
-        yield self.entered(k, 11)  # the verification gate
-        yield from self.measurement.after(k, files)
-        yield from self.finish_iteration(k)
+        files = self.checkpoints.record_changes(k)
+        self.run.record(self.entered(k, 11))  # the verification gate
+        self.measurement.after(k, files)
+        self.finish_iteration(k)
 
-    def finish_iteration(self, k: int) -> Steps[None]:
+    def finish_iteration(self, k: int) -> None:
         """Steps 12-17. The reading of iteration k is taken."""
-        yield from self.strategist.after(k)  # of step 11; here, a resumed run comes to it as well
-        yield from self.run_oversight(k)
-        yield self.entered(k, 15)  # LearningExtractor
-        yield from self.memory.extract(k)
-        yield self.entered(k, 16)  # MemoryPromotion
-        yield from self.memory.promote(k)
-        yield self.entered(k, 17)  # StateManager
-        yield self.recorder.record(k)
-        yield from self.recorder.write_projections()
-        yield from self.state_file.keep()
-        yield from self.memory.index()
+        self.strategist.after(k)  # of step 11; here, a resumed run comes to it as well
+        self.run_oversight(k)
+        self.run.record(self.entered(k, 15))  # LearningExtractor
+        self.memory.extract(k)
+        self.run.record(self.entered(k, 16))  # MemoryPromotion
+        self.memory.promote(k)
+        self.run.record(self.entered(k, 17))  # StateManager
+        self.run.record(self.recorder.finished(k))
+        self.recorder.write_projections()
+        self.state_file.keep()
+        self.memory.index()
         self.end_if_completed(k)
         self.overseer.end_if_aborted()
 
-    def run_oversight(self, k: int) -> Steps[None]:
+    def run_oversight(self, k: int) -> None:
         """Steps 12-14."""
-        yield self.entered(k, 12)  # BehaviorDetector
-        finding = yield from self.detector.detect(k)
+        self.run.record(self.entered(k, 12))  # BehaviorDetector
+        finding = self.detector.detect(k)
         if finding is not None:
-            yield self.entered(k, 13)  # InterventionSystem, with the human in the loop
-            yield from self.overseer.intervene(k, finding)
-            yield self.entered(k, 14)  # Overseer: the health check
-            yield from self.overseer.check(k, finding)
+            self.run.record(self.entered(k, 13))  # InterventionSystem, with the human in the loop
+            self.overseer.intervene(k, finding)
+            self.run.record(self.entered(k, 14))  # Overseer: the health check
+            self.overseer.check(k, finding)
         elif self.run.rules.oversight.enabled:
-            yield self.entered(k, 13)
-            yield from self.overseer.tell_failure(k)
+            self.run.record(self.entered(k, 13))
+            self.overseer.tell_failure(k)
 
     def entered(self, k: int, step: int) -> Event:
         """Where the loop stands."""
@@ -190,10 +196,11 @@ class Iteration:
             raise Ended("limit_reached", f"the budget is used up after iteration {k}")
         if k >= run.max_iterations:
             reached = run.completion or 0.0
+            lacks = needed(self.run.state)
             raise Ended(
                 "limit_reached",
                 f"{all_used(k)} at {percent(reached, run.best)} "
-                f"(best {percent(run.best, reached)})",
+                f"(best {percent(run.best, reached)})" + (f"; {lacks}" if lacks else ""),
             )
         if run.stopping == "after_iteration":  # of one at its limit nothing is left to go on with
             raise Ended("interrupted", f"stopped after iteration {k}, as asked")

@@ -8,7 +8,8 @@ interrupted, its changes kept and told to the next session.
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import LimitsChanged, Noticed
 from ralph_tui.loop.iteration import Iteration
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.step import Step
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.state import RunState
 from ralph_tui.state.context import CUT_OFF
 from ralph_tui.text.format import clock, count, duration
@@ -42,13 +43,13 @@ def _took(seconds: float) -> str:
     return f"{duration(seconds)} in"
 
 
-class Recovery:
+class Recovery(Step):
     """Goes on where a journal breaks off, and finishes what can be finished."""
 
     def __init__(self, iteration: Iteration) -> None:
         """The state and the layers of the run have taken up its journal."""
+        super().__init__(iteration.run)
         self._iteration = iteration
-        self._state = iteration.run.state
         end = iteration.run.state.run.finished
         self._was_told = end is not None
         """Whether the end had been recorded, and its reason with it."""
@@ -58,35 +59,35 @@ class Recovery:
         self._asked = needs.question or needs.left_open
         """The question that was open when it ended."""
 
-    def run(self) -> Steps[int]:
+    def run(self) -> int:
         """Finish what was begun; gives back the number of the next iteration."""
         iteration, span = self._iteration, self._state.timeline.current
         if span is None or not self._state.run.iteration:
             # It broke off before iteration 1: the little that was done is done again.
-            yield from iteration.checkpoints.continue_numbering()
-            return (yield from iteration.prepare())
+            iteration.checkpoints.continue_numbering()
+            return iteration.prepare()
         k = span.number
-        yield iteration.entered(k, 0)
-        yield from iteration.run.layers.guard.take()
-        yield from iteration.sessions.warn()
-        yield from iteration.escalation.again()
-        yield from iteration.sweep()
+        self.record(iteration.entered(k, 0))
+        self.record(*iteration.run.layers.guard.take())
+        iteration.sessions.warn()
+        iteration.escalation.again()
+        iteration.sweep()
         readings = self._state.gate.readings
         read = bool(readings) and readings[-1].iteration == k
         settled = read or span.finished is not None
-        yield from iteration.checkpoints.continue_from(span, settled=settled)
+        iteration.checkpoints.continue_from(span, settled=settled)
         if begun := self._state.oversight.restoring:
             # The owner has agreed to this restore: files must not stay half restored.
-            yield from iteration.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
-            yield from iteration.run.scheduler.join()
+            iteration.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
+            iteration.run.scheduler.join()
         if settled:
-            yield from self._tell_changes(k)
+            self._tell_changes(k)
         if span.finished is None:
-            yield from self._finish(k, read=read)
+            self._finish(k, read=read)
         elif span.finished.status == "interrupted":
-            yield from self._spare(k)
+            self._spare(k)
         elif self._state.oversight.undecided is not None:
-            yield from iteration.run_oversight(k)
+            iteration.run_oversight(k)
         iteration.governor.recalled = None
         iteration.overseer.end_if_aborted()
         self._end_if_it_was_ending(k)
@@ -107,27 +108,27 @@ class Recovery:
             if made[0].answer == "abort":
                 raise Ended("aborted", made[0].decision)
 
-    def _finish(self, k: int, *, read: bool) -> Steps[None]:
+    def _finish(self, k: int, *, read: bool) -> None:
         """Bring an iteration without a record to its end; `read`: what it reached is measured."""
         iteration = self._iteration
         if read:
-            yield from iteration.assessment.catch_up(k)
-            yield from iteration.finish_iteration(k)
+            iteration.assessment.catch_up(k)
+            iteration.finish_iteration(k)
         elif _is_measured(self._state, k):
-            yield from iteration.measure(k)
+            iteration.measure(k)
         else:
-            yield from iteration.rollovers.catch_up(self._asked)
-            yield from iteration.checkpoints.record_changes(k)
-            yield iteration.recorder.record(k)
-            yield from self._spare(k)
+            iteration.rollovers.catch_up(self._asked)
+            iteration.checkpoints.record_changes(k)
+            self.record(iteration.recorder.finished(k))
+            self._spare(k)
 
-    def _tell_changes(self, k: int) -> Steps[None]:
+    def _tell_changes(self, k: int) -> None:
         """Somebody may have worked on the files since; that is kept, and not the agent's doing."""
         iteration, before = self._iteration, self._iteration.checkpoints.latest.tree
-        yield from iteration.checkpoints.take_boundary(k, "when the run was resumed")
+        iteration.checkpoints.take_boundary(k, "when the run was resumed")
         after, workspace = iteration.checkpoints.latest.tree, iteration.run.ports.workspace
         try:
-            changes = yield from iteration.run.scheduler.run_job(
+            changes = iteration.run.scheduler.run_job(
                 "changes", lambda: workspace.changes(before, after)
             )
         except WorkspaceError:  # that the snapshots are gone was said already
@@ -135,20 +136,22 @@ class Recovery:
         if changes:
             files = count(len(changes), "file")
             text = f"{files} changed while nothing ran; they are kept, and not counted as work"
-            yield Noticed(source="workspace", text=text)
+            self.record(Noticed(source="workspace", text=text))
 
-    def _spare(self, k: int) -> Steps[None]:
+    def _spare(self, k: int) -> None:
         """An iteration that was interrupted is not spent."""
         run = self._state.run
         # An owner who sets the limit anew has counted already.
         if run.spared == k or run.max_iterations != self._limit:
             return
-        yield LimitsChanged(
-            max_iterations=run.max_iterations + 1,
-            budget_usd=run.budget_usd,
-            budget_tokens=run.budget_tokens,
-            by="the resume",
-            spared=k,
+        self.record(
+            LimitsChanged(
+                max_iterations=run.max_iterations + 1,
+                budget_usd=run.budget_usd,
+                budget_tokens=run.budget_tokens,
+                by="the resume",
+                spared=k,
+            )
         )
 
 

@@ -116,6 +116,11 @@ class Run:
         """The fold of what is recorded; the host keeps it current while the loop runs."""
         return self.scheduler.state
 
+    def record(self, *events: Event) -> None:
+        """Journal and fold these before the next line runs."""
+        for event in events:
+            self.scheduler.record(event)
+
     @property
     def goal(self) -> RunStarted:
         """What completes the run: its start, with what you decided about that since."""

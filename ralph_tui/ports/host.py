@@ -1,6 +1,6 @@
 """The engine as the loop sees it: time, jobs, the inbox, and who gives orders."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -33,7 +33,7 @@ class Job:
     done: bool = False
     result: object = None
     error: BaseException | None = None
-    then: Callable[["Job"], Generator[Event, None, None]] | None = field(default=None, repr=False)
+    then: Callable[["Job"], None] | None = field(default=None, repr=False)
     """Tells the events of a job that nobody waits for."""
 
 
@@ -75,6 +75,10 @@ class Host(Protocol):
 
     def receive(self, timeout: float) -> object | None:
         """The next Event, Command or finished Job in the inbox; None after `timeout` seconds."""
+        ...
+
+    def record(self, event: Event) -> object:
+        """Journal the event, fold it into the state of the run and show it: in this order."""
         ...
 
     def emit(self, event: Event) -> None:

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from ralph_tui.commands import Command
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.fleet.work import FleetWork
 from ralph_tui.ports.player import Player
 from ralph_tui.state import RunState
+from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.state.seen import Seen
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -73,10 +74,10 @@ class AssembledRun:
     def begin(self) -> None:
         """Start the engine's thread."""
         self.outreach.resume()
-        steps = self.loop.run()
+        run = self.loop.run
         if self.past:
-            steps = self.loop.resume(_run_resumed(self.engine, self.loop, self.past))
-        self.engine.start_thread(steps, self.loop.scheduler.stop_work)
+            run = partial(self.loop.resume, _run_resumed(self.engine, self.loop, self.past))
+        self.engine.start_thread(run, self.loop.scheduler.stop_work)
 
 
 @dataclass(frozen=True)
@@ -263,7 +264,7 @@ def _run_resumed(engine: Engine, loop: Loop, past: Sequence[Event]) -> RunResume
         commit=start.commit,
         found="; ".join([found(state), *different(state, start, state.at - datetime.now(UTC))]),
         checkpoints="\n".join(checkpoint_words(state)),
-        away_s=max(0.0, (engine.clock.now() - worked).total_seconds()),
+        away_s=max(0.0, (engine.clock.now() - (state.run.ended_at or worked)).total_seconds()),
     )
 
 
@@ -299,6 +300,7 @@ def _run_started(
         pid=os.getpid(),
         host=socket.gethostname(),
         config=settings.of_the_run(),
+        set_names=list(request.set_names),
     )
 
 

@@ -7,7 +7,7 @@ commands into the inbox; only this thread turns them into events, so `seq` is a 
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ LONGEST_WAIT = 1.0
 
 
 class Engine:
-    """Runs a loop's generator in a thread of its own and records what it yields."""
+    """Runs a loop in a thread of its own and records what it says."""
 
     def __init__(
         self,
@@ -71,6 +71,7 @@ class Engine:
         self._closing = threading.Lock()
         self._closed = False
         self._thread: threading.Thread | None = None
+        self._stop_work: Callable[[], None] = lambda: None
 
     # -- for the screens ---------------------------------------------------------------------
 
@@ -98,10 +99,10 @@ class Engine:
             self._orders.remove(reply)
         reply(answer)
 
-    def start_thread(self, steps: Iterator[Event], stop_work: Callable[[], None]) -> None:
+    def start_thread(self, run: Callable[[], None], stop_work: Callable[[], None]) -> None:
         """Run the loop beside the caller; `stop_work` stops agent and gate when it breaks down."""
         self._thread = threading.Thread(
-            target=self.drive, args=(steps, stop_work), name="ralph-engine", daemon=True
+            target=self.drive, args=(run, stop_work), name="ralph-engine", daemon=True
         )
         self._thread.start()
 
@@ -145,11 +146,11 @@ class Engine:
 
     # -- the thread --------------------------------------------------------------------------
 
-    def drive(self, steps: Iterator[Event], stop_work: Callable[[], None]) -> None:
-        """Pull the loop to its end. A bug in it is recorded as ``run_crashed``."""
+    def drive(self, run: Callable[[], None], stop_work: Callable[[], None]) -> None:
+        """Run the loop to its end. A bug in it is recorded as ``run_crashed``."""
+        self._stop_work = stop_work
         try:
-            for event in steps:
-                self._record_when_there_is_room(event, stop_work)
+            run()
         except JournalError as error:
             self.error = error
             stop_work()
@@ -179,7 +180,7 @@ class Engine:
         for reply in waiting:
             reply(Refused(OVER))
 
-    def record(self, event: Event) -> Event:
+    def _record(self, event: Event) -> Event:
         """Stamp, append, fold, show: in this order."""
         stamped = self.journal.append(event)
         self.state.apply(stamped)
@@ -189,8 +190,10 @@ class Engine:
             receive(stamped)
         return stamped
 
-    def _record_when_there_is_room(self, event: Event, stop_work: Callable[[], None]) -> None:
-        """A full disk stops the agent and holds the run, but loses nothing: what waits is kept.
+    def record(self, event: Event) -> None:
+        """Record what the loop says, on disk and in `state` before this returns.
+
+        A full disk stops the agent and holds the run, but loses nothing: what waits is kept.
 
         Only the owner's stop or abort gives up. The screens learn of it although no journal can.
         """
@@ -198,11 +201,11 @@ class Engine:
         told = False
         while True:
             try:
-                self.record(event)
+                self._record(event)
             except JournalFullError as error:
                 if not told:
                     told = True
-                    stop_work()
+                    self._stop_work()
                     self._show_unrecorded(wait_began(self.state.run.iteration, str(error)))
                 if self._told_to_end():
                     raise
@@ -212,7 +215,7 @@ class Engine:
             waited = (self.clock.now() - began).total_seconds()
             ended = wait_ended(self.state.run.iteration, waited, by="room on the disk")
             # The room may be gone again by now.
-            self._record_when_there_is_room(ended, stop_work)
+            self.record(ended)
 
     def _told_to_end(self) -> bool:
         """Look through what comes within a second; all of it is kept for the loop."""
@@ -229,7 +232,7 @@ class Engine:
     def _last_word(self, event: Event) -> None:
         if self.journal.seq:  # an end without a beginning would be no journal
             try:
-                self.record(event)
+                self._record(event)
             except JournalError as error:
                 self.error = self.error or error
             else:

@@ -30,7 +30,8 @@ def line_up(first: AgentDescription, context: AgentContext, settings: Settings) 
     fallbacks = choose_fallbacks(settings.agent, context.environ)
     if not fallbacks:
         first.check(context)
-        notes = (*_itself(first, settings), *_unasking([first], settings))
+        own = [first]
+        notes = (*_itself(first, settings), *_unasking(own, settings), *_uncounting(own))
         return Lineup([(first, context)], {}, notes)
     _refuse(first, fallbacks, settings)
     agents, absent = [], dict[str, str]()
@@ -96,6 +97,15 @@ def _unasking(agents: Sequence[AgentDescription], settings: Settings) -> Iterato
             )
 
 
+def _uncounting(agents: Sequence[AgentDescription]) -> Iterator[str]:
+    for agent in agents:
+        if not agent.abilities.tokens:
+            yield (
+                f"{agent.name} reports only the tokens of each prompt's last call: token counts "
+                "are a lower bound, and token budgets do not hold it"
+            )
+
+
 def _notes(
     first: AgentDescription,
     agents: Sequence[tuple[AgentDescription, AgentContext]],
@@ -108,12 +118,7 @@ def _notes(
         then = f"{agents[0][0].name} works instead" if name == first.name else "it is left out"
         yield f"{name}{where} cannot work, {then}: {why}"
     yield from _unasking([agent for agent, _ in agents], settings)
-    for agent, _ in agents:
-        if not agent.abilities.tokens:
-            yield (
-                f"{agent.name} reports only the tokens of each prompt's last call: token counts "
-                "are a lower bound, and token budgets do not hold it"
-            )
+    yield from _uncounting([agent for agent, _ in agents])
     limits = settings.limits
     if limits.budget_usd is None and limits.iteration_budget_usd is None:
         return

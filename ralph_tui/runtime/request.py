@@ -26,6 +26,8 @@ class RunRequest:
     """A command that passes completes the run only once the agent promises that it is done."""
     mode: Mode = "attended"
     """How it is started: with a screen, as plain lines, or in the background."""
+    set_names: tuple[str, ...] = ()
+    """Settings that ``--set`` gave, by dotted name."""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def plan_resume(
 
 def checkpoint_words(state: RunState) -> list[str]:
     """What the checkpoints of a run come to that goes on, as its owner reads it."""
-    summary = summarize(state.timeline)
+    summary = summarize(state.timeline, state.at)
     at = partial(day_and_clock, now=state.at)
     return [] if summary is None else words_of(summary, at)
 

@@ -6,7 +6,6 @@ Rule: what an index names is looked for among the runs that are there; it opens 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from ralph_tui.adapters.importers import ImportedRun, find_imported
 from ralph_tui.adapters.records.folders import worktree_around, worktree_root
 from ralph_tui.adapters.records.runs import find_hooked, find_runs
 from ralph_tui.adapters.search.documents import KINDS
@@ -15,6 +14,7 @@ from ralph_tui.adapters.search.query import search, silent
 from ralph_tui.errors import UsageError
 from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
+from ralph_tui.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.sources.found import AnyRun, read_run, to_replay
 from ralph_tui.sources.recorded import opened
 
@@ -34,11 +34,11 @@ def search_all(
     tell: Callable[[str], None] = silent,
 ) -> list[Found]:
     """As `adapters.search.query.search`, over the runs of a worktree, whoever recorded them."""
-    others = [_told(run) for run in find_imported(root)]
+    others = [_told(run) for run in foreign_runs().find(root)]
     return search(root, query, limit, kinds=kinds, others=others, tell=tell)
 
 
-def _told(run: ImportedRun) -> OtherRun:
+def _told(run: ForeignRun) -> OtherRun:
     return OtherRun(run.name, run.stamp, run.folder, lambda: read_run(run).events)
 
 
@@ -58,7 +58,11 @@ class ArchivedRuns:
         if not found.run:
             raise UsageError("no run's record has this any more: it stands in the knowledge file")
         root = self._root()
-        there: tuple[AnyRun, ...] = (*find_runs(root), *find_hooked(root), *find_imported(root))
+        there: tuple[AnyRun, ...] = (
+            *find_runs(root),
+            *find_hooked(root),
+            *foreign_runs().find(root),
+        )
         run = next((run for run in there if run.name == found.run), None)
         if run is None:
             raise UsageError(f"{found.run} is there no more: open another")

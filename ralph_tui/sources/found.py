@@ -10,18 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.importers import ImportedRun, find_imported, remains
-from ralph_tui.adapters.importers.finding import imported_at
-from ralph_tui.adapters.importers.imported_run import TOOL
 from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.adapters.records.runs import RecordedRun, newest_run, resolve_run
 from ralph_tui.errors import UsageError
+from ralph_tui.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
 
-AnyRun = RecordedRun | ImportedRun
+AnyRun = RecordedRun | ForeignRun
 LISTED = 6
 """Runs of other tools that are named where one was not found."""
 
@@ -47,12 +45,13 @@ def _resolved(root: Path, name: str | None, *, hooked: bool) -> RecordedRun:
     try:
         return resolve_run(root, name, hooked=hooked)
     except UsageError as error:
-        known = [run.name for run in find_imported(root)]
+        foreign = foreign_runs()
+        known = [run.name for run in foreign.find(root)]
         if name is not None and _exists(name):
             raise
         more = ", ..." if len(known) > LISTED else ""
-        told = [f"of {TOOL}: {', '.join(known[:LISTED])}{more}"] if known else []
-        raise UsageError("; ".join([str(error), *told, *remains(root)])) from error
+        told = [f"of {foreign.tool}: {', '.join(known[:LISTED])}{more}"] if known else []
+        raise UsageError("; ".join([str(error), *told, *foreign.remains(root)])) from error
 
 
 def _exists(name: str) -> bool:
@@ -71,17 +70,17 @@ def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> Recorded
         return resolve_run(root, None, hooked=hooked)
     imported, around = find_foreign(root, name), _worktree(name)
     if imported is None and around is not None and newest_run(around, hooked=hooked) is None:
-        imported = max(find_imported(around), key=lambda run: run.changed, default=None)
+        imported = max(foreign_runs().find(around), key=lambda run: run.changed, default=None)
     if imported is not None:
         raise UsageError(only_read(imported))
     return resolve_run(root, name, hooked=hooked)
 
 
-def only_read(run: ImportedRun) -> str:
+def only_read(run: ForeignRun) -> str:
     """Why no command acts on it, and what can be done."""
-    name = one_line(run.name)
+    name, tool = one_line(run.name), foreign_runs().tool
     return (
-        f"{name} was recorded by {TOOL}, and ralph-tui only reads it: 'ralph-tui replay {name}' "
+        f"{name} was recorded by {tool}, and ralph-tui only reads it: 'ralph-tui replay {name}' "
         f"shows it, 'ralph-tui report {name}' sums it up"
     )
 
@@ -93,10 +92,8 @@ def to_replay(run: AnyRun) -> "Path | Recording":
 
 def read_run(run: AnyRun) -> "Recording":
     """All of it as events; raises ``JournalError`` for a journal of ours that is none."""
-    if isinstance(run, ImportedRun):
-        from ralph_tui.adapters.importers import read_imported  # noqa: PLC0415  names are quick
-
-        return replace(read_imported(run), kept_in=run.folder)
+    if not isinstance(run, RecordedRun):
+        return replace(foreign_runs().read(run), kept_in=run.folder)
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
 
     return read_journal(run.journal)
@@ -105,23 +102,24 @@ def read_run(run: AnyRun) -> "Recording":
 def _newest(root: Path, *, hooked: bool) -> AnyRun | None:
     """The one that was written to last; None where there is none."""
     ours = newest_run(root, hooked=hooked)
-    theirs = max(find_imported(root), key=lambda run: run.changed, default=None)
+    theirs = max(foreign_runs().find(root), key=lambda run: run.changed, default=None)
     if ours is None or theirs is None:
         return ours or theirs
     return theirs if theirs.changed > ours.journal.stat().st_mtime else ours
 
 
-def find_foreign(root: Path, name: str) -> ImportedRun | None:
+def find_foreign(root: Path, name: str) -> ForeignRun | None:
     """The run of another tool that is called so, or that lies there; None for any other name."""
+    foreign = foreign_runs()
     tool, _, short = name.partition("/")
-    if tool == TOOL:
-        found = [run for run in find_imported(root) if not short or run.name == name]
+    if tool == foreign.tool:
+        found = [run for run in foreign.find(root) if not short or run.name == name]
         if found:
             return max(found, key=lambda run: run.changed)
     path = named_path(name)
     try:
         ours = path.name == "events.jsonl" or (path / "events.jsonl").is_file()
-        return None if ours or not path.exists() or _worktree(name) else imported_at(path)
+        return None if ours or not path.exists() or _worktree(name) else foreign.find_at(path)
     except (OSError, ValueError):
         return None
 

@@ -7,21 +7,29 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.listing import ListedRun, list_runs, row_of, worker_here
 from ralph_tui.adapters.records.runs import HEARD_S, HOOKED
 from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.extensions import FLEET_GLANCES, brought, is_there
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
-    from ralph_tui.adapters.importers import ImportedRun
-    from ralph_tui.sources.fleet_glance import FollowedFleet
+    from ralph_tui.sources.foreign import ForeignRun
 
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
 """Of the records: folders that change with a new task or loop, files with every end."""
+
+
+class FleetGlances(Protocol):
+    """The newest fleet of a worktree, looked at again and again, in a thread."""
+
+    def glance(self) -> FleetGlance | None:
+        """How it stands; None where there is none, or nothing is recorded of it yet."""
+        ...
 
 
 class ListedRuns:
@@ -31,9 +39,9 @@ class ListedRuns:
         """`root`: the worktree."""
         self._root = root
         self._found: Mapping[str, ListedRun] = {}
-        self._imported: Mapping[str, ImportedRun] = {}
+        self._imported: Mapping[str, ForeignRun] = {}
         self._lost: Sequence[str] = ()
-        self._fleet: FollowedFleet | None = None
+        self._fleet: FleetGlances | None = None
         self._first = True
         self._whole = False
         """Whether those of other tools were looked for, too."""
@@ -60,10 +68,11 @@ class ListedRuns:
             return None
         when = {name: listed.written for name, listed in self._found.items()}
         if not first:
-            from ralph_tui.adapters.importers import find_imported, remains  # noqa: PLC0415
+            from ralph_tui.sources.foreign import foreign_runs  # noqa: PLC0415
 
-            self._imported = {run.name: run for run in find_imported(self._root)}
-            self._lost = remains(self._root)
+            foreign = foreign_runs()
+            self._imported = {run.name: run for run in foreign.find(self._root)}
+            self._lost = foreign.remains(self._root)
             when |= {name: run.changed for name, run in self._imported.items()}
             self._whole = True
         return sorted(when, key=when.__getitem__, reverse=True)
@@ -75,12 +84,11 @@ class ListedRuns:
     def fleet(self) -> FleetGlance | None:
         """See `Runs`."""
         if self._fleet is None:
-            if not os.path.lexists(ralph_folder(self._root) / "fleets"):
-                return None
             # Few repositories have fleets, and what reads their journals takes long to load.
-            from ralph_tui.sources.fleet_glance import FollowedFleet  # noqa: PLC0415
-
-            self._fleet = FollowedFleet(self._root)
+            have = os.path.lexists(ralph_folder(self._root) / "fleets")
+            if not (have and is_there(FLEET_GLANCES)):
+                return None
+            self._fleet = brought(FLEET_GLANCES)(self._root)
         return self._fleet.glance()
 
     def living(self) -> Sequence[str]:
@@ -97,9 +105,9 @@ class ListedRuns:
             if ours is not None and os.path.lexists(ours.journal):
                 rows[name] = row_of(ours.run, owner)
             elif imported is not None:
-                from ralph_tui.adapters.importers import row_of as imported_row  # noqa: PLC0415
+                from ralph_tui.sources.foreign import foreign_runs  # noqa: PLC0415
 
-                rows[name] = imported_row(imported)
+                rows[name] = foreign_runs().row_of(imported)
         return rows
 
     def _working(self) -> str:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import Recording
-from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import read_status
+from ralph_tui.adapters.records.status import endless, has_process, read_status
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
@@ -29,14 +28,16 @@ def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circ
         return Circumstances(
             shown.as_posix(), problems=[recording.problem] * bool(recording.problem)
         )
-    owner = worker(found.lock)
-    alive = owner is not None and isinstance(first, RunStarted) and owner.run_id == first.run_id
-    alive = alive or (found.hooked and read_status(found)["alive"])
+    alive = isinstance(first, RunStarted) and has_process(found, first.run_id)
+    end = endless(found)
+    if found.hooked:
+        status = read_status(found)
+        alive, end = status["alive"], ("unheard", status["reason"])
     problems = [said for said in (recording.problem, recording.newer) if said]
     if recording.torn and not alive:  # a living one may just be writing it
         problems.append("its last line was cut off, as a crash does; everything before it is told")
     held, changes = _held(found, recording), _changes(found, recording)
-    return Circumstances(shown.as_posix(), alive, problems, held, changes)
+    return Circumstances(shown.as_posix(), alive, problems, held, changes, end)
 
 
 def _held(found: RecordedRun, recording: Recording) -> int | None:

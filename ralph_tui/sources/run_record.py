@@ -25,8 +25,8 @@ from ralph_tui.adapters.records.seen import read_seen, write_seen
 from ralph_tui.analysis.next_steps import SCRATCH
 from ralph_tui.errors import RalphError, why
 from ralph_tui.events import RunStarted
-from ralph_tui.fleet.work import FleetWork
 from ralph_tui.plain_files import fresh, make_folder, write_all
+from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.state.seen import Seen
 from ralph_tui.text.sanitize import one_line
 

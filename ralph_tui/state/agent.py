@@ -29,7 +29,7 @@ from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.state.asked_calls import AskedCalls
 from ralph_tui.state.claims import without_claims
 from ralph_tui.state.context_wording import compacted_words
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold, Handlers
 from ralph_tui.state.roster_wording import changed_words
 from ralph_tui.state.wording import (
     SAYS_DONE,
@@ -107,27 +107,8 @@ class AgentFold(Fold):
 
     def handlers(self) -> Handlers:
         """See `Fold`."""
-        return (
-            on(RunStarted, self._run_started),
-            on(SessionStarted, self._session_started),
-            on(SessionFinished, self._session_finished),
-            on(RunResumed, self._resumed),
-            on(RunFinished, self._cut_off),
-            on(RunCrashed, self._crashed),
-            on(AgentSpoke, self._agent_spoke),
-            on(ToolStarted, self._tool_started),
-            on(ToolFinished, self._tool_finished),
-            on(ToolDenied, self._tool_denied),
-            *self._asked.handlers(lambda: list(self._open.values())),
-            on(AgentNoted, self._agent_noted),
-            on(ContextCompacted, self._compacted),
-            on(BackgroundAwaited, self._background_awaited),
-            on(AgentReported, self._agent_reported),
-            on(PromiseMade, self._promise_made),
-            on(AgentChanged, self._changed),
-            on(WaitStarted, self._wait_started),
-            on(WaitEnded, self._wait_ended),
-        )
+        yield from super().handlers()
+        yield from self._asked.handlers(lambda: list(self._open.values()))
 
     @property
     def running(self) -> AgentRow | None:
@@ -139,13 +120,13 @@ class AgentFold(Fold):
             self.first += 1
         self.rows.append(row)
 
-    def _run_started(self, e: RunStarted) -> bool:
+    def on_run_started(self, e: RunStarted) -> bool:
         self._judge = "the completion command decides" if e.command else "you decide"
         if e.watched:
             self._judge = "its loop ends with that"
         return False
 
-    def _session_started(self, e: SessionStarted) -> None:
+    def on_session_started(self, e: SessionStarted) -> None:
         self.promised, self.ended, self.began, self.began_at = False, None, e.seq, e.at
         self.report = _carried(self.report, e.iteration)
         self._before = self.report
@@ -156,7 +137,7 @@ class AgentFold(Fold):
             )
         )
 
-    def _session_finished(self, e: SessionFinished) -> None:
+    def on_session_finished(self, e: SessionFinished) -> None:
         self.ended = e
         self._close_rows()
         text = session_words(e) if e.reason or e.outcome != "success" else "session ended"
@@ -172,13 +153,13 @@ class AgentFold(Fold):
             )
         )
 
-    def _cut_off(self, e: RunFinished) -> bool:
+    def on_cut_off(self, e: RunFinished) -> bool:
         return self._close_rows()
 
-    def _crashed(self, e: RunCrashed) -> None:
+    def on_crashed(self, e: RunCrashed) -> None:
         self._broken_off(e, f"the run crashed: {e.error}", ok=False)
 
-    def _resumed(self, e: RunResumed) -> None:
+    def on_resumed(self, e: RunResumed) -> None:
         self._broken_off(e, _resumed_words(e), ok=True)
 
     def _broken_off(self, e: RunCrashed | RunResumed, text: str, *, ok: bool) -> None:
@@ -195,19 +176,19 @@ class AgentFold(Fold):
         self._open.clear()
         return cut
 
-    def _changed(self, e: AgentChanged) -> None:
+    def on_changed(self, e: AgentChanged) -> None:
         ok = e.cause == "back"
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", changed_words(e, e.at), ok=ok))
 
-    def _wait_started(self, e: WaitStarted) -> None:
+    def on_wait_started(self, e: WaitStarted) -> None:
         text = f"waiting: {wait_words(e, e.at)}, {retry_words(e) or 'until there is room'}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, ok=False))
 
-    def _wait_ended(self, e: WaitEnded) -> None:
+    def on_wait_ended(self, e: WaitEnded) -> None:
         text, took = f"tried again by {who_words(e.by)}", e.waited_s
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, duration_s=took))
 
-    def _agent_spoke(self, e: AgentSpoke) -> bool:
+    def on_agent_spoke(self, e: AgentSpoke) -> bool:
         nested = e.parent is not None
         text = e.text if nested else without_claims(e.text)
         if text:
@@ -224,7 +205,7 @@ class AgentFold(Fold):
             )
         return bool(text)
 
-    def _tool_started(self, e: ToolStarted) -> None:
+    def on_tool_started(self, e: ToolStarted) -> None:
         self.tool_calls += 1
         row = AgentRow(
             e.seq,
@@ -240,7 +221,7 @@ class AgentFold(Fold):
         self._open[e.tool_id] = row
         self._add(row)
 
-    def _tool_finished(self, e: ToolFinished) -> None:
+    def on_tool_finished(self, e: ToolFinished) -> None:
         row = self._open.pop(e.tool_id, None)
         ok = e.ok or (row is not None and shows_failing_tests(row.tool, row.text, e.summary))
         if not ok and not e.prevented:
@@ -253,34 +234,34 @@ class AgentFold(Fold):
                 ran = (e.at - row.ran_from).total_seconds()
                 row.duration_s = max(0.0, min(e.duration_s, ran))
 
-    def _tool_denied(self, e: ToolDenied) -> None:
+    def on_tool_denied(self, e: ToolDenied) -> None:
         if e.tool_id in self._failed:  # told late, by older agents: it was no failure
             self._failed.discard(e.tool_id)
             self.tool_errors -= 1
         self._add(AgentRow(e.seq, e.at, e.iteration, "note", denied_words(e), level="warn"))
 
-    def _agent_noted(self, e: AgentNoted) -> None:
+    def on_agent_noted(self, e: AgentNoted) -> None:
         row = AgentRow(e.seq, e.at, e.iteration, "note", e.text[:KEPT_TEXT], level=e.level)
         row.nested, row.offset = e.parent is not None, e.offset
         self._add(row)
 
-    def _compacted(self, e: ContextCompacted) -> None:
+    def on_compacted(self, e: ContextCompacted) -> None:
         text = compacted_words(e)
         row = AgentRow(e.seq, e.at, e.iteration, "note", text, level="warn", offset=e.offset)
         self._add(row)
 
-    def _background_awaited(self, e: BackgroundAwaited) -> bool:
+    def on_background_awaited(self, e: BackgroundAwaited) -> bool:
         text = background_words(e)
         if text:
             level = "warn" if e.given_up else "log"
             self._add(AgentRow(e.seq, e.at, e.iteration, "note", text, level=level))
         return bool(text)
 
-    def _agent_reported(self, e: AgentReported) -> None:
+    def on_agent_reported(self, e: AgentReported) -> None:
         self.report = _together(self._before, e)
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", report_words(e)))
 
-    def _promise_made(self, e: PromiseMade) -> None:
+    def on_promise_made(self, e: PromiseMade) -> None:
         self.promised = True
         text = f"{SAYS_DONE}; {self._judge}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", text))

@@ -24,7 +24,7 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.events.context import Level
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 from ralph_tui.text.window import percent_of
 
 CUT_OFF = ("stopped", "interrupted", "limited", "silent", "unresumable", "rolled_over")
@@ -119,41 +119,18 @@ class ContextFold(Fold):
         """Of this iteration."""
         return self.history[-1] if self.history else None
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(IterationStarted, self._iteration_started),
-            on(AgentChanged, self._agent_changed),
-            on(SessionStarted, self._session_started),
-            on(SessionFinished, self._session_finished),
-            on(UsageReported, self._usage_reported),
-            on(ToolStarted, self._tool_started),
-            on(ToolFinished, self._tool_finished),
-            on(ContextLevelReached, self._level_reached),
-            on(ContextCompacted, self._compacted),
-            on(RolloverRequested, self._requested),
-            on(RolloverBegan, self._rollover_began),
-            on(HandoffWritten, self._handed_over),
-            on(PlanItemBegan, self._item_began),
-            on(GuidanceQueued, self._guidance_queued),
-            on(GuidanceDelivered, self._guidance_delivered),
-            on(RunResumed, self._run_resumed),
-            on(RunFinished, self._cut_off),
-            on(RunCrashed, self._cut_off),
-        )
-
-    def _iteration_started(self, event: IterationStarted) -> None:
+    def on_iteration_started(self, event: IterationStarted) -> None:
         self.history.append(ContextUse(event.iteration))
         self.rollover = self._carried = None
         self.tokens = self.first_tokens = None
         # What is handed on tells the next session again what you said to the last one.
         self.told = list(self.handoff.guidance) if self.handoff else []
 
-    def _agent_changed(self, _: AgentChanged) -> None:
+    def on_agent_changed(self, _: AgentChanged) -> None:
         self.window = self.tokens = None  # told by its successor anew
         self.untold = False
 
-    def _session_started(self, event: SessionStarted) -> None:
+    def on_session_started(self, event: SessionStarted) -> None:
         """Its window is empty; what the last one was told and held is over."""
         self.tells = event.tells_context
         self._carried = self.handoff or self._carried
@@ -165,7 +142,7 @@ class ContextFold(Fold):
         if self.use is not None:
             self.use.sessions += 1
 
-    def _session_finished(self, event: SessionFinished) -> None:
+    def on_session_finished(self, event: SessionFinished) -> None:
         if event.outcome == "success" and (event.turns or event.tool_calls):
             self.untold = self.percent is None
         self.running.clear()
@@ -173,7 +150,7 @@ class ContextFold(Fold):
         if event.outcome not in CUT_OFF:
             self._carried = None
 
-    def _usage_reported(self, event: UsageReported) -> bool:
+    def on_usage_reported(self, event: UsageReported) -> bool:
         before = self.tokens, self.window
         if event.context_window is not None:
             self.window = event.context_window or None
@@ -195,24 +172,24 @@ class ContextFold(Fold):
             self.readings.pop()
         self.readings = [*self.readings, (self.calls, tokens)][-READINGS_KEPT:]
 
-    def _tool_started(self, event: ToolStarted) -> bool:
+    def on_tool_started(self, event: ToolStarted) -> bool:
         if event.parent is None:
             self.calls += 1
             if len(self.running) < TOOLS_HELD:
                 self.running[event.tool_id] = event.tool
         return False
 
-    def _tool_finished(self, event: ToolFinished) -> bool:
+    def on_tool_finished(self, event: ToolFinished) -> bool:
         if self.running.pop(event.tool_id, None) is not None:
             self.results += 1
         return False
 
-    def _level_reached(self, event: ContextLevelReached) -> None:
+    def on_level_reached(self, event: ContextLevelReached) -> None:
         self.level = event.level
         if event.level != "L1" and self.due_at is None:
             self.due_at = event.at
 
-    def _compacted(self, event: ContextCompacted) -> None:
+    def on_compacted(self, event: ContextCompacted) -> None:
         self.compactions.append(event)
         if self.use is not None:
             full = percent_of(event.before, event.window or self.window)
@@ -224,41 +201,44 @@ class ContextFold(Fold):
             self.tokens = self.first_tokens = event.after
             self.calls, self.readings = 0, [(0, event.after)]
 
-    def _requested(self, event: RolloverRequested) -> None:
+    def on_requested(self, event: RolloverRequested) -> None:
         self.requested_by, self.request_note = event.by, event.note
         self.due_at = self.due_at or event.at
 
-    def _rollover_began(self, event: RolloverBegan) -> None:
+    def on_rollover_began(self, event: RolloverBegan) -> None:
         self.rollover, self.requested_by = event, ""
         if self.use is not None:
             self.use.rollovers += 1
             self.use.filled += event.cause in ("L2", "L3")
 
-    def _handed_over(self, event: HandoffWritten) -> None:
+    def on_handed_over(self, event: HandoffWritten) -> None:
         self.handoff, self._carried = event, None
         # An edit is written again, under the same number.
         same = (event.iteration, event.number)
         self.handoffs = [h for h in self.handoffs if (h.iteration, h.number) != same]
         self.handoffs.append(event)
 
-    def _item_began(self, event: PlanItemBegan) -> None:
+    def on_item_began(self, event: PlanItemBegan) -> None:
         self.item = event
 
-    def _guidance_queued(self, event: GuidanceQueued) -> bool:
+    def on_guidance_queued(self, event: GuidanceQueued) -> bool:
         self._queued[event.guidance_id] = event.text
         return False
 
-    def _guidance_delivered(self, event: GuidanceDelivered) -> bool:
+    def on_guidance_delivered(self, event: GuidanceDelivered) -> bool:
         if words := self._queued.pop(event.guidance_id, ""):
             self.told.append(words)
         return False
 
-    def _run_resumed(self, event: RunResumed) -> None:
+    def on_run_resumed(self, event: RunResumed) -> None:
         """A session that was cut off has not used up what it was to go on from."""
         self.handoff = self.handoff or self._carried
         self._carried = None
-        self._cut_off(event)
+        self._cut_off()
 
-    def _cut_off(self, _: RunResumed | RunFinished | RunCrashed) -> None:
+    def on_ended(self, _: RunFinished | RunCrashed) -> None:
+        self._cut_off()
+
+    def _cut_off(self) -> None:
         self.requested_by = ""
         self.running.clear()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ralph_tui.events import AlarmCleared, AlarmRaised, ReadingTaken, SignalComputed
 from ralph_tui.events.control import AlarmName
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 from ralph_tui.text.terms import LEVELS, SEVERITIES
 
 
@@ -44,27 +44,18 @@ class ControlFold(Fold):
         """The last answer of the control law."""
         return next((p.signal for p in reversed(self.points) if p.signal is not None), None)
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(ReadingTaken, self._reading_taken),
-            on(SignalComputed, self._signal_computed),
-            on(AlarmRaised, self._alarm_raised),
-            on(AlarmCleared, self._alarm_cleared),
-        )
-
-    def _reading_taken(self, event: ReadingTaken) -> None:
+    def on_reading_taken(self, event: ReadingTaken) -> None:
         fraction = event.completion / 100
         self.points.append(SignalPoint(event.iteration, fraction, 1 - fraction))
 
-    def _signal_computed(self, event: SignalComputed) -> None:
+    def on_signal_computed(self, event: SignalComputed) -> None:
         if self.points and self.points[-1].iteration == event.iteration:
             self.points[-1].signal = event
 
-    def _alarm_raised(self, event: AlarmRaised) -> None:
+    def on_alarm_raised(self, event: AlarmRaised) -> None:
         self.alarms[event.alarm] = event
         glyph = LEVELS[SEVERITIES[event.severity]].glyph
         self.marks.append(ChartMark(event.iteration, glyph, event.alarm, event.severity))
 
-    def _alarm_cleared(self, event: AlarmCleared) -> None:
+    def on_alarm_cleared(self, event: AlarmCleared) -> None:
         self.alarms.pop(event.alarm, None)

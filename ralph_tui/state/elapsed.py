@@ -39,8 +39,12 @@ class Elapsed:
             self._jumps_s = 0.0
 
     def come_back(self, at: datetime, away_s: float) -> float:
-        """It is resumed after so many seconds; gives back all those that count as away now."""
-        away = away_s + self._jumps_s
+        """Resume the run after so many seconds; return those that count as away.
+
+        After a recorded end that is all the time since: a restore may come in between.
+        """
+        ended, self.ended_at = self.ended_at, None
+        away = (at - ended).total_seconds() if ended else away_s + self._jumps_s
         self.away_s += away
         self._seen_at, self._jumps_s = at, 0.0
         return away

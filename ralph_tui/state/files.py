@@ -4,7 +4,7 @@ from datetime import datetime
 
 from ralph_tui.events import FilesChanged, IterationStarted
 from ralph_tui.events.workspace import CategoryTotal, FileChange
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 
 
 class FilesFold(Fold):
@@ -20,19 +20,12 @@ class FilesFold(Fold):
         self.latest: str | None = None
         self.latest_at: datetime | None = None
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(FilesChanged, self._files_changed),
-            on(IterationStarted, self._iteration_started),
-        )
-
-    def _iteration_started(self, event: IterationStarted) -> None:
+    def on_iteration_started(self, event: IterationStarted) -> None:
         self.iteration = event.iteration
         self.totals, self.changes, self.latest, self.live = [], [], None, True
         self.unknown = False
 
-    def _files_changed(self, event: FilesChanged) -> bool:
+    def on_files_changed(self, event: FilesChanged) -> bool:
         if event.live and not self.live and event.iteration == self.iteration:
             return False  # the watcher's last word comes late: what the session did is settled
         self.live, self.unknown = event.live, event.unknown

@@ -3,9 +3,9 @@
 Rule: the reducer alone counts revisions; a method says only that nothing visible has changed.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, TypeVar, get_args
 
 from ralph_tui.events import Event
 
@@ -34,8 +34,11 @@ class Part:
         return f"{type(self).__name__}({vars(self)!r})"
 
 
-class Fold(ABC):
-    """State of one subject, shown by any number of panes."""
+class Fold:
+    """State of one subject, shown by any number of panes.
+
+    A method whose name begins with ``on_`` takes the events of its argument's type, or types.
+    """
 
     parts: tuple[Part, ...] = ()
     """All that it keeps in objects of their own."""
@@ -43,9 +46,28 @@ class Fold(ABC):
     revision = 0
     """Grows with each event that changed something visible: a pane that has drawn it can wait."""
 
-    @abstractmethod
     def handlers(self) -> Handlers:
-        """A row, made with `on`, for each type of event that concerns this fold."""
+        """A row for each type of event that concerns this fold."""
+        return handlers_of(self)
+
+
+def handlers_of(taker: object) -> Handlers:
+    """A row for each type of event that an ``on_`` method of `taker` takes."""
+    for name, types in _taken(type(taker)):  # type: ignore[arg-type]  # a class can be hashed
+        handler = getattr(taker, name)
+        yield from ((kind, handler) for kind in types)
+
+
+@cache
+def _taken(taker: type) -> list[tuple[str, tuple[type[Event], ...]]]:
+    names = dict.fromkeys(
+        name for base in taker.__mro__ for name in vars(base) if name[:3] == "on_"
+    )
+    taken = []
+    for name in names:
+        kind = next(iter(getattr(taker, name).__annotations__.values()))
+        taken.append((name, get_args(kind) or (kind,)))
+    return taken
 
 
 def on(event_type: type[E], handler: Callable[[E], T]) -> tuple[type[Event], Callable[[Any], T]]:

@@ -5,7 +5,7 @@ each sentence once; all of it is there for who looks at an iteration.
 """
 
 from ralph_tui.events import ForeignVerdict, RunStarted
-from ralph_tui.state.fold import Fold, Handlers, Part, on
+from ralph_tui.state.fold import Fold, Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.wording import Row
 from ralph_tui.text.terms import in_words
@@ -24,14 +24,10 @@ class ForeignFold(Fold):
         self.verdicts: dict[int, list[ForeignVerdict]] = {}
         """By iteration, in the order in which they were said."""
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (on(RunStarted, self._started), on(ForeignVerdict, self._said))
-
-    def _started(self, event: RunStarted) -> None:
+    def on_started(self, event: RunStarted) -> None:
         self.tool = event.imported.partition(",")[0]
 
-    def _said(self, event: ForeignVerdict) -> None:
+    def on_said(self, event: ForeignVerdict) -> None:
         self.verdicts.setdefault(event.iteration, []).append(event)
 
     def control(self, iteration: int) -> ForeignVerdict | None:
@@ -79,15 +75,11 @@ class ForeignLog(Part):
         self._rows = ForeignRows()
         self._entry: tuple[int, LogEntry] | None = None
 
-    def handlers(self) -> Handlers:
-        """Rows of the fold's table."""
-        return (on(RunStarted, self._started), on(ForeignVerdict, self._said))
-
-    def _started(self, event: RunStarted) -> bool:
+    def on_started(self, event: RunStarted) -> bool:
         self._log.recomputed = bool(event.imported)
         return False
 
-    def _said(self, event: ForeignVerdict) -> bool:
+    def on_said(self, event: ForeignVerdict) -> bool:
         row = self._rows.row(event)
         if row is None:
             return False

@@ -13,7 +13,7 @@ from ralph_tui.events import (
     RunFinished,
     RunResumed,
 )
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 from ralph_tui.text.format import place
 
 
@@ -64,6 +64,8 @@ class GateFold(Fold):
         last = self.readings[-1]
         if last.accepted:
             return last.accepted
+        if last.promised:
+            return "promised by the agent"
         if self.unmeasured:
             return f"not measured since {place(self.measured_last)}"
         if self.broken_since is not None:
@@ -83,30 +85,18 @@ class GateFold(Fold):
         """As the last reading has it."""
         return self.readings[-1].accepted if self.readings else ""
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(GateStarted, self._gate_started),
-            on(GateFinished, self._gate_finished),
-            on(RunResumed, self._cut_off),
-            on(RunFinished, self._cut_off),
-            on(RunCrashed, self._cut_off),
-            on(ReadingTaken, self._reading_taken),
-            on(PromptPrepared, self._prompt_prepared),
-        )
-
-    def _gate_started(self, event: GateStarted) -> None:
+    def on_gate_started(self, event: GateStarted) -> None:
         self.running_since, self.command = event.at, event.command
 
-    def _cut_off(self, event: RunResumed | RunFinished | RunCrashed) -> bool:
+    def on_cut_off(self, event: RunResumed | RunFinished | RunCrashed) -> bool:
         was, self.running_since = self.running_since, None
         return was is not None
 
-    def _gate_finished(self, event: GateFinished) -> None:
+    def on_gate_finished(self, event: GateFinished) -> None:
         self.running_since, self.last = None, event
 
-    def _reading_taken(self, event: ReadingTaken) -> None:
+    def on_reading_taken(self, event: ReadingTaken) -> None:
         self.readings.append(event)
 
-    def _prompt_prepared(self, event: PromptPrepared) -> None:
+    def on_prompt_prepared(self, event: PromptPrepared) -> None:
         self.prompt = event

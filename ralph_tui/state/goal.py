@@ -1,7 +1,6 @@
 """What completes a run: as it was started, or as you have chosen before iteration 1; in words."""
 
 from ralph_tui.events import QuestionAnswered, RunStarted
-from ralph_tui.state.fold import Handlers, on
 from ralph_tui.text.sanitize import clip, one_line
 
 PASSES_BEFORE = "the completion command passes before anything was done: its pass ends nothing"
@@ -14,12 +13,19 @@ def needed_words(started: RunStarted | None) -> str:
     return CRITERION_NEEDED if started is not None and started.criterion else PROMISE_NEEDED
 
 
-def passes_before_words(command: str) -> str:
-    """Why a run cannot begin with a completion command that passes already, and what to do."""
+OPTIONS = ("--criterion TEXT", "--until-promise")
+
+
+def passes_before_words(command: str, options: tuple[str, str] = OPTIONS) -> str:
+    """Why a run cannot begin with a completion command that passes already, and what to do.
+
+    `options`: how a criterion and a promise are asked for.
+    """
+    criterion, promise = options
     return (
         f"the completion command passes already, so it cannot say when the work is done "
-        f"({clip(one_line(command), 80)}): add --criterion TEXT to say it in words, or "
-        "--until-promise to run until the agent promises it"
+        f"({clip(one_line(command), 80)}): add {criterion} to say it in words, or "
+        f"{promise} to run until the agent promises it"
     )
 
 
@@ -31,11 +37,7 @@ class Goal:
         self.started: RunStarted | None = None
         self.iteration = 0
 
-    def goal_handlers(self) -> Handlers:
-        """Those of this part."""
-        return (on(QuestionAnswered, self._question_answered),)
-
-    def _question_answered(self, event: QuestionAnswered) -> bool:
+    def on_question_answered(self, event: QuestionAnswered) -> bool:
         chosen: dict[str, object] = {}
         if event.answer == "criterion":
             chosen = {"criterion": event.text.strip()}

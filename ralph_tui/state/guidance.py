@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ralph_tui.events import GuidanceAcknowledged, GuidanceDelivered, GuidanceQueued
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST = 120
@@ -40,23 +40,15 @@ class GuidanceFold(Fold):
         """What the next prompt has to carry."""
         return [item for item in self.items.values() if item.status == "queued"]
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(GuidanceQueued, self._queued),
-            on(GuidanceDelivered, self._delivered),
-            on(GuidanceAcknowledged, self._acknowledged),
-        )
-
-    def _queued(self, event: GuidanceQueued) -> None:
+    def on_queued(self, event: GuidanceQueued) -> None:
         self.items[event.guidance_id] = Guidance(event.guidance_id, event.text)
 
-    def _delivered(self, event: GuidanceDelivered) -> None:
+    def on_delivered(self, event: GuidanceDelivered) -> None:
         item = self.items.get(event.guidance_id)
         if item is not None and item.status == "queued":
             item.status, item.into = "delivered", event.into
 
-    def _acknowledged(self, event: GuidanceAcknowledged) -> None:
+    def on_acknowledged(self, event: GuidanceAcknowledged) -> None:
         item = self.items.get(event.guidance_id)
         if item is not None:
             item.status = "acknowledged"

@@ -17,7 +17,7 @@ from ralph_tui.events import (
     StrategyPlanned,
     ValidationDone,
 )
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 
 
 class IntelligenceFold(Fold):
@@ -57,43 +57,25 @@ class IntelligenceFold(Fold):
         """The latest one."""
         return self.strategies[max(self.strategies)] if self.strategies else None
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(AssessmentMade, self._assessed),
-            on(AssessmentRefined, self._refined),
-            on(StrategyPlanned, self._planned),
-            on(ValidationDone, self._validated),
-            on(CriterionJudged, self._judged),
-            on(ModelAsked, self._asked),
-            on(ModelAnswered, self._answered),
-            on(PromptEditRequested, self._edit_requested),
-            on(PromptPrepared, self._prompt_prepared),
-            on(StandingInstructionChanged, self._instructed),
-            on(RunResumed, self._cut_off),
-            on(RunFinished, self._cut_off),
-            on(RunCrashed, self._cut_off),
-        )
-
-    def _assessed(self, event: AssessmentMade) -> None:
+    def on_assessed(self, event: AssessmentMade) -> None:
         self.assessments[event.iteration] = event
 
-    def _refined(self, event: AssessmentRefined) -> None:
+    def on_refined(self, event: AssessmentRefined) -> None:
         self.refined[event.iteration] = event
 
-    def _planned(self, event: StrategyPlanned) -> None:
+    def on_planned(self, event: StrategyPlanned) -> None:
         self.strategies[event.iteration] = event
 
-    def _validated(self, event: ValidationDone) -> None:
+    def on_validated(self, event: ValidationDone) -> None:
         self.validations[event.iteration, event.when] = event
 
-    def _judged(self, event: CriterionJudged) -> None:
+    def on_judged(self, event: CriterionJudged) -> None:
         self.judged = event
 
-    def _asked(self, event: ModelAsked) -> None:
+    def on_asked(self, event: ModelAsked) -> None:
         self.asked = event
 
-    def _answered(self, event: ModelAnswered) -> None:
+    def on_answered(self, event: ModelAnswered) -> None:
         self.asked = None
         self.help_calls += 1
         self.help_failed += bool(event.error)
@@ -102,17 +84,17 @@ class IntelligenceFold(Fold):
         if event.cost_usd is not None:
             self.help_cost_usd = (self.help_cost_usd or 0.0) + event.cost_usd
 
-    def _edit_requested(self, event: PromptEditRequested) -> bool:
+    def on_edit_requested(self, event: PromptEditRequested) -> bool:
         was, self.edit_requested = self.edit_requested, event.wanted
         return was != event.wanted
 
-    def _prompt_prepared(self, _: PromptPrepared) -> bool:
+    def on_prompt_prepared(self, _: PromptPrepared) -> bool:
         was, self.edit_requested = self.edit_requested, False
         return was
 
-    def _instructed(self, event: StandingInstructionChanged) -> None:
+    def on_instructed(self, event: StandingInstructionChanged) -> None:
         self.standing_instruction = event.text
 
-    def _cut_off(self, _: RunResumed | RunFinished | RunCrashed) -> bool:
+    def on_cut_off(self, _: RunResumed | RunFinished | RunCrashed) -> bool:
         was, self.asked = self.asked, None
         return was is not None

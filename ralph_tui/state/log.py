@@ -22,7 +22,7 @@ from ralph_tui.events import (
     ToolDenied,
     UnknownEvent,
 )
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold, Handlers, handlers_of, on
 from ralph_tui.state.foreign import ForeignLog
 from ralph_tui.state.goal import PASSES_BEFORE
 from ralph_tui.state.log_affairs import Affairs
@@ -103,11 +103,11 @@ class LogFold(Fold):
         )
         planned = dict(strategies.wordings())[StrategyPlanned]
         return (
-            *(row for part in self._nesting for row in part.handlers()),
+            *(row for part in self._nesting for row in handlers_of(part)),
             *((kind, partial(self._add, wording)) for kind, wording in alone),
             *((kind, partial(self._add_once, wording)) for kind, wording in once),
             on(StrategyPlanned, partial(self._strategy, planned)),
-            on(ToolDenied, self._denial),
+            *super().handlers(),
         )
 
     def _add(self, wording: Wording, event: Event) -> bool:
@@ -146,7 +146,7 @@ class LogFold(Fold):
         self._told[whole] = entry
         return True
 
-    def _denial(self, event: ToolDenied) -> bool:
+    def on_tool_denied(self, event: ToolDenied) -> bool:
         """Each kind of denial is told once and counted, with the lines that would permit it."""
         kind = ("DENIED", *(event.lines or (event.tool, event.message)))
         if kind in self._told:

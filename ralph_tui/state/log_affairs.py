@@ -39,7 +39,7 @@ from ralph_tui.state.asking_wording import (
     wanted_words,
 )
 from ralph_tui.state.context_wording import CONTEXT_ROWS
-from ralph_tui.state.fold import Handlers, Part, on
+from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import LEFT, OVERSEERS, Episodes
 from ralph_tui.state.wording import (
@@ -76,48 +76,19 @@ class Affairs(Part):
         self._escalations: dict[str, LogEntry] = {}
         """By escalation, the entry that people are told of."""
 
-    def handlers(self) -> Handlers:
-        """Rows of the fold's table."""
-        return (
-            on(IterationStarted, self._iteration),
-            on(SessionStarted, self._session),
-            on(GuidanceQueued, self._queued),
-            on(GuidanceDelivered, self._delivered),
-            on(GuidanceAcknowledged, self._acknowledged),
-            on(QuestionAsked, self._question),
-            on(QuestionHeld, self._held),
-            on(QuestionAnswered, self._answered),
-            on(QuestionWithdrawn, self._withdrawn),
-            on(AgentRefusedAgain, self._refused_again),
-            on(LimitsChanged, self._limits),
-            on(WorktreeRestored, self._restore),
-            on(ContextLevelReached, self._context),
-            on(ContextCompacted, self._context),
-            on(RolloverRequested, self._context),
-            on(RolloverBegan, self._context),
-            on(HandoffWritten, self._context),
-            on(WorkCommitted, self._commit),
-            on(InterruptRequested, self._interrupt),
-            on(EscalationRaised, self._escalated),
-            on(EscalationDelivered, self._told),
-            on(RunFinished, self._leave),
-            on(RunCrashed, self._leave),
-            on(RunResumed, self._leave),
-        )
-
-    def _iteration(self, e: IterationStarted) -> bool:
+    def on_iteration(self, e: IterationStarted) -> bool:
         self._log.iteration = e.iteration
         self._window = self._interrupted = None
         return False
 
-    def _session(self, e: SessionStarted) -> bool:
+    def on_session(self, e: SessionStarted) -> bool:
         self._window = None
         self._decided, self._again = {}, {}
         return False
 
     # guidance -----------------------------------------------------------------------------------
 
-    def _queued(self, e: GuidanceQueued) -> None:
+    def on_queued(self, e: GuidanceQueued) -> None:
         answer = self._episodes.consequence(e)
         by = "" if e.by == "you" else f" ({who_words(e.by)})"
         row = Row("owner", "GUIDE", f"{e.text}{by}")
@@ -127,14 +98,14 @@ class Affairs(Part):
             self._log.nest(answer, e, row)
         self._guided[e.guidance_id] = answer
 
-    def _delivered(self, e: GuidanceDelivered) -> bool | None:
+    def on_delivered(self, e: GuidanceDelivered) -> bool | None:
         entry = self._guided.get(e.guidance_id)
         if entry is None:
             return False
         self._log.nest(entry, e, Row("owner", "", delivered_words(e)))
         return None
 
-    def _acknowledged(self, e: GuidanceAcknowledged) -> bool | None:
+    def on_acknowledged(self, e: GuidanceAcknowledged) -> bool | None:
         entry = self._guided.pop(e.guidance_id, None)
         if entry is None:
             return False
@@ -145,7 +116,7 @@ class Affairs(Part):
 
     # questions ----------------------------------------------------------------------------------
 
-    def _question(self, e: QuestionAsked) -> bool | None:
+    def on_question(self, e: QuestionAsked) -> bool | None:
         if e.topic in OVERSEERS:
             return False
         if e.request is not None:
@@ -165,10 +136,10 @@ class Affairs(Part):
         self._log.asking = entry
         return None
 
-    def _held(self, e: QuestionHeld) -> bool | None:
+    def on_held(self, e: QuestionHeld) -> bool | None:
         return self._tell(e, Row("owner", "", held_words(e)), settles=False)
 
-    def _answered(self, e: QuestionAnswered) -> bool | None:
+    def on_answered(self, e: QuestionAnswered) -> bool | None:
         asked = self._asked[0] if self._asked is not None else None
         if asked is not None and asked.request is not None:
             return self._answered_agent(e, asked, asked.request)
@@ -191,7 +162,7 @@ class Affairs(Part):
         self._log.close(entry)
         return None
 
-    def _refused_again(self, e: AgentRefusedAgain) -> bool | None:
+    def on_refused_again(self, e: AgentRefusedAgain) -> bool | None:
         """Told once; how often is brought up to date."""
         entry, seq = self._decided.get(e.question_id), self._again.get(e.question_id)
         if entry is None:
@@ -203,7 +174,7 @@ class Affairs(Part):
             self._log.amend(entry, seq, text=text)
         return None
 
-    def _withdrawn(self, e: QuestionWithdrawn) -> bool | None:
+    def on_withdrawn(self, e: QuestionWithdrawn) -> bool | None:
         return self._tell(e, Row("log", "", f"no answer was needed: {e.reason}"))
 
     def _tell(
@@ -228,7 +199,7 @@ class Affairs(Part):
 
     # what was asked for -------------------------------------------------------------------------
 
-    def _limits(self, e: LimitsChanged) -> None:
+    def on_limits(self, e: LimitsChanged) -> None:
         entry = self._episodes.consequence(e) or (self._interrupted if e.spared else None)
         money = "" if e.budget_usd is None else f", ${e.budget_usd:,.2f}"
         why = f": the interrupted iteration {e.spared} is not spent" if e.spared else ""
@@ -238,7 +209,7 @@ class Affairs(Part):
         else:
             self._log.nest(entry, e, Row("owner", "", f"now {text}"))
 
-    def _restore(self, e: WorktreeRestored) -> None:
+    def on_restore(self, e: WorktreeRestored) -> None:
         row = ROWS[WorktreeRestored](e)
         assert row is not None
         undone = self._restored.pop(e.snapshot, None)
@@ -252,12 +223,12 @@ class Affairs(Part):
             )
         self._restored[e.present] = entry
 
-    def _interrupt(self, e: InterruptRequested) -> None:
+    def on_interrupt(self, e: InterruptRequested) -> None:
         self._interrupted = self._log.add(e, Row("owner", "INTERRUPT", f"by {who_words(e.by)}"))
 
     # the window ---------------------------------------------------------------------------------
 
-    def _context(
+    def on_context(
         self,
         e: ContextLevelReached
         | ContextCompacted
@@ -275,7 +246,7 @@ class Affairs(Part):
             self._log.nest(self._window, e, row._replace(word="" if same else row.word))
         return None
 
-    def _commit(self, e: WorkCommitted) -> None:
+    def on_commit(self, e: WorkCommitted) -> None:
         row = CONTEXT_ROWS[WorkCommitted](e)
         assert row is not None
         if self._window is None:
@@ -285,14 +256,14 @@ class Affairs(Part):
 
     # people elsewhere ---------------------------------------------------------------------------
 
-    def _escalated(self, e: EscalationRaised) -> bool:
+    def on_escalated(self, e: EscalationRaised) -> bool:
         made = self._episodes.latest
         entry = self._log.asking if e.about == "question" else made and made[0]
         if entry is not None and e.about != "oversight":
             self._escalations[e.escalation_id] = entry
         return False
 
-    def _told(self, e: EscalationDelivered) -> None:
+    def on_told(self, e: EscalationDelivered) -> None:
         row = Row("log" if e.ok else "warn", e.channel.upper(), e.text)
         entry = self._escalations.get(e.escalation_id)
         if entry is None:
@@ -300,7 +271,7 @@ class Affairs(Part):
         else:
             self._log.nest(entry, e, row)
 
-    def _leave(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
+    def on_leave(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
         """What was open is not any more."""
         self._window = self._interrupted = None
         if self._asked is None:

@@ -4,7 +4,7 @@ Rule: a wish to end, the end, and the resume are one entry; an end by success ha
 """
 
 from ralph_tui.events import AbortRequested, RunCrashed, RunFinished, RunResumed, StopRequested
-from ralph_tui.state.fold import Handlers, Part, on
+from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import Episodes
 from ralph_tui.state.wording import ROWS, Row, stop_words
@@ -21,17 +21,7 @@ class Ends(Part):
         self._ending: LogEntry | None = None
         """An end that was asked for, or has come."""
 
-    def handlers(self) -> Handlers:
-        """Rows of the fold's table."""
-        return (
-            on(StopRequested, self._stop),
-            on(AbortRequested, self._abort),
-            on(RunFinished, self._finished),
-            on(RunCrashed, self._crashed),
-            on(RunResumed, self._resumed),
-        )
-
-    def _stop(self, e: StopRequested) -> None:
+    def on_stop(self, e: StopRequested) -> None:
         row = Row("owner", "STOP", stop_words(e))
         if self._ending is not None and self._ending.open:
             self._log.nest(self._ending, e, row)
@@ -41,7 +31,7 @@ class Ends(Part):
         else:
             self._ending = self._log.add(e, row, "end", going=True)
 
-    def _abort(self, e: AbortRequested) -> bool | None:
+    def on_abort(self, e: AbortRequested) -> bool | None:
         answer = self._episodes.consequence(e)
         if answer is not None:
             self._episodes.adopt("owner", answer)
@@ -54,7 +44,7 @@ class Ends(Part):
         self._episodes.adopt("owner", self._ending)
         return None
 
-    def _finished(self, e: RunFinished) -> None:
+    def on_finished(self, e: RunFinished) -> None:
         level: RowLevel = "good" if e.outcome == "completed" else "warn"
         word = OUTCOMES[e.outcome].word.upper()
         entry = self._ending if e.outcome in ("interrupted", "aborted") else None
@@ -65,11 +55,11 @@ class Ends(Part):
         else:
             self._ending = self._log.add(e, Row(level, word, e.reason), "end")
 
-    def _crashed(self, e: RunCrashed) -> None:
+    def on_crashed(self, e: RunCrashed) -> None:
         row = Row("critical", "CRASH", e.error, e.traceback)
         self._ending = self._log.add(e, row, "end")
 
-    def _resumed(self, e: RunResumed) -> None:
+    def on_resumed(self, e: RunResumed) -> None:
         row = ROWS[RunResumed](e)
         assert row is not None
         entry, self._ending = self._ending, None

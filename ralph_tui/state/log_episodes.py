@@ -29,7 +29,7 @@ from ralph_tui.events import (
     RunResumed,
     WorktreeRestored,
 )
-from ralph_tui.state.fold import Handlers, Part, on
+from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.wording import (
     Row,
@@ -98,25 +98,6 @@ class Episodes(Part):
         self._rose = False
         """Whether the last reading is a new best."""
 
-    def handlers(self) -> Handlers:
-        """Rows of the fold's table."""
-        return (
-            on(ReadingTaken, self._reading),
-            on(AlarmRaised, self._raised),
-            on(AlarmCleared, self._cleared),
-            on(InterventionMade, self._intervention),
-            on(ConflictsFound, self._conflicts),
-            on(HealthChecked, self._checked),
-            on(EffectObserved, self._effect),
-            on(QuestionAsked, self._question),
-            on(QuestionHeld, self._held),
-            on(QuestionAnswered, self._answered),
-            on(QuestionWithdrawn, self._withdrawn),
-            on(RunFinished, self._over),
-            on(RunCrashed, self._over),
-            on(RunResumed, self._over),
-        )
-
     # what others ask ----------------------------------------------------------------------------
 
     def consequence(self, event: Event) -> LogEntry | None:
@@ -144,13 +125,13 @@ class Episodes(Part):
 
     # alarms -------------------------------------------------------------------------------------
 
-    def _reading(self, e: ReadingTaken) -> bool:
+    def on_reading(self, e: ReadingTaken) -> bool:
         self._completion = e.completion
         self._rose = e.completion > self._best or e.restarted
         self._best = e.completion if e.restarted else max(self._best, e.completion)
         return False
 
-    def _raised(self, e: AlarmRaised) -> None:
+    def on_raised(self, e: AlarmRaised) -> None:
         group = GROUPS.get(e.alarm.lower(), "budget")
         if group == PROGRESS:
             self._alarms.add(e.alarm)
@@ -159,13 +140,13 @@ class Episodes(Part):
         row = Row(SEVERITIES[e.severity], e.alarm.split("_")[0], _clause(e.reason), detail)
         self._tell(group, e, row, e.reason, opens=group == PROGRESS)
 
-    def _cleared(self, e: AlarmCleared) -> bool | None:
+    def on_cleared(self, e: AlarmCleared) -> bool | None:
         self._alarms.discard(e.alarm)
         if e.alarm.lower() not in GROUPS or self._alarms or self._met is not None:
             return False
         return self._end(e)
 
-    def _checked(self, e: HealthChecked) -> bool | None:
+    def on_checked(self, e: HealthChecked) -> bool | None:
         # One episode may end in the iteration that opens the next one.
         if e.ended is None or self._met is None or self._met == e.iteration:
             return False
@@ -208,7 +189,7 @@ class Episodes(Part):
 
     # interventions ------------------------------------------------------------------------------
 
-    def _intervention(self, e: InterventionMade) -> None:
+    def on_intervention(self, e: InterventionMade) -> None:
         group = GROUPS.get(e.about, e.about)
         if e.level == "REDIRECT":
             if self._met not in (None, e.iteration):  # another one opens only when that is over
@@ -247,14 +228,14 @@ class Episodes(Part):
             text = f"{decision} · {asked.said}" if asked.said else decision
             self._log.amend(asked.entry, asked.seq, text=text)
 
-    def _conflicts(self, e: ConflictsFound) -> bool | None:
+    def on_conflicts(self, e: ConflictsFound) -> bool | None:
         words = conflict_words(e)
         if words in self._said.get("conflicts", ()):
             return False
         self._tell("conflicts", e, conflicts_row(e), words, opens=False)
         return None
 
-    def _effect(self, e: EffectObserved) -> bool | None:
+    def on_effect(self, e: EffectObserved) -> bool | None:
         entry = self._made.get((e.of, e.level))
         if entry is None:
             return False
@@ -265,19 +246,19 @@ class Episodes(Part):
 
     # questions ----------------------------------------------------------------------------------
 
-    def _question(self, e: QuestionAsked) -> bool:
+    def on_question(self, e: QuestionAsked) -> bool:
         if e.topic in OVERSEERS and self.latest is not None:
             self._log.asking = self.latest[0]
             self._asked[e.question_id] = _Asked(e, *self.latest)
         return False
 
-    def _held(self, e: QuestionHeld) -> bool:
+    def on_held(self, e: QuestionHeld) -> bool:
         asked = self._asked.get(e.question_id)
         if asked is not None:
             self._log.nest(asked.entry, e, Row("owner", "", held_words(e)))
         return asked is not None
 
-    def _answered(self, e: QuestionAnswered) -> bool | None:
+    def on_answered(self, e: QuestionAnswered) -> bool | None:
         asked = self._asked.pop(e.question_id, None)
         if asked is None:
             return False
@@ -285,13 +266,13 @@ class Episodes(Part):
         self._owed = (e.answer, asked.entry) if e.answer in OWED else None
         return None
 
-    def _withdrawn(self, e: QuestionWithdrawn) -> bool:
+    def on_withdrawn(self, e: QuestionWithdrawn) -> bool:
         asked = self._asked.pop(e.question_id, None)
         if asked is not None:
             self._decided(asked, e, f"no answer was needed: {e.reason}")
         return asked is not None
 
-    def _over(self, e: RunFinished | RunCrashed | RunResumed) -> bool:
+    def on_over(self, e: RunFinished | RunCrashed | RunResumed) -> bool:
         """What was open when the run ended needs no answer any more."""
         for asked in self._asked.values():
             self._decided(asked, e, LEFT)

@@ -17,7 +17,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.state.fold import Handlers, Part, on
+from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.wording import Row, retry_words, wait_words
 from ralph_tui.text.format import day_and_clock, duration
@@ -39,30 +39,16 @@ class Waits(Part):
         self._waited = 0.0
         """Seconds of the waits in a row."""
 
-    def handlers(self) -> Handlers:
-        """Rows of the fold's table."""
-        return (
-            on(IterationStarted, self._iteration),
-            on(PauseRequested, self._pause_wanted),
-            on(Paused, self._paused),
-            on(Unpaused, self._unpaused),
-            on(WaitStarted, self._wait_started),
-            on(WaitEnded, self._wait_ended),
-            on(RunFinished, self._leave),
-            on(RunCrashed, self._leave),
-            on(RunResumed, self._leave),
-        )
-
-    def _iteration(self, e: IterationStarted) -> bool:
+    def on_iteration(self, e: IterationStarted) -> bool:
         self._wait = None
         return False
 
-    def _pause_wanted(self, e: PauseRequested) -> None:
+    def on_pause_wanted(self, e: PauseRequested) -> None:
         row = Row("owner", "PAUSE", f"asked by {who_words(e.by)}")
         self._pause = self._log.add(e, row, "pause", going=True)
         self._paused_at = None
 
-    def _paused(self, e: Paused) -> None:
+    def on_paused(self, e: Paused) -> None:
         self._paused_at = e.at
         if self._pause is None:
             self._pause = self._log.add(
@@ -71,7 +57,7 @@ class Waits(Part):
         else:
             self._log.nest(self._pause, e, Row("owner", "", "paused: no agent runs"))
 
-    def _unpaused(self, e: Unpaused) -> None:
+    def on_unpaused(self, e: Unpaused) -> None:
         entry, since = self._pause, self._paused_at
         self._pause = self._paused_at = None
         by = who_words(e.by)
@@ -83,7 +69,7 @@ class Waits(Part):
         self._log.nest(entry, e, Row("owner", "", text))
         self._log.close(entry)
 
-    def _wait_started(self, e: WaitStarted) -> None:
+    def on_wait_started(self, e: WaitStarted) -> None:
         entry, before = self._wait, self._waiting
         if entry is not None and before is not None and before.cause == e.cause and e.attempt > 1:
             again = "1 try in vain" if e.attempt == 2 else f"{e.attempt - 1} tries in vain"
@@ -101,7 +87,7 @@ class Waits(Part):
             self._wait = self._log.add(e, row, "wait", going=True)
         self._waiting = e
 
-    def _wait_ended(self, e: WaitEnded) -> None:
+    def on_wait_ended(self, e: WaitEnded) -> None:
         entry, self._waited = self._wait, self._waited + e.waited_s
         by = "" if e.by == CLOCK else f", asked by {who_words(e.by)}"
         row = Row("log", "", f"went on after {duration(self._waited)}{by}")
@@ -114,7 +100,7 @@ class Waits(Part):
             self._log.nest(entry, e, row)
             self._log.close(entry)
 
-    def _leave(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
+    def on_leave(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
         """What was under way is not any more."""
         going = [one for one in (self._pause, self._wait) if one is not None and one.open]
         self._pause = self._wait = None

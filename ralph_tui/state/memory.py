@@ -14,7 +14,7 @@ from ralph_tui.events import (
     ReflectionWritten,
 )
 from ralph_tui.events.memory import Learning, Retrieved
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 
 Origin = Literal["retrieved", "learned"]
 Gone = Literal["", "deleted", "joined"]
@@ -128,23 +128,10 @@ class MemoryFold(Fold):
 
         return any(map(same, self.reflections))
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(LearningsRetrieved, self._retrieved),
-            on(PromptPrepared, self._prompted),
-            on(LearningStaged, self._staged),
-            on(LearningPromoted, self._promoted),
-            on(LearningCredited, self._credited),
-            on(LearningChanged, self._changed),
-            on(ReflectionWritten, self._reflected),
-            on(PlanMade, self._planned),
-        )
-
-    def _reflected(self, event: ReflectionWritten) -> None:
+    def on_reflected(self, event: ReflectionWritten) -> None:
         self.reflections.append(event)
 
-    def _retrieved(self, event: LearningsRetrieved) -> None:
+    def on_retrieved(self, event: LearningsRetrieved) -> None:
         self.task_type, self.looked_up_at = event.task_type, event.iteration
         self._unsent = True
         for one in self.seen.values():
@@ -163,7 +150,7 @@ class MemoryFold(Fold):
             one.sent[iteration] = found.text
         self.seen[found.learning_id] = one
 
-    def _prompted(self, event: PromptPrepared) -> bool:
+    def on_prompted(self, event: PromptPrepared) -> bool:
         """What was looked up counts as sent only where a prompt of the iteration carries it."""
         if event.learnings is None or self.looked_up_at != event.iteration:
             return False
@@ -175,13 +162,13 @@ class MemoryFold(Fold):
         self._unsent = False
         return True
 
-    def _staged(self, event: LearningStaged) -> None:
+    def on_staged(self, event: LearningStaged) -> None:
         self.staged.add(event.learning.learning_id)
         known = self.seen.get(event.learning.learning_id)
         if known is None:
             self.seen[event.learning.learning_id] = SeenLearning(event.learning, "learned")
 
-    def _promoted(self, event: LearningPromoted) -> None:
+    def on_promoted(self, event: LearningPromoted) -> None:
         self.promoted.add(event.staged_id)
         staged, name = event.staged_id, event.learning.learning_id
         one = self.seen.get(staged) or SeenLearning(event.learning, "learned")
@@ -197,11 +184,11 @@ class MemoryFold(Fold):
         one.learning, one.promoted = event.learning, event
         self.seen[name] = one
 
-    def _credited(self, event: LearningCredited) -> None:
+    def on_credited(self, event: LearningCredited) -> None:
         if (one := self.seen.get(event.learning_id)) is not None:
             one.credits[event.iteration] = event
 
-    def _changed(self, event: LearningChanged) -> None:
+    def on_changed(self, event: LearningChanged) -> None:
         one = self.seen.get(event.learning_id)
         if one is None:
             return
@@ -220,5 +207,5 @@ class MemoryFold(Fold):
         if event.change == "delete":
             one.gone = "deleted"
 
-    def _planned(self, event: PlanMade) -> None:
+    def on_planned(self, event: PlanMade) -> None:
         self.plan = event

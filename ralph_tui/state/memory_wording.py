@@ -66,7 +66,10 @@ def helped_words(uses: int, successes: int) -> str:
 def proof_words(learning: Learning) -> str:
     """``unproven: said by 1 run``, ``proven, said by 3 runs``."""
     runs = f"said by {count(learning.runs, 'run')}"
-    return f"{UNPROVEN.word}: {runs}" if learning.standing == "staged" else f"proven, {runs}"
+    if learning.standing != "staged":
+        return f"proven, {runs}"
+    needs = ", proven from 3 runs on" if learning.type == "estimate" else ""
+    return f"{UNPROVEN.word}: {runs}{needs}"
 
 
 def since_terms(seen: SeenLearning) -> list[Term]:

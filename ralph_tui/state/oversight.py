@@ -20,7 +20,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.oversight import Health, Level, Subject
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 from ralph_tui.state.wording import decision_words
 
 NOBODY_ASKED = "recomputed, nobody was asked"
@@ -87,26 +87,6 @@ class OversightFold(Fold):
         self._asked: dict[str, QuestionAsked] = {}
         self._recomputed = False
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(RunStarted, self._run_started),
-            on(IterationStarted, self._iteration_started),
-            on(ReadingTaken, self._reading_taken),
-            on(ConflictsFound, self._conflicts_found),
-            on(InterventionMade, self._intervention_made),
-            on(QuestionAsked, self._question_asked),
-            on(QuestionAnswered, self._question_answered),
-            on(RedirectDecided, self._redirect_decided),
-            on(EffectObserved, self._effect_observed),
-            on(HealthChecked, self._health_checked),
-            on(EscalationRaised, self._escalation_raised),
-            on(EscalationDelivered, self._escalation_delivered),
-            on(RestoreBegan, self._restore_began),
-            on(WorktreeRestored, self._worktree_restored),
-            on(SnapshotTaken, self._snapshot_taken),
-        )
-
     @property
     def stale(self) -> bool:
         """Whether the files are others than were measured: a restore that was undone is none."""
@@ -133,25 +113,25 @@ class OversightFold(Fold):
             if made.decision and made.effect is None and made.iteration + 2 == iteration
         ]
 
-    def _run_started(self, event: RunStarted) -> bool:
+    def on_run_started(self, event: RunStarted) -> bool:
         self._recomputed = bool(event.imported)
         return False
 
-    def _iteration_started(self, event: IterationStarted) -> bool:
+    def on_iteration_started(self, event: IterationStarted) -> bool:
         self.conflicts = ()
         return False
 
-    def _reading_taken(self, event: ReadingTaken) -> bool:
+    def on_reading_taken(self, event: ReadingTaken) -> bool:
         self.rolled_back, self.rollback = (self.rollback if self.stale else None), None
         if self.rolled_back is not None:
             self.rolled_steps.add(event.iteration)
         self._completion, self._measured, self.owed = event.completion, self._tree, None
         return False
 
-    def _conflicts_found(self, event: ConflictsFound) -> None:
+    def on_conflicts_found(self, event: ConflictsFound) -> None:
         self.conflicts = tuple(event.paths)
 
-    def _intervention_made(self, event: InterventionMade) -> None:
+    def on_intervention_made(self, event: InterventionMade) -> None:
         self.interventions.append(
             Intervention(
                 event.seq,
@@ -174,12 +154,12 @@ class OversightFold(Fold):
         elif event.level == "ABORT":
             self.status = "aborted"
 
-    def _question_asked(self, event: QuestionAsked) -> bool:
+    def on_question_asked(self, event: QuestionAsked) -> bool:
         if event.topic in ("redirect", "pause"):
             self._asked[event.question_id] = event
         return False
 
-    def _question_answered(self, event: QuestionAnswered) -> bool:
+    def on_question_answered(self, event: QuestionAnswered) -> bool:
         asked = self._asked.pop(event.question_id, None)
         if asked is None or not self.interventions:
             return False
@@ -191,18 +171,18 @@ class OversightFold(Fold):
             self.owed = asked.rollback.snapshot
         return True
 
-    def _redirect_decided(self, event: RedirectDecided) -> None:
+    def on_redirect_decided(self, event: RedirectDecided) -> None:
         self.redirect = event if event.approved else None
         self.decided = event.iteration
         if self.interventions:
             self.interventions[-1].instructions = event.instructions
 
-    def _effect_observed(self, event: EffectObserved) -> None:
+    def on_effect_observed(self, event: EffectObserved) -> None:
         for made in self.interventions:
             if (made.iteration, made.level) == (event.of, event.level):
                 made.effect = event
 
-    def _health_checked(self, event: HealthChecked) -> None:
+    def on_health_checked(self, event: HealthChecked) -> None:
         self.checks.append(event)
         self.status = event.status
         if event.ended is None:
@@ -213,25 +193,25 @@ class OversightFold(Fold):
         if self.episode is not None and self.episode.iteration != event.iteration:
             self.episode = None
 
-    def _escalation_raised(self, event: EscalationRaised) -> None:
+    def on_escalation_raised(self, event: EscalationRaised) -> None:
         self.escalated.add((event.iteration, event.about))
         self.untold[event.escalation_id] = event
 
-    def _escalation_delivered(self, event: EscalationDelivered) -> bool:
+    def on_escalation_delivered(self, event: EscalationDelivered) -> bool:
         self.untold.pop(event.escalation_id, None)
         return False
 
-    def _restore_began(self, event: RestoreBegan) -> bool:
+    def on_restore_began(self, event: RestoreBegan) -> bool:
         self.restoring = event
         return False
 
-    def _worktree_restored(self, event: WorktreeRestored) -> None:
+    def on_worktree_restored(self, event: WorktreeRestored) -> None:
         self.restoring = None
         # Of a restore that was under way when the answer came, the answer is not done yet.
         self.owed = None if event.snapshot == self.owed else self.owed
         self.rollback, self._landed = event, None
 
-    def _snapshot_taken(self, event: SnapshotTaken) -> bool:
+    def on_snapshot_taken(self, event: SnapshotTaken) -> bool:
         self._tree = event.tree
         if self.rollback is None or self._landed is not None:
             return False

@@ -2,7 +2,7 @@
 
 from ralph_tui.events import ContextCompacted, PlanItemBegan, SessionStarted, UsageReported
 from ralph_tui.events.context import ItemSize, SizeBasis
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 
 KEPT = 100
 """Finished items, the last ones."""
@@ -25,24 +25,15 @@ class PlanItemsFold(Fold):
         self._tokens: int | None = None
         self._window: int | None = None
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(SessionStarted, self._session_started),
-            on(ContextCompacted, self._compacted),
-            on(UsageReported, self._usage_reported),
-            on(PlanItemBegan, self._item_began),
-        )
-
-    def _session_started(self, _: SessionStarted) -> bool:
+    def on_session_started(self, _: SessionStarted) -> bool:
         self._tokens = None
         return False
 
-    def _compacted(self, event: ContextCompacted) -> bool:
+    def on_compacted(self, event: ContextCompacted) -> bool:
         self._tokens = event.after
         return False
 
-    def _usage_reported(self, event: UsageReported) -> bool:
+    def on_usage_reported(self, event: UsageReported) -> bool:
         self._window = event.context_window or self._window
         now, before = event.context_tokens, self._tokens
         if now:
@@ -51,7 +42,7 @@ class PlanItemsFold(Fold):
             self._tokens = now
         return False
 
-    def _item_began(self, event: PlanItemBegan) -> bool:
+    def on_item_began(self, event: PlanItemBegan) -> bool:
         item, points = self._item, self._points
         self._item, self._points = event, 0.0
         finished = event.done - item.done if item is not None and item.item else 0

@@ -17,10 +17,11 @@ from ralph_tui.events import (
     SessionStarted,
     ToolStarted,
     Unpaused,
+    UsageReported,
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 
 Limit = Literal["usage_limit", "overload", "outage"]
 Cause = Limit | Literal["auth", "missing", "not_started", "unknown_model"]
@@ -61,6 +62,8 @@ class Worked:
     cost_usd: float | None = None
     """None where it does not tell."""
     tokens: int = 0
+    tokens_partial: bool = False
+    """It has not counted all of its calls."""
     model: str = ""
     """The last that it has told."""
 
@@ -91,26 +94,10 @@ class RosterFold(Fold):
         several = len(self.worked) > 1
         return [name for name, one in self.worked.items() if several and one.cost_usd is None]
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(RunStarted, self._run_started),
-            on(AgentChanged, self._agent_changed),
-            on(SessionStarted, self._session_started),
-            on(SessionDescribed, self._session_described),
-            on(AgentSpoke, self._has_worked),
-            on(ToolStarted, self._has_worked),
-            on(SessionFinished, self._session_finished),
-            on(WaitStarted, self._wait_started),
-            on(WaitEnded, self._wait_ended),
-            on(RunResumed, self._looked_after),
-            on(Unpaused, self._looked_after),
-        )
-
-    def _run_started(self, event: RunStarted) -> None:
+    def on_run_started(self, event: RunStarted) -> None:
         self._first = self.working = event.agent
 
-    def _agent_changed(self, event: AgentChanged) -> None:
+    def on_agent_changed(self, event: AgentChanged) -> None:
         self.working = event.agent
         self.away.pop(event.agent, None)
         if event.cause != "back":
@@ -121,7 +108,7 @@ class RosterFold(Fold):
                 event.cause, event.reason, event.at, event.at, resets_at=event.until
             )
 
-    def _session_started(self, event: SessionStarted) -> bool:
+    def on_session_started(self, event: SessionStarted) -> bool:
         self._session = event.agent
         worked = self.worked.setdefault(event.agent, Worked())
         worked.sessions += 1
@@ -129,17 +116,23 @@ class RosterFold(Fold):
             worked.iterations.append(event.iteration)
         return False
 
-    def _session_described(self, event: SessionDescribed) -> bool:
+    def on_session_described(self, event: SessionDescribed) -> bool:
         worked = self.worked.get(self._session)
         if worked is not None and event.model:
             worked.model = event.model
         return False
 
-    def _has_worked(self, event: AgentSpoke | ToolStarted) -> bool:
+    def on_has_worked(self, event: AgentSpoke | ToolStarted) -> bool:
         """A model has answered: nothing keeps its agent from working."""
         return self.refusals.pop(self.working, None) is not None
 
-    def _session_finished(self, event: SessionFinished) -> None:
+    def on_usage_reported(self, event: UsageReported) -> bool:
+        worked = self.worked.get(self._session)
+        if worked is not None and event.tokens_partial:
+            worked.tokens_partial = True
+        return False
+
+    def on_session_finished(self, event: SessionFinished) -> None:
         worked = self.worked.get(self._session)
         if worked is not None:
             worked.tokens += event.tokens
@@ -167,11 +160,11 @@ class RosterFold(Fold):
             event.resets_at,
         )
 
-    def _wait_started(self, event: WaitStarted) -> bool:
+    def on_wait_started(self, event: WaitStarted) -> bool:
         self._waited = event
         return False
 
-    def _wait_ended(self, event: WaitEnded) -> bool:
+    def on_wait_ended(self, event: WaitEnded) -> bool:
         waited, self._waited = self._waited, None
         name = (waited.agent if waited else "") or self.working
         known = self.refusals.get(name)
@@ -184,7 +177,7 @@ class RosterFold(Fold):
             )
         return False
 
-    def _looked_after(self, event: RunResumed | Unpaused) -> bool:
+    def on_looked_after(self, event: RunResumed | Unpaused) -> bool:
         """Its owner may have mended it: only a limit whose end is known still counts."""
         self._waited = None
         kept = {name: known for name, known in self.refusals.items() if known.resets_at is not None}

@@ -6,7 +6,7 @@ from datetime import datetime
 from ralph_tui.events import AgentChanged
 from ralph_tui.state.roster import RosterFold, Worked
 from ralph_tui.state.wording import Row
-from ralph_tui.text.format import count, day_and_clock, money
+from ralph_tui.text.format import count, day_and_clock, money, token_count
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST_WHY = 80
@@ -78,5 +78,6 @@ def _iterations(numbers: Sequence[int]) -> str:
 
 def _spent(worked: Worked) -> str:
     cost = "cost not told" if worked.cost_usd is None else money(worked.cost_usd, exact=True)
-    tokens = [f"{worked.tokens:,} tokens"] if worked.tokens else []
-    return ", ".join([count(worked.sessions, "session"), cost, *tokens])
+    tokens = f"{token_count(worked.tokens, partial=worked.tokens_partial)} tokens"
+    used = [tokens] if worked.tokens else []
+    return ", ".join([count(worked.sessions, "session"), cost, *used])

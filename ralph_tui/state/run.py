@@ -11,13 +11,13 @@ from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
     BackgroundAwaited,
+    Event,
     FilesChanged,
     GateFinished,
     GateStarted,
     IterationFinished,
     IterationStarted,
     LimitsChanged,
-    ModelAnswered,
     Paused,
     PauseRequested,
     PermissionsChanged,
@@ -35,15 +35,13 @@ from ralph_tui.events import (
     ToolFinished,
     ToolStarted,
     Unpaused,
-    UsageReported,
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.events.base import Event
 from ralph_tui.events.run import StopMode
 from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.state.elapsed import Elapsed
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 from ralph_tui.state.goal import Goal
 from ralph_tui.state.spending import Spending
 
@@ -108,54 +106,13 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.takes_guidance = False
         self.background: BackgroundAwaited | None = None
         """What holds the session, though its turn is over."""
-        self.denied = 0
 
     @property
     def live(self) -> bool:
         """No end was recorded."""
         return self.started is not None and self.finished is None and self.crash is None
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(RunStarted, self._run_started),
-            on(RunResumed, self._run_resumed),
-            *self.goal_handlers(),
-            on(IterationStarted, self._iteration_started),
-            on(StepEntered, self._step_entered),
-            on(IterationFinished, self._iteration_finished),
-            on(PauseRequested, self._pause_requested),
-            on(Paused, self._paused),
-            on(LimitsChanged, self._limits_changed),
-            on(Unpaused, self._unpaused),
-            on(StopRequested, self._stop_requested),
-            on(AbortRequested, self._abort_requested),
-            on(ReadingTaken, self._reading_taken),
-            on(GateStarted, self._gate_started),
-            on(GateFinished, self._gate_finished),
-            on(FilesChanged, self._files_changed),
-            on(SessionStarted, self._session_started),
-            on(AgentChanged, self._agent_changed),
-            on(SessionDescribed, self._session_described),
-            on(AgentSpoke, self._alive),
-            on(AgentNoted, self._alive),
-            on(AgentAsked, self._alive),
-            on(AgentReported, self._alive),
-            on(BackgroundAwaited, self._background_awaited),
-            on(ToolStarted, self._tool_called),
-            on(ToolFinished, self._tool_called),
-            on(ToolDenied, self._tool_denied),
-            on(SessionFinished, self._session_finished),
-            on(UsageReported, self.report),
-            on(ModelAnswered, self.pay),
-            on(PermissionsChanged, self._permissions_changed),
-            on(WaitStarted, self._wait_started),
-            on(WaitEnded, self._wait_ended),
-            on(RunFinished, self._run_finished),
-            on(RunCrashed, self._run_crashed),
-        )
-
-    def _run_started(self, event: RunStarted) -> None:
+    def on_run_started(self, event: RunStarted) -> None:
         self.started = event
         self.started_at = event.at
         self.max_iterations = event.max_iterations
@@ -163,9 +120,9 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.model = event.model
         self.permission_mode = event.permissions
 
-    def _run_resumed(self, event: RunResumed) -> None:
+    def on_run_resumed(self, event: RunResumed) -> None:
         """Whatever was going on is not any more; what it has cost stays."""
-        self.finished = self.crash = self.ended_at = self.stopping = self.roll_back_to = None
+        self.finished = self.crash = self.stopping = self.roll_back_to = None
         self.aborting = False
         self._cut_off()
         if self.started is not None:
@@ -176,49 +133,49 @@ class RunFold(Elapsed, Goal, Spending, Fold):
             self.iteration_started_at += timedelta(seconds=away_s)
         self.phase = "starting"
 
-    def _iteration_started(self, event: IterationStarted) -> None:
+    def on_iteration_started(self, event: IterationStarted) -> None:
         self.iteration = event.iteration
         self.max_iterations = event.max_iterations
         self.iteration_started_at = event.at
         self.begin_iteration()
         self.phase = "thinking"
 
-    def _limits_changed(self, event: LimitsChanged) -> None:
+    def on_limits_changed(self, event: LimitsChanged) -> None:
         self.max_iterations = event.max_iterations
         self.budget_usd, self.budget_tokens = event.budget_usd, event.budget_tokens
         self.spared = event.spared or self.spared
 
-    def _step_entered(self, event: StepEntered) -> None:
+    def on_step_entered(self, event: StepEntered) -> None:
         self.step, self.step_name = event.step, event.name
         if self.phase not in ("finished", "crashed"):
             self.phase = "thinking" if event.step else "starting"
 
-    def _iteration_finished(self, event: IterationFinished) -> None:
+    def on_iteration_finished(self, event: IterationFinished) -> None:
         self.phase = "thinking"
         if event.worked_s is not None:
             self.anchor(event.at, event.worked_s)
         if self.started is not None and self.started.imported:
             self.bound(event)
 
-    def _pause_requested(self, event: Event) -> None:
+    def on_pause_requested(self, event: PauseRequested) -> None:
         self.pause_requested = True
 
-    def _paused(self, event: Event) -> None:
+    def on_paused(self, event: Paused) -> None:
         self.paused, self.pause_requested = True, False
         self.phase = "paused"
 
-    def _unpaused(self, event: Event) -> None:
+    def on_unpaused(self, event: Unpaused) -> None:
         self.paused = self.pause_requested = False
         if self.phase == "paused":
             self.phase = "thinking"
 
-    def _stop_requested(self, event: StopRequested) -> None:
+    def on_stop_requested(self, event: StopRequested) -> None:
         self.stopping = None if event.mode == "taken_back" else event.mode
 
-    def _abort_requested(self, event: AbortRequested) -> None:
+    def on_abort_requested(self, event: AbortRequested) -> None:
         self.aborting, self.roll_back_to = True, event.roll_back_to
 
-    def _reading_taken(self, event: ReadingTaken) -> None:
+    def on_reading_taken(self, event: ReadingTaken) -> None:
         self.completion, self.source, self.held = event.completion, event.source, event.held
         self.passed, self.total = event.passed, event.total
         if event.total is not None and event.expected is not None:
@@ -230,14 +187,14 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         if event.restarted or event.iteration == 0 or event.completion > self.best:
             self.best, self.best_iteration = event.completion, event.iteration
 
-    def _gate_started(self, event: Event) -> None:
+    def on_gate_started(self, event: GateStarted) -> None:
         self.phase = "verifying"
 
-    def _gate_finished(self, event: GateFinished) -> None:
+    def on_gate_finished(self, event: GateFinished) -> None:
         self.last_gate_at = event.at
         self.phase = "thinking" if self.iteration else "starting"
 
-    def _files_changed(self, event: FilesChanged) -> bool:
+    def on_files_changed(self, event: FilesChanged) -> bool:
         """What a session's end repeats, or that nothing has changed, is no sign of life."""
         known, self._files = self._files, event
         same = known is not None and known.iteration == event.iteration
@@ -247,6 +204,11 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.last_change_at = event.at
         return True
 
+    def on_alive(
+        self, event: AgentSpoke | AgentNoted | AgentAsked | AgentReported | ToolDenied
+    ) -> bool:
+        return self._alive(event)
+
     def _alive(self, event: Event) -> bool:
         self.last_output_at = event.at
         first = self.phase == "waiting"
@@ -254,58 +216,54 @@ class RunFold(Elapsed, Goal, Spending, Fold):
             self.phase = "agent"
         return first
 
-    def _tool_called(self, event: ToolStarted | ToolFinished) -> bool:
+    def on_tool_called(self, event: ToolStarted | ToolFinished) -> bool:
         self.count(event)
         return self._alive(event)
 
-    def _session_started(self, event: SessionStarted) -> None:
+    def on_session_started(self, event: SessionStarted) -> None:
         self.session_running = True
         self.session_began_at = event.at
         self.open_session()
         self.takes_guidance = event.takes_guidance
         self.phase = "waiting"
 
-    def _background_awaited(self, event: BackgroundAwaited) -> None:
+    def on_background_awaited(self, event: BackgroundAwaited) -> None:
         self.background = event if event.tasks and not event.given_up else None
         if not event.given_up:
             self._alive(event)
 
-    def _agent_changed(self, event: AgentChanged) -> None:
+    def on_agent_changed(self, event: AgentChanged) -> None:
         self.model = self.billing = None  # told by its successor anew
 
-    def _session_described(self, event: SessionDescribed) -> None:
+    def on_session_described(self, event: SessionDescribed) -> None:
         self.model = event.model or self.model
         self.permission_mode = event.permission_mode or self.permission_mode
         self.billing = event.billing or self.billing
         self._alive(event)
 
-    def _session_finished(self, event: SessionFinished) -> None:
+    def on_session_finished(self, event: SessionFinished) -> None:
         self.session_running = self.takes_guidance = False
         self.background = None
         self.settle(event)
         self.phase = "thinking"
 
-    def _permissions_changed(self, event: PermissionsChanged) -> None:
+    def on_permissions_changed(self, event: PermissionsChanged) -> None:
         self.permission_mode = event.mode
 
-    def _wait_started(self, event: Event) -> None:
+    def on_wait_started(self, event: WaitStarted) -> None:
         self.phase = "limited"
 
-    def _wait_ended(self, event: Event) -> None:
+    def on_wait_ended(self, event: WaitEnded) -> None:
         if self.phase == "limited":
             self.phase = "thinking"
 
-    def _tool_denied(self, event: ToolDenied) -> None:
-        self.denied += 1
-        self._alive(event)
-
-    def _run_finished(self, event: RunFinished) -> None:
+    def on_run_finished(self, event: RunFinished) -> None:
         self.finished, self.phase, self.ended_at = event, "finished", event.at
         if event.duration_s and not (self.started and self.started.imported):
             self.anchor(event.at, event.duration_s)
         self._cut_off()
 
-    def _run_crashed(self, event: RunCrashed) -> None:
+    def on_run_crashed(self, event: RunCrashed) -> None:
         self.crash, self.phase, self.ended_at = event, "crashed", event.at
         self._cut_off()
 

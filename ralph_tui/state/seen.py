@@ -46,12 +46,7 @@ def seen_of(state: RunState, now: datetime, *, lost: bool) -> Seen:
         completion=run.completion,
         passed=run.passed,
         cost_usd=run.cost_usd,
-        denied=denied_calls(state),
+        denied=state.needs.denials,
         over=not run.live,
         lost=lost,
     )
-
-
-def denied_calls(state: RunState) -> int:
-    """How many tool calls were denied by now."""
-    return sum(entry.times for entry in state.log.entries if entry.kind == "denied")

@@ -15,8 +15,7 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
-from ralph_tui.events.base import Event
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.terms import WAITS
 
@@ -51,32 +50,27 @@ class ServiceFold(Fold):
         self.trouble: Trouble | None = None
         self._tokens = 0
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        ends = (AgentSpoke, AgentAsked, ToolStarted, ToolFinished, SessionFinished, RunFinished)
-        return (
-            on(AgentNoted, self._noted),
-            on(UsageReported, self._used),
-            on(SessionStarted, self._began),
-            on(RunResumed, self._began),
-            *(on(kind, self._over) for kind in ends),
-        )
-
-    def _noted(self, event: AgentNoted) -> bool:
+    def on_noted(self, event: AgentNoted) -> bool:
         if not event.service:
             return False
         since = self.trouble.since if self.trouble else event.at
         self.trouble = Trouble(event.service, since, event.text)
         return True
 
-    def _used(self, event: UsageReported) -> bool:
+    def on_used(self, event: UsageReported) -> bool:
         grew, self._tokens = event.tokens > self._tokens, event.tokens
-        return grew and self._over(event)
+        return grew and self._over()
 
-    def _began(self, event: Event) -> bool:
+    def on_began(self, event: SessionStarted | RunResumed) -> bool:
         self._tokens = 0
-        return self._over(event)
+        return self._over()
 
-    def _over(self, _: Event) -> bool:
+    def on_over(
+        self,
+        _: AgentSpoke | AgentAsked | ToolStarted | ToolFinished | SessionFinished | RunFinished,
+    ) -> bool:
+        return self._over()
+
+    def _over(self) -> bool:
         was, self.trouble = self.trouble, None
         return was is not None

@@ -31,6 +31,8 @@ class Spending:
     def __init__(self) -> None:
         self.iteration_tool_calls = 0
         self.iteration_tool_errors = 0
+        self.tokens_partial = False
+        """Some agent has not counted all of its calls: `tokens` is a lower bound."""
         self._told = False
         """Whether anybody has told what it costs."""
         self._lacking = self._iteration_lacking = False
@@ -92,9 +94,10 @@ class Spending:
         """A session begins, which has told nothing yet."""
         self._session_runs, self._session_told = True, False
 
-    def report(self, event: UsageReported) -> None:
+    def on_usage_reported(self, event: UsageReported) -> None:
         """Take in what the running session has used so far."""
         self._session_tokens = max(self._session_tokens, event.tokens)
+        self.tokens_partial = self.tokens_partial or event.tokens_partial
         if event.cost_usd is not None:
             self._tell(event.cost_usd, estimated=event.cost_estimated)
 
@@ -121,7 +124,7 @@ class Spending:
         whichever of them is missing."""
         self._lacking = self._lacking or not event.cost_usd
 
-    def pay(self, event: ModelAnswered) -> None:
+    def on_model_answered(self, event: ModelAnswered) -> None:
         """Take in what a question outside of sessions has cost."""
         if event.cost_usd is not None:
             self._told = True

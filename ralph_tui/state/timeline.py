@@ -14,15 +14,17 @@ from ralph_tui.events import (
     IterationStarted,
     PromptPrepared,
     ReadingTaken,
+    RunResumed,
     RunStarted,
     SessionFinished,
     SessionStarted,
     SnapshotTaken,
     ToolStarted,
+    UsageReported,
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import Trigger
-from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.fold import Fold
 from ralph_tui.state.spending import lacks_cost
 from ralph_tui.text.format import step
 from ralph_tui.text.tool_kinds import ActionKind, action_type
@@ -57,6 +59,16 @@ class CheckpointPoint:
 
 
 @dataclass(slots=True)
+class SessionSpan:
+    """How long a session worked."""
+
+    session_id: str
+    began_at: datetime
+    duration_s: float | None = None
+    """None while it works."""
+
+
+@dataclass(slots=True)
 class IterationSpan:
     """One iteration as the timeline tells it; number 0 is the baseline."""
 
@@ -83,10 +95,14 @@ class IterationSpan:
     """Of its sessions."""
     ends: list[SessionFinished] = field(default_factory=list)
     """How they ended."""
+    sessions: list[SessionSpan] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
     """Who worked, each once, in the order of their sessions."""
     tools: list[ActionKind] = field(default_factory=list)
     """What the agent did, in its order and without repeats; the first `MOST_TOOLS` kinds."""
+
+    tokens_partial: bool = False
+    """Some agent did not count all of its calls: the tokens are a lower bound."""
 
     @property
     def cost_estimated(self) -> bool:
@@ -167,80 +183,48 @@ class TimelineFold(Fold):
         """Points that all iterations after this one brought together."""
         return sum(self.gain(span) or 0.0 for span in self.spans if span.number > iteration)
 
-    def handlers(self) -> Handlers:
-        """See `Fold`."""
-        return (
-            on(RunStarted, self._run_started),
-            on(IterationStarted, self._iteration_started),
-            on(SnapshotTaken, self._snapshot_taken),
-            on(CheckpointCaptured, self._checkpoint_captured),
-            on(PromptPrepared, self._prompt_prepared),
-            on(GateFinished, self._gate_finished),
-            on(ReadingTaken, self._reading_taken),
-            on(FilesChanged, self._files_changed),
-            on(AlarmRaised, self._alarm_raised),
-            on(InterventionMade, self._intervention_made),
-            on(WorktreeRestored, self._worktree_restored),
-            on(IterationFinished, self._iteration_finished),
-            on(AgentReported, self._agent_reported),
-            on(SessionStarted, self._session_started),
-            on(SessionFinished, self._session_finished),
-            on(ToolStarted, self._tool_started),
-        )
-
-    def _run_started(self, event: RunStarted) -> None:
+    def on_run_started(self, event: RunStarted) -> None:
         self.spans.append(IterationSpan(0, event.at, event.seq))
 
-    def _iteration_started(self, event: IterationStarted) -> None:
+    def on_iteration_started(self, event: IterationStarted) -> None:
         if self.spans and self.spans[-1].ended_at is None:
             self.spans[-1].ended_at = event.at
         self.spans.append(
             IterationSpan(event.iteration, event.at, event.seq, previous=self._completion)
         )
 
-    def _prompt_prepared(self, event: PromptPrepared) -> None:
+    def on_prompt_prepared(self, event: PromptPrepared) -> None:
         if self.spans:
             # One that no session got is replaced: it is the same file.
             kept = [prompt for prompt in self.spans[-1].prompts if prompt.path != event.path]
             self.spans[-1].prompts = [*kept, event]
 
-    def _snapshot_taken(self, event: SnapshotTaken) -> None:
+    def on_snapshot_taken(self, event: SnapshotTaken) -> None:
         self.snapshots[event.number] = event
 
-    def _checkpoint_captured(self, event: CheckpointCaptured) -> None:
+    def on_checkpoint_captured(self, event: CheckpointCaptured) -> None:
         if self.spans:
-            self.spans[-1].checkpoints.append(
-                CheckpointPoint(
-                    event.seq,
-                    event.at,
-                    event.iteration,
-                    event.number,
-                    event.trigger,
-                    event.snapshot,
-                    event.files,
-                    event.note,
-                    event.error,
-                    event.session_id,
-                    event.duration_s,
-                    event.memory_bytes,
-                    event.by,
-                )
-            )
+            e = event
+            point = CheckpointPoint(
+                e.seq, e.at, e.iteration, e.number, e.trigger, e.snapshot, e.files, e.note,
+                e.error, e.session_id, e.duration_s, e.memory_bytes, e.by,
+            )  # fmt: skip
+            self.spans[-1].checkpoints.append(point)
             if event.trigger == "end" or self.spans[-1].boundary is None:
                 self.spans[-1].boundary = self.snapshots.get(event.snapshot or 0)
 
-    def _gate_finished(self, event: GateFinished) -> None:
+    def on_gate_finished(self, event: GateFinished) -> None:
         if self.spans:
             self.spans[-1].gate = event
 
-    def _reading_taken(self, event: ReadingTaken) -> None:
+    def on_reading_taken(self, event: ReadingTaken) -> None:
         if self.spans:
             self.spans[-1].completion = event.completion
         self._completion = event.completion
         if event.iteration == 0 or event.restarted or event.completion > self._best:
             self._best, self.best_iteration = event.completion, event.iteration
 
-    def _files_changed(self, event: FilesChanged) -> bool:
+    def on_files_changed(self, event: FilesChanged) -> bool:
         if not self.spans:
             return False
         known = self.spans[-1].files
@@ -249,43 +233,61 @@ class TimelineFold(Fold):
         self.spans[-1].files = event
         return True
 
-    def _alarm_raised(self, event: AlarmRaised) -> None:
+    def on_alarm_raised(self, event: AlarmRaised) -> None:
         if self.spans:
             self.spans[-1].alarms.append(event)
 
-    def _intervention_made(self, event: InterventionMade) -> bool:
+    def on_intervention_made(self, event: InterventionMade) -> bool:
         if not self.spans or event.level in ("LOG", "WARN"):
             return False
         self.spans[-1].interventions.append(event)
         return True
 
-    def _worktree_restored(self, event: WorktreeRestored) -> None:
+    def on_worktree_restored(self, event: WorktreeRestored) -> None:
         if self.spans:
             self.spans[-1].rollbacks.append(event)
 
-    def _iteration_finished(self, event: IterationFinished) -> None:
+    def on_iteration_finished(self, event: IterationFinished) -> None:
         if self.spans:
             self.spans[-1].finished = event
             self.spans[-1].ended_at = event.at
 
-    def _agent_reported(self, event: AgentReported) -> bool:
+    def on_agent_reported(self, event: AgentReported) -> bool:
         if self.spans:
             self.spans[-1].reports.append(event)
         return False
 
-    def _session_started(self, event: SessionStarted) -> bool:
-        agents = self.spans[-1].agents if self.spans else [event.agent]
+    def on_session_started(self, event: SessionStarted) -> bool:
+        agents = [event.agent]
+        if self.spans:
+            agents = self.spans[-1].agents
+            self.spans[-1].sessions.append(SessionSpan(event.session_id, event.at))
         if event.agent in agents:
             return False
         agents.append(event.agent)
         return True
 
-    def _session_finished(self, event: SessionFinished) -> bool:
+    def on_session_finished(self, event: SessionFinished) -> bool:
         if self.spans:
             self.spans[-1].ends.append(event)
+            for session in self.spans[-1].sessions[-1:]:
+                session.duration_s = event.duration_s
         return False
 
-    def _tool_started(self, event: ToolStarted) -> bool:
+    def on_resumed(self, event: RunResumed) -> bool:
+        """Let a session that was cut off end with the last event before the resume."""
+        for session in self.spans[-1].sessions[-1:] if self.spans else ():
+            if session.duration_s is None:
+                worked_s = (event.at - session.began_at).total_seconds() - event.away_s
+                session.duration_s = max(0.0, worked_s)
+        return False
+
+    def on_usage_reported(self, event: UsageReported) -> bool:
+        if self.spans and event.tokens_partial:
+            self.spans[-1].tokens_partial = True
+        return False
+
+    def on_tool_started(self, event: ToolStarted) -> bool:
         if self.spans and event.parent is None:
             self.spans[-1].use(action_type(event.tool))
         return False

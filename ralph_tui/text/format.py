@@ -38,6 +38,12 @@ def day_and_clock(at: datetime, now: datetime) -> str:
     return clock(at) if there.date() == here.date() else there.strftime("%Y-%m-%d %H:%M")
 
 
+def due(at: datetime, now: datetime) -> str:
+    """As `day_and_clock`, with seconds if it is less than 10 minutes ahead."""
+    near = abs((at - now).total_seconds()) < 600
+    return clock(at, seconds=True) if near else day_and_clock(at, now)
+
+
 def place(iteration: int) -> str:
     """``iteration 4``; 0 is ``the start``."""
     return f"iteration {iteration}" if iteration else "the start"
@@ -156,6 +162,11 @@ def money(usd: float, *, known: bool = True, estimated: bool = False, exact: boo
         return "—"
     digits = 4 if exact and 0 < usd < 0.1 else 2
     return f"{'~' if estimated else ''}${usd:.{digits}f}"
+
+
+def token_count(tokens: int, *, partial: bool = False) -> str:
+    """``16,853``, or ``at least 16,853`` where some calls were not counted."""
+    return f"{'at least ' if partial else ''}{tokens:,}"
 
 
 def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) -> str:

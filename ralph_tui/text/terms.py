@@ -206,7 +206,8 @@ NEEDS_YOU = Term("?", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where nobody is needed any more."""
 DISCONNECTED = Term("◇", "disconnected")
-"""Of a screen of a fleet's loop, when the fleet says no more of it."""
+"""On the screen of a fleet's loop, once the fleet reports nothing more of it."""
+NO_END = "no end was recorded"
 PROCESS_GONE = "its process is gone; ralph-tui resume goes on with it"
 DIED = Term(DISCONNECTED.glyph, "died")
 """Of a run whose process is gone, without an end."""
@@ -245,7 +246,7 @@ FAILED = Term("✗", "failed")
 
 
 SUBJECTS: Mapping[str, str] = {
-    "owner": "your order",
+    "owner": "by order",
     "unanswered": "a question",
     "circuit": "stalled",
     "oversight": "the overseer failed",
@@ -256,8 +257,10 @@ SUBJECTS: Mapping[str, str] = {
 """What an intervention is about, where the name in the events is no plain word."""
 
 
-def subject_words(name: str) -> str:
-    """What an intervention is about, as people read it."""
+def subject_words(name: str, reason: str = "") -> str:
+    """What an intervention is about; with its reason, an abort says who ordered it."""
+    if name == "owner" and reason:
+        return reason.partition(";")[0]
     return SUBJECTS.get(name) or in_words(name)
 
 

@@ -5,10 +5,10 @@ import sys
 import threading
 from pathlib import Path
 
-from ralph_tui.adapters.fleet.dispatch import tls
-from ralph_tui.adapters.fleet.dispatch.engine import configured
-from ralph_tui.adapters.fleet.dispatch.link import Berth, HostLink
 from ralph_tui.cli.fronts import signals
+from ralph_tui.fleet.dispatch import tls
+from ralph_tui.fleet.dispatch.engine import configured
+from ralph_tui.fleet.dispatch.link import Berth, HostLink
 from tests.doubles.loop_host import PlayedHost
 
 

@@ -9,11 +9,11 @@ import sys
 import threading
 from pathlib import Path
 
-from ralph_tui.adapters.fleet.dispatch import wire
-from ralph_tui.adapters.fleet.dispatch.address import Address
-from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
+from ralph_tui.fleet.dispatch import wire
+from ralph_tui.fleet.dispatch.address import Address
+from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
+from ralph_tui.fleet.ports import Adopt, Joined, Observation, Recorded
 from ralph_tui.plain_files import appending
-from ralph_tui.ports.fleet import Adopt, Joined, Observation, Recorded
 
 
 def main(address: str, folder: str) -> None:

@@ -2,8 +2,8 @@
 
 import sys
 
-from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.cli import main
+from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 
 if __name__ == "__main__":
     defaults = DaskDispatcher.__init__.__kwdefaults__

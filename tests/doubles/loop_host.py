@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from ralph_tui.ports.fleet import (
+from ralph_tui.fleet.ports import (
     Adopt,
     Began,
     Collect,

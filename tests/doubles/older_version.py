@@ -2,8 +2,8 @@
 
 import sys
 
-from ralph_tui.adapters.fleet.dispatch import link
 from ralph_tui.cli import main
+from ralph_tui.fleet.dispatch import link
 
 if __name__ == "__main__":
     link.__version__ = "0.0.1"  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ralph_tui import __version__
-from ralph_tui.ports.fleet import Held, Joined, Observation, Observe, Order
+from ralph_tui.fleet.ports import Held, Joined, Observation, Observe, Order
 from tests.waiting import until
 
 T = TypeVar("T", bound=Order)

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.fleet.records.folders import find_fleet
-from ralph_tui.adapters.fleet.records.reading import read_fleet
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
 from ralph_tui.errors import RalphError
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.records.folders import find_fleet
+from ralph_tui.fleet.records.reading import read_fleet
 from ralph_tui.fleet.state import FleetState
 from tests.e2e.cli import GATE, Done, here, processes_of, run, start
 from tests.e2e.test_killed_keeper import CROSS

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.fleet.dispatch.address import KEY_HOLDERS, Address
-from ralph_tui.adapters.fleet.dispatch.dispatcher import DaskDispatcher
-from ralph_tui.adapters.fleet.dispatch.tls import make_files
 from ralph_tui.adapters.processes.sweep import RUN_MARK
-from ralph_tui.ports.fleet import Adopt, Began, Collect, Collected, Gone, Joined, Over, Recorded
+from ralph_tui.fleet.dispatch.address import KEY_HOLDERS, Address
+from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
+from ralph_tui.fleet.dispatch.tls import make_files
+from ralph_tui.fleet.ports import Adopt, Began, Collect, Collected, Gone, Joined, Over, Recorded
 from tests.e2e.cli import ONE_MORE
 from tests.fleet_programs import Way, free_port, program
 from tests.hosted import FLEET, Seen, committed, place_in

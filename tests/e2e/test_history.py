@@ -305,4 +305,41 @@ def test_a_task_at_its_limit_is_called_so_in_every_list(over: Path) -> None:
     assert "failed" not in row
     assert "limit reached" in here("status", "task-002", cwd=over).stdout
     (task,) = [each for each in value(cwd=over) if each["task"] == "task-002"]
-    assert (task["status"], task["last_outcome"]) == ("failed", "timeout")
+    assert (task["status"], task["last_outcome"]) == ("failed", "limit_reached")
+
+
+@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize(("outcome", "word"), [("interrupted", "stopped"), ("aborted", "aborted")])
+def test_a_stopped_and_an_aborted_task_are_called_so_in_every_list(
+    over: Path, outcome: str, word: str, *, older: bool
+) -> None:
+    folder = over / RECORDS / "tasks/task-002"
+    journal = folder / "attempts/001/events.jsonl"
+    journal.write_text(
+        journal.read_text().replace('"outcome":"limit_reached"', f'"outcome":"{outcome}"')
+    )
+    assert here("rebuild", cwd=over).returncode == 0
+    if older:
+        summary = folder / "summary.json"
+        fields = json.loads(summary.read_text()) | {"last_outcome": "failure"}
+        summary.write_text(json.dumps(fields))
+        (over / RECORDS / "index/tasks.json").unlink()
+
+    (row,) = [line for line in told(cwd=over).splitlines() if line.startswith("task-002")]
+    assert row.split()[1] == word
+    assert told("task-002", cwd=over).splitlines()[-1].split()[1] == word
+    assert f"state        {word}" in told("task-002/001", cwd=over)
+    (task,) = [each for each in value(cwd=over) if each["task"] == "task-002"]
+    assert (task["status"], task["last_outcome"]) == ("failed", outcome)
+
+
+def test_where_only_a_fleet_ran_every_look_back_leads_to_it(git_repo: Path) -> None:
+    folder = git_repo / RECORDS / "fleets/fleet-001"
+    folder.mkdir(parents=True)
+    (folder / "events.jsonl").write_text("{}\n")
+
+    assert "fleets only (fleet-001)" in here("history", cwd=git_repo).stderr
+    assert "fleets only (fleet-001)" in here("history", "task-001", cwd=git_repo).stderr
+    assert "fleets only (fleet-001)" in here("search", "tests", cwd=git_repo).stdout
+    assert "ralph-tui fleet prune" in here("prune", cwd=git_repo).stdout
+    assert "fleets only (fleet-001)" in here(cwd=git_repo).stdout

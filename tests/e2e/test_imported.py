@@ -156,7 +156,7 @@ def test_a_run_without_an_end_is_called_the_same_everywhere(tmp_path: Path) -> N
     assert here("status", "aiwg", "--line", cwd=root).stdout.startswith("◇ 40 % 3/8 died: no end")
     assert json.loads(here("status", "aiwg", "--json", cwd=root).stdout)["verdict_word"] == "died"
     assert "  died  " in here("history", cwd=root).stdout
-    assert "**Died: no end was recorded** in iteration 3 of 8" in report
+    assert "**Died:** no end was recorded. The record stops in iteration 3 of 8" in report
     assert "aiwg takes no snapshots" in report
     assert "not in this repository" not in report
 

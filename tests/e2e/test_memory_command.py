@@ -11,6 +11,8 @@ import pytest
 
 from ralph_tui.adapters.knowledge import knowledge_folder
 from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.cli.commands.memory import SHOWN
+from ralph_tui.cli.memory_words import details
 from ralph_tui.events.memory import Learning
 from ralph_tui.ports.knowledge import Credit
 from tests.e2e import cli
@@ -87,7 +89,9 @@ def test_one_learning_is_shown_whole(folder: Path) -> None:
     shutil.copytree(AIWG, folder)
     out = memory(folder, "show", "207").stdout
     assert out.startswith("learn-207ffa81\n    implement user authentication: reverted the other")
-    assert "\nsaid by: 020b2b71-15de-4747-8978-362ab4ccfdaa\n" in out
+    recorded_here = "020b2b71-15de-4747-8978-362ab4ccfdaa)\n"
+    assert "\nsaid by: a run that is not recorded here (" in out
+    assert recorded_here in out
     assert "\neffectiveness: 1\n" in out
     told = json.loads(memory(folder, "show", "learn-207", "--json").stdout)
     assert told["sources"] == ["020b2b71-15de-4747-8978-362ab4ccfdaa"]
@@ -114,11 +118,61 @@ def test_what_reads_like_an_order_says_that_no_prompt_carries_it(folder: Path) -
     assert told() == (False, False, set())
 
 
+def test_a_card_names_runs_and_no_field_of_the_file(folder: Path) -> None:
+    attempt = folder.parents[1] / ".aiwg/ralph/tasks/task-001/attempts/001"
+    attempt.mkdir(parents=True)
+    (attempt / "events.jsonl").write_text('{"run_id": "run-x"}\n')
+    content = {"estimatedIterations": 6, "basedOnSamples": 1, "confidence": 0.333}
+    one = learning("A task of this kind takes about 6 iterations.", "estimate").model_copy(
+        update={"content": content}
+    )
+    store_of(folder, "run-x").stage([one])
+    out = memory(folder, "show", one.learning_id).stdout
+    assert "\nsaid by: task-001/001\n" in out
+    assert "\nuse: not judged yet\n" in out
+    assert "estimated" not in out
+    assert "samples" not in out
+
+
+def test_a_card_has_the_time_of_the_last_change(folder: Path) -> None:
+    first, second = "2026-11-20T08:00:00Z", "2026-11-21T09:00:00Z"
+    entries = [
+        {"id": "learn-1", "updatedAt": at, "createdAt": first, "sourceLoops": [run]}
+        for run, at in (("run-a", first), ("run-b", second))
+    ]
+    shown = details(learning(MOCK), entries, [])
+    assert (shown["created"], shown["updated"]) == (first, second)
+
+
 def test_what_was_promoted_says_why(folder: Path) -> None:
     name = known(folder, MOCK).learning_id
     out = memory(folder, "show", name).stdout
     assert "\nbecause: 2 runs have said it\n" in out
     assert "\nstanding: proven, said by 2 runs\n" in out
+
+
+def test_a_learning_names_those_that_contradict_it(folder: Path) -> None:
+    tabs = known(folder, "Always use tabs, never use spaces.").learning_id
+    spaces = known(folder, "Always use spaces, never use tabs.").learning_id
+    known(folder, MOCK)
+    out = memory(folder, "show", tabs).stdout
+    assert f"\ncontradicts: {spaces}: Always use spaces, never use tabs.\n" in out
+    assert json.loads(memory(folder, "show", spaces, "--json").stdout)["contradicts"] == [tabs]
+
+
+def test_a_long_list_shows_its_first_and_says_how_many_there_are(folder: Path) -> None:
+    words = "abcdefghijklmnopqrstuvwxyz"
+    texts = [f"{a}{b}q {b}{a}z {b}w{a} y{a}{b}" for a in words for b in words][: SHOWN + 3]
+    store_of(folder, "run-x").stage([learning(text, "convention") for text in texts])
+    lines = memory(folder, "list").stdout.splitlines()
+    assert sum(line.startswith("learn-") for line in lines) == SHOWN
+    assert " ".join(lines[2 * SHOWN :]) == (
+        f"{SHOWN + 3} learnings, {SHOWN + 3} of them not proven yet; the first {SHOWN} are shown, "
+        "--all shows every one"
+    )
+    every = memory(folder, "list", "--all").stdout
+    assert every.count("\n    convention, ") == SHOWN + 3
+    assert "are shown" not in every
 
 
 def test_wishes(folder: Path) -> None:

@@ -26,9 +26,9 @@ from tests.waiting import until
 WAITING_AGENT = ("--agent", "command", "--agent-command", "cat >/dev/null; exec sleep 500")
 UNATTENDED = (
     *("--agent", "command", "--agent-command", "cat >/dev/null"),
-    *("--max-iterations", "12", "--detached"),
+    *("--max-iterations", "4", "--detached"),
 )
-"""Achieves nothing, and asks when its iterations come to their end; nobody answers by default."""
+"""Achieves nothing, and asks after iteration 3, near its last; nobody answers by default."""
 
 
 @pytest.fixture(autouse=True)

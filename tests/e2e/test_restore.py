@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -421,6 +422,17 @@ def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:
     restored(ended, said.split()[-1], "--yes")
     assert world(ended) == known
     assert json.loads(here("status", "--json", cwd=ended).stdout)["outcome"] == "completed"
+
+
+def test_the_time_until_a_restore_is_no_time_of_work(ended: Path) -> None:
+    past = read_journal(journal(ended)).events
+    earlier = [e.model_copy(update={"at": e.at - timedelta(hours=1)}) for e in past]
+    journal(ended).write_text("".join(e.model_dump_json() + "\n" for e in earlier))
+    restored(ended, "1", "--yes")
+    done = here("resume", "--headless", "--max-iterations", "9", cwd=ended)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [e["away_s"] > 3600 for e in events(ended, "run_resumed")] == [True]
+    assert events(ended, "run_finished")[-1]["duration_s"] < 600
 
 
 def test_a_run_that_was_killed(ended: Path, before: World) -> None:

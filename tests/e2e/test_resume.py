@@ -79,6 +79,14 @@ def journal(root: Path) -> Path:
     return found
 
 
+def test_a_resume_counts_on_in_plain_lines(limited: Path) -> None:
+    reached = max(e["iteration"] for e in kinds(limited, "iteration_started"))
+    done = here("resume", "--headless", "--max-iterations", str(reached + 1), cwd=limited)
+    counters = [m[1] for line in done.stdout.splitlines() if (m := re.search(r" (\d+)/\d+ ", line))]
+    assert counters
+    assert min(map(int, counters)) == reached
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
     held = "import time; held = bytearray(60 << 20); time.sleep(1.5)"

@@ -167,7 +167,7 @@ def test_the_doctor_says_what_finds_similar_tasks(recorded: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith("embedder ")
     if "built-in" in done.stdout:
-        assert "pip install '.[embeddings]'" in done.stdout
+        assert "uv tool install '.[embeddings]'" in done.stdout
 
 
 def test_the_index_of_a_repository_without_runs_is_nothing_to_commit(git_repo: Path) -> None:

@@ -25,7 +25,7 @@ def test_a_pipe_in_the_place_of_a_file_costs_snapshots_and_not_the_run(git_repo:
     words = ("run", "x", "-c", "false", *agent(MAKES_A_PIPE), "--max-iterations", "2")
     done = run(*words, cwd=git_repo)
     assert done.returncode == 3, done.stdout + done.stderr
-    assert done.stdout.count(f"no snapshot taken: {SENTENCE}") >= 2
+    assert f"no snapshot taken: {SENTENCE}" in done.stdout
     # What comes later says it, too, and does not hang.
     for later in (("resume", "--headless", "--max-iterations", "3"), words):
         done = run(*later, cwd=git_repo)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.decisions.ending import objectives
-from ralph_tui.fleet.plan import Loop, Plan
+from ralph_tui.fleet.plan import Plan
+from ralph_tui.ports.clones import Loop
 from tests.fleet_events import a_loop, a_plan
 from tests.fleet_world import PlayedFleet
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -149,6 +150,14 @@ def test_growth_leaves_the_best_as_old_as_it_was(
                 waited + 1,
             )
             assert abs(history.pace * history.length - pace) < 1e-6
+
+
+@pytest.mark.parametrize("grown", [[95.0], [42.0] * 20])
+def test_growth_makes_no_rise_of_a_gain_that_was_too_small(grown: list[float]) -> None:
+    history = History(0.0)
+    for k, reading in enumerate([40.0, 42.0, *grown], 1):
+        history.add(Sample(k, reading, grew=k > 2, hollow=k > 2))
+    assert (history.rises, history.since_rise) == (1, 1 + len(grown))
 
 
 @given(READINGS, st.floats(0, 100), st.data())

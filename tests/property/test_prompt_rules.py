@@ -109,7 +109,7 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
             iteration=3, approach="pivot", reasoning="No rise for 3 iterations.",
             priorities=list(many),
         ),
-        plan=PlanMade(approach="Work in iterations.", estimated_iterations=4),
+        plan=PlanMade(approach="Work in iterations.", estimated_iterations=4, estimate_from=3),
         learnings=["- (worked before) Run one test at a time."],
     )  # fmt: skip
     return replace(given, **more)

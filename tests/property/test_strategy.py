@@ -1,5 +1,6 @@
 """What holds for every strategy, whatever is read, reported and answered."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -8,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph_tui.events import AgentReported
-from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.control import Budget, Sample, advice
+from ralph_tui.layers.control.tolerance import TOLERANCE
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.intelligence.strategy import LEAST, PRIORITIES, Grounds
 from ralph_tui.layers.oversight import Episode
 from ralph_tui.loop.run import Layers, Rules
+from tests.prompt_reading import control_words
 from tests.world import FakeSession, World
 from tests.world.owner import first
 
@@ -39,13 +42,15 @@ class Seen(NamedTuple):
     episode: Episode | None
     found: Evaluated
     since_new: int
+    start: float
 
 
 @st.composite
 def runs(draw: st.DrawFn, grounds: st.SearchStrategy[Grounds] = GROUNDS) -> list[Seen]:
     most, tests = draw(st.integers(1, 60)), draw(st.one_of(st.none(), st.integers(0, 300)))
     estimated = draw(st.booleans())
-    governor, seen = Governor(draw(READINGS)), list[Seen]()
+    start = draw(READINGS)
+    governor, seen = Governor(start), list[Seen]()
     stretches = st.tuples(READINGS, grounds, st.booleans(), st.booleans(), st.integers(1, 14))
     for reading, known, approved, novel, times in draw(st.lists(stretches, max_size=6)):
         for turn in range(times):
@@ -54,7 +59,7 @@ def runs(draw: st.DrawFn, grounds: st.SearchStrategy[Grounds] = GROUNDS) -> list
             found = governor.take(sample, Budget(most, tests), grounds=known)
             if found.finding and found.finding.opened:
                 governor.answered(approved=approved)
-            seen.append(Seen(k, most, known, episode, found, governor.history.since_new))
+            seen.append(Seen(k, most, known, episode, found, governor.history.since_new, start))
     return seen
 
 
@@ -95,6 +100,22 @@ def test_the_first_row_that_fits_decides_with_a_reason_of_the_programs_own(run: 
         }
         assert set(strategy.priorities) <= foreign
         assert 1 <= strategy.since <= one.k + 1
+
+
+@given(runs())
+def test_an_agent_reads_of_its_work_and_not_of_alarms(run: list[Seen]) -> None:
+    readings = [
+        *(one.start for one in run[:1]),
+        *(100 * one.found.evaluation.signal.completion for one in run),
+    ]
+    for one in run:
+        evaluation = one.found.evaluation
+        said = advice(evaluation.signal, evaluation.alarms, Budget(one.most))
+        for text in (said, one.found.course.strategy.reasoning):
+            assert control_words(text) == []
+            for since in re.findall(r"not risen since (?:iteration (\d+)|the run began)", text):
+                best = readings[int(since or 0)]
+                assert best + TOLERANCE >= max(readings[: one.k + 1])
 
 
 @given(runs())

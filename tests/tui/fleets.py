@@ -10,13 +10,14 @@ from ralph_tui.commands import Command, Present
 from ralph_tui.errors import RalphError
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.plan import Loop, Plan
+from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.ports.source import Asked
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.ports.fleet_source import Asked
+from ralph_tui.fleet.tui.screen import FleetScreen
+from ralph_tui.ports.clones import Loop
 from ralph_tui.sources.live import Live
 from ralph_tui.tui.app import RalphApp, SideScreen
 from ralph_tui.tui.cockpit.recorded import LoopScreen
-from ralph_tui.tui.fleet.screen import FleetScreen
 from tests.fleet_events import START
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, Stopwatch, story

@@ -209,7 +209,7 @@ def test_e_in_the_prompt_asks_for_one_edit_and_takes_it_back() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("8", "e")
         assert driver.sent == [EditPrompt()]
-        await driver.sees("e edit: you see the next prompt before it is sent")
+        await driver.sees("e edit: the next prompt is shown to you before it is sent")
         state = driver.cockpit.state
         driver.inbox.append(PromptEditRequested(seq=state.seq + 1, at=state.at))
         await driver.sees("the next prompt is shown to you before it is sent; press e again to")
@@ -217,6 +217,20 @@ def test_e_in_the_prompt_asks_for_one_edit_and_takes_it_back() -> None:
         assert driver.sent[-1] == EditPrompt(wanted=False)
 
     drive(live(story("running")), look, (80, 24))
+
+
+@pytest.mark.parametrize("name", ["paused", "pause"])
+def test_e_says_when_the_next_prompt_can_be_edited_while_the_run_waits(name: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("escape", "8", "e")
+        await driver.sees(
+            "e edit: the next prompt is composed when the run continues; you can edit"
+        )
+        state = driver.cockpit.state
+        driver.inbox.append(PromptEditRequested(seq=state.seq + 1, at=state.at))
+        await driver.sees("you can edit it then; press e again to")
+
+    drive(live(story(name)), look, (100, 30))
 
 
 def test_e_edits_nothing_when_the_run_is_over() -> None:

@@ -1,5 +1,6 @@
 """Deciding: every key of the question dialog, what it sends, and what is never lost."""
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
 from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionHeld
+from ralph_tui.events.waiting import Takes
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import marks_of
@@ -309,6 +311,22 @@ def test_pasted_lines_stay_lines_however_the_terminal_ends_them(end: str) -> Non
 def test_what_can_be_granted(iterations: int, cents: int) -> None:
     assert granted(f" +{iterations} ") == (iterations, 0.0)
     assert granted(f"${cents / 100:.2f}") == (0, cents / 100)
+    assert granted(f"+{iterations}", "iterations") == (iterations, 0.0)
+    assert granted(f"{cents / 100:.2f}", "money") == granted(f"${cents / 100:.2f}", "money")
+    assert granted(f"{iterations}", "money") == (0, iterations)
+
+
+@pytest.mark.parametrize(
+    ("typed", "takes", "complaint"),
+    [
+        ("$2", "iterations", "“$2” is no number of iterations: write 5"),
+        ("", "iterations", "nothing is written: write 5"),
+        ("much", "money", "“much” is no amount of dollars: write 2.50"),
+    ],
+)
+def test_a_grant_of_one_kind_names_that_kind(typed: str, takes: Takes, complaint: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        granted(typed, takes)
 
 
 @pytest.mark.parametrize("shape", ["lines", "one line"])

@@ -1,6 +1,10 @@
 """Changed files: names first, how many of each category, and what a whole run came to."""
 
+import gc
+import warnings
+
 import pytest
+from textual.worker import WorkerCancelled
 
 from ralph_tui.events import FilesChanged, IterationStarted
 from ralph_tui.events.workspace import CategoryTotal, FileChange
@@ -179,3 +183,20 @@ def test_two_blanks_in_a_name_are_two() -> None:
     name = "docs/two  blanks.md"
     pane = shown([change(name, "added", "docs", 3, 0)], {"docs": 1})
     assert [text_of(row) for row in pane.build(60, 5)] == ["docs/two  blanks.md  +3  new"]
+
+
+def test_a_cockpit_left_before_the_net_change_is_read_prints_no_warning() -> None:
+    async def leave(driver: Driver) -> None:
+        await driver.press("4")
+        await driver.sees("whole run, net")
+        pane = driver.app.screen.query_one(FilesPane)
+        pane._asked.clear()
+        with warnings.catch_warnings(record=True) as printed:
+            warnings.simplefilter("always")
+            pane.changed()
+            with pytest.raises(WorkerCancelled):
+                await pane.workers.wait_for_complete(pane.workers.cancel_node(pane))
+            gc.collect()
+        assert [str(one.message) for one in printed] == []
+
+    drive(live(story("steady"), files=Held()), leave)

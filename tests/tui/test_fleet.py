@@ -5,17 +5,17 @@ from textual import events
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.ports.source import ALL, FLEET, Asked
 from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.tui import bars
+from ralph_tui.fleet.tui.columns import COLUMNS
+from ralph_tui.fleet.tui.keys import KEYS
+from ralph_tui.fleet.tui.table import LoopTable
+from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.keys import Keys
-from ralph_tui.ports.fleet_source import ALL, FLEET, Asked
 from ralph_tui.text.terms import LOOPS, OUTCOMES, PHASES
 from ralph_tui.tui.cockpit.recorded import LoopScreen
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.fleet import bars
-from ralph_tui.tui.fleet.columns import COLUMNS
-from ralph_tui.tui.fleet.keys import KEYS
-from ralph_tui.tui.fleet.table import LoopTable
-from ralph_tui.tui.fleet.view import FleetView, LoopRow
 from ralph_tui.tui.modals.guide import Writing
 from ralph_tui.tui.modals.help import Help
 from tests.fleet_events import a_loop, a_plan, stamped, started

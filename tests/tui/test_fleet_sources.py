@@ -8,26 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.fleet.records.folders import FleetFolder, create_fleet, take_lock
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.adapters.remote.server import Reply, hearing_fleet, serving
-from ralph_tui.cli.fleet.attach import find_shown
 from ralph_tui.commands import Pause
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import Event
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.cli.attach import find_shown
 from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.records.folders import FleetFolder, create_fleet, take_lock
+from ralph_tui.fleet.sources.glance import FollowedFleet
+from ralph_tui.fleet.sources.loop import FleetLoop, opened_loop
+from ralph_tui.fleet.sources.whole import Fleet
 from ralph_tui.fleet.wording import GONE
-from ralph_tui.fleet.work import FleetWork
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
-from ralph_tui.sources.fleet import Fleet
-from ralph_tui.sources.fleet_glance import FollowedFleet
-from ralph_tui.sources.fleet_loop import FleetLoop, opened_loop
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
+from ralph_tui.state.fleet_work import FleetWork
 from tests.tui.driving import story
 from tests.tui.fleets import BEGINS, began, collected, ended, joined, works
 from tests.waiting import until

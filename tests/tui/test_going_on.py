@@ -136,6 +136,22 @@ def test_what_another_terminal_goes_on_with_is_not_begun_twice(tmp_path: Path) -
     drive(driver, look)
 
 
+@pytest.mark.parametrize("key", ["u", "N"])
+def test_the_question_closes_when_another_terminal_goes_on_with_the_run(
+    tmp_path: Path, key: str
+) -> None:
+    driver = with_record(live(story("stuck")), tmp_path, "stuck")
+
+    async def look(driver: Driver) -> None:
+        await driver.press(key)
+        await driver.until(lambda: isinstance(driver.app.screen, Confirm))
+        driver.source.overtaken = driver.source.note = "it goes on in another terminal"
+        await driver.until(lambda: driver.app.screen is driver.cockpit)
+        assert driver.app.onward is None
+
+    drive(driver, look)
+
+
 def test_the_report_is_read_and_written_from_there(tmp_path: Path) -> None:
     driver = with_record(live(story("steady")), tmp_path, "steady")
 

@@ -1,7 +1,7 @@
 """Home: what its rows say at each size, what its keys do, and what it reads."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from textual import events
@@ -167,7 +167,7 @@ def test_the_help_has_every_key_and_leads_back() -> None:
             "start a run: a form",
             "search all runs here",
             "⊗        aborted",
-            "its word stands beside it",
+            "live: its word is beside",
         ):
             assert words in home.page
         await home.press("end")
@@ -389,3 +389,16 @@ def test_it_is_said_at_once_that_the_form_opens_and_what_is_typed_behind_it_is_i
 
     at_home(story, home)
     assert len(seen) == 1
+
+
+def test_keys_typed_at_once_after_the_key_of_the_form_reach_the_form() -> None:
+    async def type_at_once(home: HomeDriver) -> None:
+        for key in ("n", "q", "u", "D", "tab", "tab", "x"):
+            home.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await home.until(lambda: isinstance(home.app.screen, NewRun))
+        form = cast("NewRun", home.app.screen)
+        await home.until(lambda: form.page.command.value.endswith("x"))
+        assert form.page.objective.text == "quD"
+        assert home.chosen is None
+
+    at_home(type_at_once, HomeDriver(DONE))

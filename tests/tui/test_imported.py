@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.importers import find_imported
 from ralph_tui.analysis.verdict import verdict
+from ralph_tui.importers import find_imported
 from ralph_tui.sources.found import read_run
 from ralph_tui.sources.recorded import opened
 from ralph_tui.state import RunState

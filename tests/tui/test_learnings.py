@@ -327,6 +327,17 @@ def test_other_words_are_sent_and_a_draft_is_kept() -> None:
     drive(live(story("taught")), look)
 
 
+def test_the_question_closes_when_the_learning_was_deleted_elsewhere() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "down", "enter", "x")
+        assert isinstance(driver.app.screen, Confirm)
+        recorded(driver, changed(FIXTURES.learning_id, "delete"))
+        await driver.until(lambda: driver.app.screen is driver.cockpit)
+        assert driver.sent == []
+
+    drive(live(story("taught")), look)
+
+
 def test_deleting_asks_first() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("5", "down", "enter", "x")

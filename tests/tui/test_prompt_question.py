@@ -3,7 +3,8 @@
 from ralph_tui.commands import Answer, Hold
 from ralph_tui.events import Event
 from ralph_tui.events.waiting import Topic
-from ralph_tui.loop.steps.prompting import ABORT, EDIT, SEND
+from ralph_tui.loop.steps.offers import ABORT
+from ralph_tui.loop.steps.prompting import EDIT, SEND
 from tests.tui.driving import Driver, drive, live
 from tests.tui.test_decisions import area, opened
 from tests.world.decisions import question

@@ -29,6 +29,10 @@ def screen(driver: Driver) -> SearchScreen:
 async def looks_for(driver: Driver, words: str, sees: str) -> None:
     await driver.press("slash")
     await driver.until(lambda: isinstance(driver.app.screen, SearchScreen))
+    await types(driver, words, sees)
+
+
+async def types(driver: Driver, words: str, sees: str) -> None:
     await driver.press(*(("space" if c == " " else c) for c in words))
     # Part of the words may have been looked for before, and found as many places.
     search = driver.app.screen
@@ -125,8 +129,8 @@ def test_what_cannot_be_opened_or_searched_says_why() -> None:
         await looks_for(driver, "broken", "the index cannot be read: ralph-tui rebuild")
         await driver.press("enter")
         await driver.sees("there is nothing to open")
-        await driver.press(*["backspace"] * 6, *"test")
-        await driver.sees("4 places")
+        await driver.press(*["backspace"] * 6)
+        await types(driver, "test", "4 places")
         await driver.press("down", "down", "enter")
         await driver.sees("no run's record has it any more")
         await driver.press("down", "enter")

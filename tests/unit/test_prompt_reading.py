@@ -1,6 +1,6 @@
 """The reader of prompts finds what it is there to find."""
 
-from tests.prompt_reading import contradictions, repeated
+from tests.prompt_reading import contradictions, control_words, repeated
 
 ALARM = "No rise for 3 iterations; this run's longest wait was 1."
 
@@ -25,3 +25,9 @@ def test_praise_of_a_rise_that_is_none_and_of_a_pace_that_will_not_do_is_found()
     assert contradictions(text.format("improving", 5)) == ["a pace that will not do is praised"]
     (found,) = contradictions(text.format("flat", 3))
     assert "does not rise" in found
+
+
+def test_the_terms_of_an_alarm_are_found() -> None:
+    assert control_words(ALARM) == ["rise for", "longest wait"]
+    assert control_words("OSCILLATING: Completion goes up and down.") == ["OSCILLATING"]
+    assert control_words("Completion has not risen since iteration 3.") == []

@@ -20,7 +20,7 @@ NO_WORDS = (
 )
 """What holds texts that nobody reads as ours."""
 SAID_SO = {
-    "hook/words.py": "a line that programs read",
+    "hooks/program/words.py": "a line that programs read",
     "loop/steps/asking.py": "what the agent is told, whose owner you are",
 }
 

@@ -52,6 +52,7 @@ CHOICES = asked(
 
 def at_work() -> Recorder:
     run = Recorder(10, permissions="ask")
+    run.world.host.record = run.add  # several questions keep names of their own
     run.baseline(0)
     run.iterations(30)
     run.open(2)
@@ -63,8 +64,7 @@ def ask(run: Recorder, request: AgentAsked) -> None:
     """The agent asks, and the desk its owner."""
     run.add(ToolStarted(iteration=2, tool_id="t", tool=request.tool, summary=request.input), 4)
     run.add(request)
-    for event in AgentQuestions(2, run.iteration.run, run.iteration.desk).watch():
-        run.add(event)
+    AgentQuestions(2, run.iteration.run, run.iteration.desk).watch()
 
 
 def answer(run: Recorder, word: str, by: str = "you", text: str = "", seconds: float = 20) -> None:

@@ -28,8 +28,8 @@ from ralph_tui.loop.steps.offers import (
     CONTINUE,
     DECLINE,
     EDIT,
-    EXTEND,
     GUIDE,
+    extend,
     roll_back,
 )
 from tests.world.recorder import Recorder
@@ -183,7 +183,7 @@ def pause() -> list[Event]:
             text=reason,
             evidence=["recommended: give it a smaller goal", "recommended: restore the best point"],
             rollback=LATER,
-            options=[CONTINUE, GUIDE, EXTEND, *roll_back(LATER, instructs=False), ABORT],
+            options=[CONTINUE, GUIDE, extend("more"), *roll_back(LATER, instructs=False), ABORT],
             deadline=None,
         )
     )
@@ -205,7 +205,7 @@ def criterion() -> list[Event]:
             "criterion",
             text="The agent promises that this holds: the parser reads every file in samples/.",
             evidence=["the agent says: all 41 samples parse, the last two needed a new token"],
-            options=[judging.YES, judging.NO, judging.GUIDE, judging.ABORT],
+            options=[judging.YES, judging.NO, judging.GUIDE, ABORT],
             default="no",
         )
     )
@@ -278,7 +278,7 @@ def nasty() -> list[Event]:
     )
     run.add(EscalationDelivered(escalation_id=long, channel=long, ok=False, text=long))
     run.add(CommandRefused(command=long, reason=long))
-    kinds = (APPROVE, EDIT, DECLINE, GUIDE, EXTEND, ABORT)
+    kinds = (APPROVE, EDIT, DECLINE, GUIDE, extend("more"), ABORT)
     options = [
         Option(key=option.key, answer=option.answer, verb=HOSTILE * 20, takes=option.takes)
         for option in (*kinds, *roll_back(BEST, instructs=True))

@@ -35,6 +35,8 @@ class FakeHost:
         """Given out one by one when nothing else is there: commands that come while waiting."""
         self.hangs: Callable[[str], bool] = lambda name: False
         """Which jobs, by name, never end."""
+        self.record: Callable[[Event], object] = lambda event: None
+        """What becomes of an event."""
 
     def start(self, name: str, work: Callable[[], object]) -> Job:
         job = Job(name)

@@ -2,7 +2,6 @@
 the loop decides is the loop's own, and every moment is known.
 """
 
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -84,6 +83,7 @@ class Recorder:
         self.world = World([], began=START, **asked_for | fields)
         self.loop = self.world.loop
         self.iteration = self.loop.iteration
+        self.world.host.record = self._said
         self.snapshots = 0
         self.add(self.loop.start)
 
@@ -106,11 +106,10 @@ class Recorder:
         self.wait(seconds=after)
         self.world.record(event)
 
-    def tell(self, steps: Iterable[Event]) -> None:
+    def _said(self, event: Event) -> None:
         """Record what the loop itself says; a question is called q1."""
-        for event in steps:
-            asks = isinstance(event, QuestionAsked)
-            self.add(event.model_copy(update={"question_id": "q1"}) if asks else event)
+        asks = isinstance(event, QuestionAsked)
+        self.add(event.model_copy(update={"question_id": "q1"}) if asks else event)
 
     def step(self, iteration: int, step: int) -> None:
         """The loop enters a step."""
@@ -215,10 +214,10 @@ class Recorder:
         """Steps 3 to 10: the prompt is written, a session starts."""
         self.add(IterationStarted(iteration=k, max_iterations=self.world.state.run.max_iterations))
         self.step(k, 3)
-        self.tell(self.iteration.strategist.plan(k))
+        self.iteration.strategist.plan(k)
         for step in (4, 5, 6, 7, 8):
             self.step(k, step)
-        self.tell(self.iteration.strategist.before(k))
+        self.iteration.strategist.before(k)
         self.step(k, 9)
         evaluation = self.iteration.governor.evaluation
         self.add(
@@ -295,11 +294,11 @@ class Recorder:
         """Steps 10 to 17: the session ends, and what it came to is measured and recorded."""
         self.end_session(k, points, cost_usd)
         self.gate(k, points)
-        self.tell(self.iteration.strategist.after(k))
+        self.iteration.strategist.after(k)
         self.step(k, 12)
-        self.tell(self.iteration.detector.detect(k))
+        self.iteration.detector.detect(k)
         self.step(k, 17)
-        self.add(self.iteration.recorder.record(k))
+        self.add(self.iteration.recorder.finished(k))
 
     def end_session(self, k: int, points: float, cost_usd: float | None = 0.26) -> None:
         """The agent reports and ends its turn; step 11 begins."""
@@ -331,9 +330,9 @@ class Recorder:
     def silence(self, k: int) -> None:
         """Ten minutes without a sign of life; the watchdog asks."""
         watchdog = Watchdog(k, self.iteration.run, self.iteration.desk)
-        self.tell(watchdog.watch())  # what was heard last
+        watchdog.watch()  # what was heard last
         self.wait(minutes=10)
-        self.tell(watchdog.watch())
+        watchdog.watch()
 
     def iterations(self, *series: float, first: int = 1) -> None:
         """Whole iterations, which end at these completions."""
@@ -344,4 +343,4 @@ class Recorder:
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """Close the run as the loop does."""
-        self.tell(self.loop.close(outcome, reason))
+        self.loop.close(outcome, reason)

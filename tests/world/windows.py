@@ -22,7 +22,8 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.events.context import FileInProgress, Level
-from ralph_tui.loop.steps.prompting import ABORT, EDIT, SEND
+from ralph_tui.loop.steps.offers import ABORT
+from ralph_tui.loop.steps.prompting import EDIT, SEND
 from tests.world.recorder import WORDS, WORK, Recorder
 from tests.world.stories import kept
 

@@ -27,6 +27,7 @@ from tests.world.host import BEGAN, FakeHost
 from tests.world.outreach import FakeOutreach
 from tests.world.owner import Reply
 from tests.world.records import FakeRecords
+from tests.world.turns import Turns
 from tests.world.worktree import FakeGate, FakeWatcher, FakeWorkspace
 
 E = TypeVar("E", bound=Event)
@@ -124,10 +125,15 @@ class World:
             raise self.traces
         return self.traces
 
-    def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:
-        """The run, or these events of it, each recorded as the engine would."""
-        for event in events or self.loop.run():
-            yield self.record(event)
+    def steps(self, run: Callable[[], None] | None = None) -> Iterator[Event]:
+        """The run, or this part of it, event by event: it waits until the next one is asked for."""
+        turns = Turns()
+
+        def record(event: Event) -> None:
+            turns.give(self.record(event))
+
+        self.host.record = record
+        yield from turns.of(run or self.loop.run)
 
     def record(self, event: Event) -> Event:
         """Stamp an event, keep it, and fold it into the state."""
@@ -142,15 +148,20 @@ class World:
         """The whole run, whose owner answers nothing."""
         return self.play(lambda asked: None)
 
-    def play(self, reply: Reply, events: Iterator[Event] | None = None) -> "World":
-        """The whole run, or these events of it; `reply` is what the owner does about a question."""
-        for event in self.steps(events):
-            if isinstance(event, QuestionAsked):
-                command = reply(event)
+    def play(self, reply: Reply, run: Callable[[], None] | None = None) -> "World":
+        """The whole run, or this part of it; `reply` is what the owner does about a question."""
+
+        def record(event: Event) -> None:
+            stamped = self.record(event)
+            if isinstance(stamped, QuestionAsked):
+                command = reply(stamped)
                 if command is not None:
                     self.host.inbox.append(command)
             if len(self.events) > 20_000:
                 raise AssertionError("the run does not end")
+
+        self.host.record = record
+        (run or self.loop.run)()
         return self
 
     def kinds(self, *of: str) -> list[str]:

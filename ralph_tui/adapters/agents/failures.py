@@ -148,6 +148,11 @@ class FailedCall:
     said: str = ""
     """What was said of it, shortly."""
 
+    @property
+    def trouble(self) -> Limit:
+        """What it says of the service while the agent tries again, as `AgentNoted.service`."""
+        return self.limit or "outage"
+
 
 def failed_call(error: str, status: object) -> FailedCall | None:
     """What its class and its HTTP status say; None when they say nothing."""

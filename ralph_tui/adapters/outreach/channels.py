@@ -8,7 +8,7 @@ from ralph_tui.adapters.outreach.channel import Channel, ChannelContext
 from ralph_tui.adapters.outreach.tracker import Tracker
 from ralph_tui.adapters.outreach.webhook import Webhook
 from ralph_tui.config.settings import OutreachSettings
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import UsageError, install_hint
 
 CHANNELS: tuple[Callable[[ChannelContext], Channel | None], ...] = (
     Webhook.from_settings,
@@ -29,7 +29,6 @@ def build_channels(
     channels = [channel for channel in built if channel is not None]
     if channels and find_spec("httpx") is None:
         raise UsageError(
-            "the outreach settings need httpx, which is not installed: "
-            "in the clone of ralph-tui: pip install '.[notify]'"
+            "the outreach settings need httpx, which is not installed: " + install_hint("notify")
         )
     return channels

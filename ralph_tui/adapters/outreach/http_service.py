@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ralph_tui import __version__
+from ralph_tui.errors import install_hint
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.secrets import HIDDEN
@@ -117,7 +118,7 @@ class HttpService:
             import httpx  # noqa: PLC0415  only who sends something pays for it
         except ImportError as error:
             raise UndeliveredError(
-                "httpx is not installed: in the clone of ralph-tui: pip install '.[notify]'", "mend"
+                f"httpx is not installed; {install_hint('notify')}", "mend"
             ) from error
         for name in ("httpx", "httpcore"):  # their log lines hold addresses and headers
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,8 +1,9 @@
 """How much of the time may go into looking through what somebody else prints.
 
 Secrets are looked for in all of it, and who prints without end must not take the run's time: there
-are `RESERVE_S` seconds at once, and `SHARE` of the time that passes. What to do with what comes
-beyond, the reader of the stream decides.
+are `RESERVE_S` seconds of a processor at once, and `SHARE` of the time that passes. Waiting for a
+busy processor is no work: else much output would be lost on a loaded machine. What to do with what
+comes beyond, the reader of the stream decides.
 """
 
 import time
@@ -36,11 +37,11 @@ class BoundedWork:
     @contextmanager
     def working(self) -> Iterator[None]:
         """The work."""
-        before = time.monotonic()
+        before = time.thread_time()
         try:
             yield
         finally:
-            self._count(time.monotonic() - before)
+            self._count(time.thread_time() - before)
 
     def _count(self, worked_s: float) -> None:
         now = time.monotonic()

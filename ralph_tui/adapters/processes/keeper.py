@@ -50,8 +50,9 @@ DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 RESTORED = (*DEAF_TO, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
 ADOPTS = "ralph-tui-adopts"
-"""Of a file in memory, inherited by nobody: runs work below whoever has it open."""
+"""Name of a memory file that a process has open while it adopts orphans: its children do not."""
 _signs: list[int] = []
+"""The descriptor of that file, if it is open."""
 
 
 class Entry:
@@ -349,7 +350,7 @@ def say(status: int, line: str) -> None:
 def adopt_orphans(*, adopt: bool = True) -> None:
     """Processes whose parent dies become children of this one (Linux), or do so no more.
 
-    Meanwhile it has a file named `ADOPTS` open, for all to see.
+    While they do, it has a memory file named `ADOPTS` open, by which others know it.
     """
     if sys.platform != "linux":
         return

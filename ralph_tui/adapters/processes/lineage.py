@@ -56,6 +56,16 @@ def belongs_to_run(line: tuple[Entry, ...]) -> bool:
     return marked or any(map(_adopts, line[1:]))
 
 
+def started_by_run(starter: int = 0) -> bool:
+    """Whether a run or fleet has started this process, or `starter`, a process above it.
+
+    A fleet's host starts and resumes the runs of its loops; none has started the host.
+    """
+    line = lineage(os.getpid())
+    first = next((place for place, entry in enumerate(line) if entry.pid == starter), 0)
+    return bool(line) and (bears_mark(line[first]) or belongs_to_run(line[first:]))
+
+
 def is_still(line: tuple[Entry, ...]) -> bool:
     """Whether all of them are alive, and above one another."""
     return bool(line) and _names(lineage(line[0].pid)) == _names(line)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.runs import RecordedRun, nothing_recorded
 from ralph_tui.adapters.records.status import newer_of
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
@@ -98,10 +98,7 @@ def _folder_of(root: Path, name: str) -> Path:
             if folder.is_dir() and not folder.is_symlink():
                 return folder
     if not tasks.is_dir():
-        raise UsageError(
-            f"no task was recorded in {root} yet; start one with 'ralph-tui run' "
-            "or see 'ralph-tui demo'"
-        )
+        raise UsageError(nothing_recorded(root, "task"))
     raise UsageError(
         f"there is no task '{one_line(name)[:80]}' here; 'ralph-tui history' lists those there are"
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.folders import named_path, numbered, ralph_folder
 from ralph_tui.errors import UsageError, why
+from ralph_tui.extensions import COMMANDS, is_there
 from ralph_tui.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
@@ -20,6 +21,8 @@ HOOKED = "hooks"
 """The folder of the loops that hooks have recorded, and what they are called by."""
 HEARD_S = 900.0
 """Of such a loop: a tool may take ten minutes, and nothing is heard of its session meanwhile."""
+NAMED = 5
+"""Fleets that are named where there is no run, the newest."""
 STATUS_VERSION = 2
 """Of the fields of ``status.json``: an older file is folded from the journal again."""
 
@@ -82,17 +85,48 @@ def find_runs(root: Path) -> Iterator[RecordedRun]:
                 yield RecordedRun(attempt / "events.jsonl")
 
 
+def fleet_folders(root: Path) -> list[Path]:
+    """The folders of all fleets of a repository that have a journal, in their order.
+
+    None where the extension is missing whose commands show them.
+    """
+    if not is_there(COMMANDS["fleet"]):
+        return []
+    folders = numbered(ralph_folder(root) / "fleets")
+    return [folder for folder in folders if (folder / "events.jsonl").exists()]
+
+
+def nothing_recorded(root: Path, what: str = "run") -> str:
+    """Why there is no run to show, and what there is."""
+    fleets = [folder.name for folder in fleet_folders(root)]
+    if not fleets:
+        return (
+            f"no {what} was recorded in {root} yet; start one with 'ralph-tui run' "
+            "or see 'ralph-tui demo'"
+        )
+    more = "..., " if len(fleets) > NAMED else ""
+    return (
+        f"{root} has runs of fleets only ({more}{', '.join(fleets[-NAMED:])}): see them with "
+        "'ralph-tui fleet status' or 'ralph-tui fleet attach'"
+    )
+
+
 def recorded_run_ids(root: Path) -> frozenset[str]:
     """The ids of all runs of a worktree; to the holder of its lock all of them are over."""
-    ids = set()
+    return frozenset(run_names(root))
+
+
+def run_names(root: Path) -> dict[str, str]:
+    """The names of all runs of a worktree (``task-001/002``) by their ids."""
+    names = {}
     for run in find_runs(root):
         try:
             with reading(run.journal) as file:
                 first = parse_json(file.readline(1 << 20))
-            ids.add(str(first["run_id"]))
+            names[str(first["run_id"])] = run.name
         except (OSError, ValueError, KeyError, TypeError):
             continue
-    return frozenset(ids)
+    return names
 
 
 def find_hooked(root: Path) -> Iterator[RecordedRun]:
@@ -121,10 +155,7 @@ def resolve_run(root: Path, name: str | None, *, hooked: bool = False) -> Record
     if name is None:
         newest = newest_run(root, hooked=hooked)
         if newest is None:
-            raise UsageError(
-                f"no run was recorded in {root} yet; start one with 'ralph-tui run' "
-                "or see 'ralph-tui demo'"
-            )
+            raise UsageError(nothing_recorded(root))
         return newest
     found = _named(root, name)
     if found.hooked and not hooked:
@@ -152,5 +183,11 @@ def _named(root: Path, name: str) -> RecordedRun:
     matches = [run for run in runs if name in (run.name, run.name.split("/")[0])]
     if matches:
         return matches[-1]
-    known = ", ".join(run.name for run in runs) or "none yet"
-    raise UsageError(f"there is no run '{one_line(name)}' here; known runs: {known}")
+    if name in [folder.name for folder in fleet_folders(root)]:
+        raise UsageError(
+            f"{name} is a fleet, not a run: see it with 'ralph-tui fleet status {name}' or "
+            f"'ralph-tui fleet attach {name}'"
+        )
+    known = ", ".join(run.name for run in runs)
+    why_not = f"known runs: {known}" if known else nothing_recorded(root)
+    raise UsageError(f"there is no run '{one_line(name)}' here; {why_not}")

@@ -5,7 +5,9 @@ Rule: it is a convenience. Whatever is wrong with it, nothing was seen yet, and 
 
 import os
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -28,6 +30,23 @@ def write_seen(records: Path, run: str, seen: Seen) -> None:
     """Put it down; where that cannot be done, it is left."""
     with suppress(OSError):
         write_text(_place(records, run), _FORM.dump_json(seen).decode() + "\n", durable=False)
+
+
+def seen_in(status: dict[str, Any], now: datetime) -> Seen:
+    """As `seen_of`, of the run's status."""
+    over = status["outcome"] is not None
+    return Seen(
+        run=str(status["run_id"] or ""),
+        seq=int(status["seq"] or 0),
+        at=now,
+        iterations=len(status["completions"] or []),
+        completion=status["completion"],
+        passed=status["passed"],
+        cost_usd=float(status["cost_usd"] or 0.0),
+        denied=int(status["denied"] or 0),
+        over=over,
+        lost=not over and not status["alive"],
+    )
 
 
 def _place(records: Path, run: str) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ralph_tui.adapters.records.folders import from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
@@ -15,12 +15,11 @@ from ralph_tui.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import PROCESS_GONE
+from ralph_tui.text.terms import NO_END, PROCESS_GONE
 
 if TYPE_CHECKING:
     from ralph_tui.events import Event
 
-NO_END = "no end was recorded"
 COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was recorded"
 FLEET_GONE = "its fleet does not run; ralph-tui fleet resume goes on with it"
 EVERY_VERSION = 1
@@ -31,6 +30,9 @@ PARSED_BYTES = 4_000_000
 """Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
 
 
+T = TypeVar("T")
+
+
 class Known(dict[str, Any]):
     """Fields that are known; any other is None."""
 
@@ -38,7 +40,7 @@ class Known(dict[str, Any]):
         return None
 
 
-def told(run: RecordedRun, words: Callable[["Known"], str]) -> str:
+def told(run: RecordedRun, words: Callable[["Known"], T]) -> T:
     """What `words` makes of its status.
 
     The agent can write the file: where it holds what is no status, the journal is folded.
@@ -57,25 +59,35 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> Known:
     status = _known((not from_journal and _projection(run.status)) or _folded(run))
     if run.hooked:
         return _of_hooked(run, status)
-    owner = worker(run.lock) if status["outcome"] is None else None
-    fleet = run.fleet
-    mine = fleet is not None and owner is not None and owner.run == fleet.name
-    alive = mine or (owner is not None and owner.run_id == status["run_id"])
+    alive = status["outcome"] is None and has_process(run, status["run_id"])
     status["alive"] = alive
     status["run"] = status["run"] or run.name
     status["journal"] = str(run.journal)
-    if status["outcome"] is None and not alive and fleet is not None:
-        status["phase"], status["reason"] = "unheard", FLEET_GONE
-    elif status["outcome"] is None and not alive and worktree_around(run.folder) is None:
-        status["phase"], status["reason"] = "unheard", COPIED
-    elif status["outcome"] is None and not alive:
-        status["phase"] = "died"
+    if status["outcome"] is None and not alive:
+        status["phase"], status["reason"] = endless(run)
+    if status["phase"] == "died":
         # Written once a second while it lived: better than its last event, which may be hours old.
         with suppress(OSError):
             written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
             status["updated"] = written.isoformat(timespec="seconds")
-        status["reason"] = PROCESS_GONE
     return status
+
+
+def has_process(run: RecordedRun, run_id: str | None) -> bool:
+    """True if a process works on the run, or on the fleet whose loop it is."""
+    owner, fleet = worker(run.lock), run.fleet
+    if owner is None:
+        return False
+    return owner.run_id == run_id or (fleet is not None and owner.run == fleet.name)
+
+
+def endless(run: RecordedRun) -> tuple[str, str]:
+    """Phase and reason of a run without a process and without an end."""
+    if run.fleet is not None:
+        return "unheard", FLEET_GONE
+    if worktree_around(run.folder) is None:
+        return "unheard", COPIED
+    return "died", PROCESS_GONE
 
 
 def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> Known:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ralph_tui.adapters.records.context_status import context_status
 from ralph_tui.adapters.records.runs import STATUS_VERSION
+from ralph_tui.analysis.next_steps import promise_instead
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.layers.control import push_words
 from ralph_tui.state import RunState
@@ -55,6 +56,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "origin": state.gate.origin,
         "held": run.held,
         "stale": state.oversight.stale,
+        "again": promise_instead(state),
         "passed": run.passed,
         "total": run.total,
         "best": run.best,
@@ -72,6 +74,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "interventions": len(_acted(state)),
         "strategy": _strategy(state),
         "tokens": run.tokens,
+        "tokens_partial": run.tokens_partial,
         "cost_usd": run.cost_usd if run.cost_known else None,
         "cost_estimated": run.cost_estimated,
         "model_help": _model_help(state),
@@ -80,7 +83,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "waiting": _waiting(state),
         "refused": _refused(state, now or state.at),
         "question": _question(state),
-        "denied": state.run.denied,
+        "denied": state.needs.denials,
         "left_open": state.needs.left_open.text if state.needs.left_open else "",
         "guidance_queued": len(state.guidance.queued),
         "guidance_unsent": unsent_words(item.text for item in state.guidance.queued) if end else "",
@@ -126,6 +129,7 @@ def _intervention(state: RunState) -> dict[str, Any] | None:
         "iteration": made.iteration,
         "level": made.level,
         "about": made.about,
+        "reason": made.reason,
         "decision": made.decision,
         "points": effect,
     }

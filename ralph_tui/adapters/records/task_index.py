@@ -22,6 +22,8 @@ from ralph_tui.text.sanitize import clip, one_line
 
 _FILES = ("metadata.json", "summary.json", "trajectory.json")
 """Of a task: what its row is made of."""
+_VAGUE = ("success", "failure", "timeout")
+"""Last outcomes as older versions wrote them."""
 DESCRIPTION = 160
 """Characters of a description that a row keeps."""
 
@@ -220,7 +222,9 @@ class TaskIndex:
         named = isinstance(attempts, list) and all(
             isinstance(each, dict) and "agent" in each for each in attempts
         )
-        if named and len(found) == len(_FILES):
+        # Nor did they tell a run that was stopped or aborted from one that failed.
+        vague = found.get("summary.json", {}).get("last_outcome") in _VAGUE
+        if named and not vague and len(found) == len(_FILES):
             return found
         from ralph_tui.adapters.records.aiwg.tasks import fold_task  # noqa: PLC0415  the rare case
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import number_of
 
-VERSION = 2
+VERSION = 3
 
 
 class TaskRow(NamedTuple):
@@ -29,7 +29,7 @@ class TaskRow(NamedTuple):
     """ISO-8601, UTC."""
     updated: str
     last_outcome: str = ""
-    """How its last attempt ended: success, failure, timeout; empty: no attempt has."""
+    """Outcome of the newest attempt, as in `RunFinished`; empty: it has not ended."""
 
 
 _NUMBERS: dict[str, frozenset[type[object]]] = {

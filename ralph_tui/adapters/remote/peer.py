@@ -82,6 +82,15 @@ class Peer:
         return Speaker(name_of(self._pid), terminal is not None and terminal.in_front and outside)
 
 
+def opener_of(descriptor: int) -> int:
+    """The process that has made the other end of this inherited socket; 0 where it is none."""
+    try:
+        with socket.socket(fileno=os.dup(descriptor)) as connection:
+            return max(0, _credentials(connection)[0])
+    except OSError:
+        return 0
+
+
 def _inside(line: tuple[Entry, ...]) -> bool:
     """Whether a run has started it: this process, which hosts one, or any other."""
     me = os.getpid()

@@ -14,14 +14,12 @@ from typing import Any, Final
 from platformdirs import user_cache_path
 
 from ralph_tui.adapters.search.embedder import Embedder, Vector
+from ralph_tui.errors import install_hint
 from ralph_tui.text.sanitize import shorten
 
 LIBRARY: Final = "fastembed"
 MODEL: Final = "BAAI/bge-small-en-v1.5"
 """384 numbers for a text, 67 MB, made for short English texts."""
-INSTALL: Final = (
-    "in the clone of ralph-tui, pip install '.[embeddings]' brings an embedder that was trained"
-)
 FETCH: Final = "ralph-tui doctor --embedder fetches it"
 
 
@@ -49,7 +47,7 @@ def trained_embedder(*, fetch: bool = False) -> tuple[Embedder | None, str]:
     `fetch`: its model may be downloaded. Loading it takes seconds; it is loaded once.
     """
     if find_spec(LIBRARY) is None:
-        return None, f"{LIBRARY} is not installed: {INSTALL}"
+        return None, f"{LIBRARY} is not installed: {install_hint('embeddings')}"
     try:
         model = import_module(LIBRARY).TextEmbedding(
             model_name=MODEL, cache_dir=str(models_folder()), local_files_only=not fetch

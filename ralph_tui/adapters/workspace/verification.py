@@ -5,9 +5,12 @@ import os
 import select
 import threading
 import time
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from fcntl import ioctl
 from pathlib import Path
+from termios import FIONREAD
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH
 from ralph_tui.adapters.processes.capture import CappedLog, shorten
@@ -30,9 +33,6 @@ DOUBT = (
     "counted; see what prints it."
 )
 POLL_MS = 50
-STRAY_S = 1.0
-"""Seconds that output is still read when the command and all below it are gone, and yet another
-process (a service that it spoke to) holds its pipe."""
 
 CountTests = Callable[[Iterable[str]], Counts | None]
 
@@ -146,24 +146,26 @@ class ShellGate:
         poller = select.poll()
         poller.register(pipe, select.POLLIN)
         late = False
-        ended: float | None = None
-        while True:
+        rest: int | None = None
+        """Bytes that the command had written when it ended, and that are still to be read."""
+        while rest is None or rest > 0:
             if late or self._cancelled:
                 output.hurry()
-            readable = poller.poll(POLL_MS)
-            if readable:
+            data = b""
+            if poller.poll(POLL_MS):
                 data = os.read(pipe, CHUNK)
                 if not data:
                     break
                 output.write(data)
-            now = time.monotonic()
-            if child.poll() is not None:
-                ended = ended or now
-                if not readable or now - ended > STRAY_S:
-                    return late
-            elif now > deadline and not late:
+            if rest is not None:
+                rest -= len(data)
+            elif child.poll() is not None:
+                rest = _unread(pipe)
+            elif time.monotonic() > deadline and not late:
                 late = True
                 child.stop()
+        else:
+            return late
         try:
             child.wait(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
@@ -212,6 +214,14 @@ class ShellGate:
                 "make its file executable, or correct the command."
             )
         return ""
+
+
+def _unread(pipe: int) -> int:
+    """Bytes that wait in it. What another process, a service that was spoken to, writes later is
+    none of the command's."""
+    size = array("i", [0])
+    ioctl(pipe, FIONREAD, size)
+    return size[0]
 
 
 def _widen(pipe: int) -> None:

@@ -10,13 +10,20 @@ from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.report.sections import FIRST, REVIEW, SECTIONS
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.analysis.verdict.holds import ENDLESS
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.state.roster_wording import untold_words, worked_words
-from ralph_tui.text.format import count, duration, ending_reason, help_words, money, percent
-from ralph_tui.text.terms import OUTCOMES, permission_words
+from ralph_tui.text.format import (
+    count,
+    duration,
+    ending_reason,
+    help_words,
+    money,
+    percent,
+    token_count,
+)
+from ralph_tui.text.terms import NO_END, OUTCOMES, permission_words
 
 _COSTS = (
     "Completion",
@@ -48,6 +55,8 @@ class Circumstances:
     """How many of its snapshots the repository still has; None where there is none to ask."""
     changes: Sequence[FileChange] | None = None
     """What differs between its first snapshot and its last; None where that cannot be told."""
+    endless: tuple[str, str] = ("died", NO_END)
+    """Phase and reason of a run without a process and without an end."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:
@@ -106,7 +115,8 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
         else:
             lines.append(escaped(verdict(told.state, told.state.at, recorded=True).text))
     else:
-        lines[0] += f" in iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
+        where = f"iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
+        lines[0] += f" {circumstances.endless[1]}. The record stops in {where}"
     lines += [escaped(problem) for problem in circumstances.problems]
     if tool := told.state.foreign.tool:
         lines.append(
@@ -129,9 +139,7 @@ def _end(told: Material, circumstances: Circumstances) -> str:
         return "Crashed, by a bug of ralph-tui:"
     if circumstances.alive:
         return "Still running:"
-    if told.started.imported:
-        return ENDLESS.text.capitalize()
-    return "No end was recorded: the record stops"
+    return circumstances.endless[0].capitalize() + ":"
 
 
 def _facts(told: Material, names: Sequence[str] = ()) -> str:
@@ -142,7 +150,7 @@ def _facts(told: Material, names: Sequence[str] = ()) -> str:
         ("Time", f"{duration(told.seconds)}{_waited(told)}, {told.began_at} to {told.ended_at}"),
         ("Cost", _cost(told)),
         ("Model help", _model_help(told)),
-        ("Tokens", f"{run.tokens:,}" if run.tokens else ""),
+        ("Tokens", token_count(run.tokens, partial=run.tokens_partial) if run.tokens else ""),
         ("Tools", _tools(told)),
         ("Agent", _agents(told)),
         ("Worked", "; ".join(map(escaped, worked_words(told.state.roster.worked)))),
@@ -243,7 +251,7 @@ def _tools(told: Material) -> str:
     if not told.tells_tools:
         return ""
     errors = f", {agent.tool_errors} failed" if agent.tool_errors else ""
-    denied = f", {told.state.run.denied} denied" if told.state.run.denied else ""
+    denied = f", {told.state.needs.denials} denied" if told.state.needs.denials else ""
     return f"{count(agent.tool_calls, 'call')}{errors}{denied}"
 
 

@@ -12,7 +12,7 @@ from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.analysis.report.requests import Request
 from ralph_tui.state import IterationSpan
-from ralph_tui.text.format import count, duration, percent, signed, with_lines
+from ralph_tui.text.format import count, duration, percent, signed, token_count, with_lines
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
 
 MOST_FILES = 10
@@ -72,7 +72,7 @@ def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]
         *first,
         *times,
         told.cost(done.cost_usd, estimated=told.is_estimated(span)),
-        f"{done.tokens:,}" if done.tokens else "—",
+        token_count(done.tokens, partial=span.tokens_partial) if done.tokens else "—",
         f"{done.tool_calls}{errors}" if told.tells_tools else "—",
         _files_cell(span),
         _gate_cell(span),
@@ -158,7 +158,7 @@ def _restores(told: Material) -> str:
 
 def _checkpoints(told: Material) -> str:
     """What they come to, and those that were taken with a note."""
-    summary = summarize(told.state.timeline)
+    summary = summarize(told.state.timeline, told.state.at)
     lines = [] if summary is None else [f"- {line}" for line in words_of(summary, moment)]
     for span in told.state.timeline.spans:
         for point in span.checkpoints:

@@ -25,7 +25,7 @@ ALARMS: dict[str, AlarmName] = {
     "oscillating": "OSCILLATING",
     "regressing": "REGRESSING",
 }
-NEXT_TELLS = "not measured since"
+NOT_MEASURED = "not measured since"
 RECENT = 2
 """Readings within which a new best must be for a pace to be one."""
 
@@ -56,14 +56,12 @@ def unread(state: RunState) -> Verdict | None:
     """Readings that do not say how the work is: none could be taken, or the build is broken."""
     gate = state.gate
     if gate.unmeasured:
-        since = f"not measured since {place(gate.measured_last)}"
-        why = row(gate.readings[-1].note)
-        return Verdict(*mark("warn"), "not measured", f"{since}: {why}")
-    if gate.broken_since is not None and not done(state):
-        error = row(gate.readings[-1].broken)
-        text = f"build broken since {place(gate.broken_since)}: {error}"
-        return Verdict(*mark("warn"), "build broken", text)
-    return None
+        word, why = "not measured", gate.readings[-1].note
+    elif gate.broken_since is not None and not done(state):
+        word, why = "build broken", gate.readings[-1].broken
+    else:
+        return None
+    return Verdict(*mark("warn"), word, f"{gate.origin}: {row(why)}")
 
 
 def episode(state: RunState) -> Verdict | None:
@@ -80,7 +78,7 @@ def episode(state: RunState) -> Verdict | None:
         alarm = None  # what it says is no condition of the readings
     reason = _reason(state, alarm, made.reason)
     if state.oversight.stale:  # what the agent finds now comes before what called for it
-        text = f"{word}: {_restored(state)} restored, {NEXT_TELLS}; {reason}"
+        text = f"{word}: {_restored(state)} restored, {NOT_MEASURED}; {reason}"
         return Verdict(*level, word, text)
     answered = _answered_last(state, made)
     since = _since(state, answered, up=alarm is not None)
@@ -113,7 +111,7 @@ def _since(state: RunState, made: Intervention, *, up: bool) -> str:
     if not made.decision:
         return ""
     if not _readings_since(state, made):
-        return f", {NEXT_TELLS}"
+        return f", {NOT_MEASURED}"
     if made.about == "circuit":
         return "; files change again, nothing is gained yet" if _changes_again(state) else ""
     return "" if up else "; better since, not yet by enough to be over"
@@ -198,7 +196,7 @@ def _forecast(state: RunState) -> Verdict:
         return Verdict(begun.glyph, "dim", begun.word, text)
     left = iterations_left(state, signal.iteration)
     if state.oversight.stale:
-        text = f"restored: {_restored(state)}; {NEXT_TELLS}, {_remain(left)}"
+        text = f"restored: {_restored(state)}; {NOT_MEASURED}, {_remain(left)}"
         return Verdict(ROLLED_BACK.glyph, "dim", "restored", text)
     if grown := growth_words(state):
         return Verdict(begun.glyph, "dim", "no gain", f"no gain: {grown}")

@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.adapters.importers import ImportedRun
-from ralph_tui.adapters.importers.imported_run import TOOL
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
@@ -19,6 +17,8 @@ from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step, told
 from ralph_tui.config.files import first_keys, first_theme
 from ralph_tui.errors import UsageError
+from ralph_tui.extensions import WATCHED, brought, is_there
+from ralph_tui.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.text.terms import outcome_word
 
@@ -46,16 +46,16 @@ def run(args: argparse.Namespace) -> int:
     living = owner.run if owner is not None and owner.run else None
     found = find_run(root, args.run or living)
     if not on_terminal() or args.json:
-        if isinstance(found, ImportedRun) or found.hooked:
+        if not isinstance(found, RecordedRun) or found.hooked:
             raise UsageError(f"{found.name} has no lines; see 'ralph-tui report {found.name}'")
         from ralph_tui.cli.watching import watch  # noqa: PLC0415 - without a terminal alone
 
         return watch(found, as_json=args.json)
-    if isinstance(found, ImportedRun):
+    if not isinstance(found, RecordedRun):
         return _show_past(root, found)
     status = read_status(found)
     # Of sessions that are not ours nobody knows whether another one comes.
-    watched = found.hooked and status["outcome"] is None
+    watched = found.hooked and status["outcome"] is None and is_there(WATCHED)
     living_one = status["alive"] or watched
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
 
@@ -64,13 +64,12 @@ def run(args: argparse.Namespace) -> int:
         from ralph_tui.cli.fronts.onlooker import Onlooker, replayed  # noqa: PLC0415
         from ralph_tui.config.sources import load as load_settings  # noqa: PLC0415
         from ralph_tui.sources.attached import Attached  # noqa: PLC0415
-        from ralph_tui.sources.hooked import Watched  # noqa: PLC0415
         from ralph_tui.sources.snapshots import RecordedFiles  # noqa: PLC0415
 
         settings = load_settings(root, {}, os.environ, []).settings
         theme, keys = settings.ui.theme, settings.keys.as_keys()
         if living_one:
-            kind = Watched if watched else Attached
+            kind: type[Attached] = brought(WATCHED) if watched else Attached
             source = kind(found, here(), files=RecordedFiles(found.folder))
             return Onlooker(source, stage, theme, keys)
         over = f"{_over(found, status)}; " if status["phase"] != "died" else ""
@@ -85,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _show_past(root: Path, found: ImportedRun) -> int:
+def _show_past(root: Path, found: ForeignRun) -> int:
     """A run of another tool: whether that still works on it nobody knows, so it is past."""
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
 
@@ -95,7 +94,8 @@ def _show_past(root: Path, found: ImportedRun) -> int:
         from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
 
         recording = read_run(found)
-        note = f"{found.name} is past: {TOOL} recorded it, and it is only looked at"
+        tool = foreign_runs().tool
+        note = f"{found.name} is past: {tool} recorded it, and it is only looked at"
         keys = first_keys(root, os.environ)
         return replayed(recording, stage, note=note, theme=theme, keys=keys, at=-1)
 

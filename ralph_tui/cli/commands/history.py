@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.adapters.importers import ImportedRun, find_imported, remains
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun, find_hooked
+from ralph_tui.adapters.records.runs import RecordedRun, find_hooked, nothing_recorded
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.history_words import (
     attempt_page,
@@ -23,6 +22,7 @@ from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.cli.pages import Page, as_markdown, as_text
 from ralph_tui.errors import UsageError
+from ralph_tui.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.sources.found import find_foreign, only_read, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
@@ -96,21 +96,18 @@ def _named(args: argparse.Namespace) -> tuple[str, int | None]:
 
 def _show_list(root: Path, args: argparse.Namespace) -> int:
     rows = list_tasks(root)
-    imported, hooked = find_imported(root), [*find_hooked(root)]
-    lost = remains(root)
+    foreign = foreign_runs()
+    imported, hooked = foreign.find(root), [*find_hooked(root)]
+    lost = [*foreign.remains(root)]
     if not (rows or imported or hooked or args.json):
-        said = (
-            f"no task was recorded in {root} yet; start one with 'ralph-tui run' "
-            "or see 'ralph-tui demo'"
-        )
-        raise UsageError("; ".join([said, *lost]))
+        raise UsageError("; ".join([nothing_recorded(root, "task"), *lost]))
     older = 0 if args.all or args.json or args.export else max(0, len(rows) - LISTED)
     shown = dict([*rows.items()][older:])
     page, value = list_page(shown), [task_json(name, row) for name, row in shown.items()]
     if imported or hooked:
-        from ralph_tui.cli.imported_words import listed  # noqa: PLC0415  our own list is quick
+        from ralph_tui.cli.foreign_words import listed  # noqa: PLC0415  our own list is quick
 
-        section, others, broken = listed(imported, hooked)
+        section, others, broken = listed(map(foreign.row_of, imported), hooked)
         lost += broken
         title = page.title if rows else "No task of ralph-tui yet"
         page, value = Page(title, [*page.sections, section]), [*value, *others]
@@ -122,17 +119,16 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
     return code
 
 
-def _show_imported(found: ImportedRun, args: argparse.Namespace) -> int:
+def _show_imported(found: ForeignRun, args: argparse.Namespace) -> int:
     """A run of another tool: it is one attempt of nothing else, and nothing can be added to it."""
     for option in ("attempt", "reflections", "reflect"):
         if getattr(args, option) not in (None, False):
             raise UsageError(f"--{option} is for tasks of ralph-tui: {only_read(found)}")
-    from ralph_tui.adapters.importers import row_of  # noqa: PLC0415  our own list is quick
-    from ralph_tui.cli.imported_words import row_json, run_page  # noqa: PLC0415
+    from ralph_tui.cli.foreign_words import row_json, run_page  # noqa: PLC0415
 
     recording = read_run(found)
     page = run_page(found.name, recording.events, recording.problem)
-    return _show(args, page, row_json(row_of(found)))
+    return _show(args, page, row_json(foreign_runs().row_of(found)))
 
 
 def _whole(task: TaskHistory, statuses: list[str], *, whole: bool) -> Page:

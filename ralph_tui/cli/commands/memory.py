@@ -11,12 +11,14 @@ from ralph_tui.adapters.knowledge import KnowledgeStore, knowledge_folder
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.runs import run_names
 from ralph_tui.cli.editor import edited
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.cli.memory_exchange import export_them, import_them
 from ralph_tui.cli.memory_stats import stats_of
 from ralph_tui.cli.memory_words import (
+    against,
     all_learnings,
     as_json,
     card,
@@ -46,7 +48,6 @@ ACTIONS = {
     "import": "take learnings from such a file",
     "stats": "what attempts needed against the ones before, and which learnings earn their place",
 }
-WISHES: tuple[Change, ...] = ("mute", "unmute", "pin", "unpin")
 PREFIX = "learn-"
 
 
@@ -76,6 +77,9 @@ def run(args: argparse.Namespace) -> int:
             print(f"ralph-tui: {one_line(notice)}", file=sys.stderr)
 
 
+SHOWN = 200
+"""Learnings that a list prints where it is not asked for all of them."""
+
 # arguments ------------------------------------------------------------------------------------
 
 
@@ -85,6 +89,7 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
         "--task-type", metavar="TYPE", choices=TASK_TYPES, help=f"only of: {', '.join(TASK_TYPES)}"
     )
     parser.add_argument("--unproven", action="store_true", help="only what one run has said")
+    parser.add_argument("--all", action="store_true", help=f"more than the first {SHOWN}, too")
     parser.add_argument("--json", action="store_true", help="for a program")
 
 
@@ -137,10 +142,12 @@ def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     if args.json:
         _print_json([as_json(learning) for learning in found])
         return ExitCode.COMPLETED
-    for learning in found:
+    for learning in found if args.all else found[:SHOWN]:
         print("\n".join(rows(learning)))
     unproven = sum(learning.standing == "staged" for learning in found)
     more = f", {unproven} of them not proven yet" if unproven else ""
+    if len(found) > SHOWN and not args.all:
+        more += f"; the first {SHOWN} are shown, --all shows every one"
     narrowed = args.type or args.task_type or args.unproven
     if found:
         print("\n".join(wrapped(f"{count(len(found), 'learning')}{more}")))
@@ -151,14 +158,14 @@ def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     return ExitCode.COMPLETED
 
 
-def _show(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+def _show(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
     ledger = store.ledger()
     learning = _meant(ledger, args.id)
-    entries = _entries(ledger, learning)
+    entries, others = _entries(ledger, learning), against(ledger, learning)
     if args.json:
-        _print_json(details(learning, entries))
+        _print_json(details(learning, entries, others))
     else:
-        print("\n".join(card(learning, entries)))
+        print("\n".join(card(learning, entries, others, run_names(root))))
     return ExitCode.COMPLETED
 
 

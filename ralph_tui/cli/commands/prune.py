@@ -17,6 +17,7 @@ from ralph_tui.adapters.records.pruning import (
     old_runs,
     remove,
 )
+from ralph_tui.adapters.records.runs import fleet_folders
 from ralph_tui.adapters.workspace.hidden_refs import HiddenRef, delete_refs, hidden_refs, worktrees
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.cli.exit_codes import ExitCode
@@ -64,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     plan = _plan(root, args)
     for line in plan.lines(whole=args.dry_run):
         print(one_line(line))  # folders have foreign names
+    if plan.empty and fleet_folders(root):
+        print("fleets have a command of their own: ralph-tui fleet prune")
     if args.dry_run or plan.empty:
         return ExitCode.COMPLETED
     if not args.yes:

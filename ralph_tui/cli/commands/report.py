@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import named_path, worktree_root
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.cli.looking import look
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.sources.reporting import report_of
@@ -31,10 +33,13 @@ def run(args: argparse.Namespace) -> int:
     """Write it. Raises ``RalphError`` when there is no such run, or FILE cannot be written."""
     root = worktree_root(Path.cwd())
     found = find_run(root, args.run)
+    seen = look(found) if isinstance(found, RecordedRun) and not args.output else None
     page = report_of(read_run(found), root, full=args.full)
     if args.output:
         write_output(named_path(args.output), page, force=args.force)
         print(one_line(f"the report of {found.name} is in {args.output}"), file=sys.stderr)
     else:
         print(page, end="")
+        if seen:
+            seen()
     return 0

@@ -94,7 +94,8 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
     from ralph_tui.runtime.request import RunRequest  # noqa: PLC0415
 
     folder = Path.cwd()
-    settings = load_settings(args, worktree_root(folder), warn=warn).settings
+    loaded = load_settings(args, worktree_root(folder), warn=warn)
+    settings = loaded.settings
     if settings.agent.name:
         check_agent_name(settings.agent.name)
     choose_fallbacks(settings.agent)
@@ -118,6 +119,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         criterion=args.criterion if (args.criterion or "").strip() else None,
         until_promise=args.until_promise,
         mode=presentation.mode,
+        set_names=tuple(name for name, place in loaded.origins.items() if place == "--set"),
     )
     if not looks_well(folder, request):
         # It loads git and agents, which a run that looks well does behind a painted screen.

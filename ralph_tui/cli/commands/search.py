@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.runs import fleet_folders, newest_run, nothing_recorded
 from ralph_tui.adapters.search.documents import KINDS
 from ralph_tui.adapters.search.terms import sought
 from ralph_tui.cli.exit_codes import ExitCode
@@ -51,8 +52,9 @@ def run(args: argparse.Namespace) -> int:
     query = " ".join(args.query)
     if not 1 <= args.limit <= MOST:
         raise UsageError(f"--limit takes 1 to {MOST}, not {args.limit}")
+    root = worktree_root(Path.cwd())
     found = search_all(
-        worktree_root(Path.cwd()),
+        root,
         query,
         args.limit,
         kinds=tuple(dict.fromkeys(args.kinds or KINDS)),
@@ -64,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     elif found:
         print("\n\n".join(map(_in_words, found)))
     else:
-        print(_nothing(query))
+        print(_nothing(query, root))
     return ExitCode.COMPLETED
 
 
@@ -120,9 +122,11 @@ def _on_screen() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _nothing(query: str) -> str:
+def _nothing(query: str, root: Path) -> str:
     if not sought(query):
         return "there is no word in that: name what you look for, as in ralph-tui search oauth mock"
+    if fleet_folders(root) and newest_run(root) is None:
+        return f"there is nothing to search yet: {nothing_recorded(root)}"
     return (
         f"nothing here is about {clip(one_line(query), 80)}: "
         f"try fewer words, or the beginning of one; {NOT_SEARCHED}"

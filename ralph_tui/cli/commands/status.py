@@ -4,13 +4,13 @@ import argparse
 import json
 from pathlib import Path
 
-from ralph_tui.adapters.importers import ImportedRun
 from ralph_tui.adapters.processes.sweep import keepers
 from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import Known, newer_of, problem_of, status_of_past, told
+from ralph_tui.cli.looking import look
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
 from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.text.terms import DIED, UNHEARD
@@ -33,13 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
     found = find_run(worktree_root(Path.cwd()), args.run or args.named)
-    if isinstance(found, ImportedRun):
+    if not isinstance(found, RecordedRun):
         recording = read_run(found)
         status = status_of_past(recording.events, found.name, found.path)
         status["problem"] = "" if args.line else recording.problem
         print(_told(args, status))
         return 0
+    seen = None if args.line or args.json else look(found)
     print(told(found, lambda status: _words(args, found, status)))
+    if seen:
+        seen()
     return 0
 
 

@@ -33,6 +33,7 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
     from ralph_tui.cli.fronts.background import run_in_background  # noqa: PLC0415 - see above
     from ralph_tui.cli.fronts.common import exit_code, say_what_is_next, warn  # noqa: PLC0415
     from ralph_tui.cli.fronts.lines import run_as_lines  # noqa: PLC0415
+    from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415
 
     # At once, so that nothing the run starts inherits it.
     starter = starter_of(presentation.commands_from)
@@ -42,5 +43,5 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
             return exit_code(run)
         run_as_lines(run, as_json=presentation.as_json)
         if presentation.lasting and not presentation.as_json:
-            say_what_is_next(run, "resume")
+            say_what_is_next(run, "again" if refused(run.engine.state) else "resume")
         return exit_code(run)

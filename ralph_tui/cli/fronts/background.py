@@ -37,6 +37,7 @@ def run_in_background(run: "AssembledRun") -> None:
     collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
+    printer = Printer(state=run.engine.state)
     with signals_stop(run):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         run.begin()
@@ -48,7 +49,6 @@ def run_in_background(run: "AssembledRun") -> None:
             # This closes the pipe, which is what the parent waits for.
             signals.detach_stdio()
             signals.redirect_output(run.attempt.folder / signals.LOG)
-            printer = Printer()
             printer.print(first)
             print_until_over(run, events, printer)
         run.engine.join(END_SECONDS)

@@ -25,10 +25,11 @@ def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
     collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
+    printer = Printer(as_json=as_json, state=run.engine.state)
     with signals_stop(run):
         run.begin()
         try:
-            print_until_over(run, events, Printer(as_json=as_json))
+            print_until_over(run, events, printer)
         except OSError:
             # The output is closed: the run is stopped in order, so that its end is recorded.
             run.engine.send(Stop(by="a closed output"))

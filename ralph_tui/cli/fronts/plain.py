@@ -15,6 +15,7 @@ from ralph_tui.cli.fronts.agent_lines import (
     tool_denied,
     tool_finished,
 )
+from ralph_tui.cli.question_words import question_line
 from ralph_tui.events import (
     AbortRequested,
     AgentChanged,
@@ -96,7 +97,7 @@ from ralph_tui.state.wording import (
 from ralph_tui.text.format import (
     clock,
     count,
-    day_and_clock,
+    due,
     duration,
     ending,
     money,
@@ -104,7 +105,7 @@ from ralph_tui.text.format import (
     with_lines,
 )
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import SEVERITIES, answer_word, permission_words, subject_words, who_words
+from ralph_tui.text.terms import SEVERITIES, permission_words, subject_words, who_words
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
@@ -166,6 +167,8 @@ def _reading_taken(e: ReadingTaken) -> str:
     passed = "the completion command passed" if e.by_command else ""
     if e.broken:
         passed = "build broken"
+    if e.promised:
+        passed = "promised by the agent"
     if e.held and e.measured:
         kept = passed = f"not measured: {e.note}"
     elif e.uncounted and not passed:
@@ -198,7 +201,7 @@ def _checkpoint(e: CheckpointCaptured) -> str | None:
 
 
 def _wait_started(e: WaitStarted) -> str:
-    until = "" if e.until is None else f" until {day_and_clock(e.until, e.at)}"
+    until = "" if e.until is None else f" until {due(e.until, e.at)}"
     what = f" ({wait_words(e, e.at)})" if e.since is not None else ""
     why = f": {e.reason}" if e.reason else ""
     return f"waiting{until}{what}, the iteration is not spent{why}"
@@ -206,16 +209,6 @@ def _wait_started(e: WaitStarted) -> str:
 
 def _permissions(e: PermissionsChanged) -> str:
     return f"permissions from the next session on: {permission_words(e.mode)}"
-
-
-def question_line(e: QuestionAsked, *, said: bool = False) -> str:
-    """What is asked, how it is answered, and what happens without; `said`: its text is known."""
-    choices = ", ".join(dict.fromkeys(answer_word(option.answer) for option in e.options))
-    by = "" if e.deadline is None else f" at {clock(e.deadline)}"
-    default = answer_word(e.default)
-    silence = f"{default}{by} when nobody answers" if default else "it waits for an answer"
-    text = "" if said else f"{e.text}{'' if e.text.endswith(('.', '?')) else ';'} "
-    return f"question {text}answer with ralph-tui decide ANSWER ({choices}; {silence})"
 
 
 def _under(word: str, words: str | None) -> str | None:
@@ -254,7 +247,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(AgentNoted, lambda e: f"agent   {e.text}" if e.level != "log" else None),
         on(AgentReported, agent_reported),
         on(PromiseMade, lambda e: f"agent   {SAYS_DONE}"),
-        on(ToolStarted, lambda e: f"agent   ▸ {e.tool} {e.summary}"),
+        on(ToolStarted, lambda e: f"tool    {e.tool} {e.summary}"),
         on(ToolFinished, tool_finished),
         on(ToolDenied, tool_denied),
         on(BackgroundAwaited, background_awaited),

@@ -4,13 +4,13 @@ from collections import Counter
 
 from ralph_tui.cli.fronts.agent_lines import agent_reported
 from ralph_tui.cli.fronts.plain import (
-    question_line,
     redirect_sends,
     row_line,
     run_finished,
     stamped,
     text_of,
 )
+from ralph_tui.cli.question_words import question_line
 from ralph_tui.events import (
     AgentNoted,
     AgentReported,

@@ -65,7 +65,9 @@ def _of_one(state: FleetState, loop: LoopState) -> Outcome:
     if loop.status == "skipped":
         if loop.aborted:
             return "aborted"
-        return "limit_reached" if state.budget_percent else "failed"  # as what it comes after
+        if state.budget_percent:
+            return "limit_reached"
+        return "interrupted" if loop.spec.after else "failed"  # the loops it comes after count
     return "interrupted"
 
 

@@ -42,7 +42,7 @@ def never_begun(state: FleetState) -> Iterator[Decision]:
             continue
         if loop.run_id:
             outcome: Literal["limit_reached", "interrupted"] = (
-                "interrupted" if loop.place == "beaten" else "limit_reached"
+                "interrupted" if loop.place == "beaten" or _aborting(state) else "limit_reached"
             )
             yield CloseLoop(loop.spec.id, outcome, reason)
         else:
@@ -52,6 +52,8 @@ def never_begun(state: FleetState) -> Iterator[Decision]:
 def _why_not(state: FleetState, loop: LoopState) -> str:
     if loop.place == "beaten":
         return f"{state.chosen[loop.spec.tries_at].loop} was chosen before it began"
+    if _aborting(state):
+        return "the fleet was aborted"
     if state.budget_percent >= NEARLY:
         return f"{state.budget_percent} % of the fleet's budget are used"
     if state.stopping is None:  # what was stopped may go on later, and be completed then
@@ -62,6 +64,10 @@ def _why_not(state: FleetState, loop: LoopState) -> str:
     if own is not None and loop.attempt and not loop.resuming and loop.spent_usd >= own:
         return "its budget was used by attempts before"
     return ""
+
+
+def _aborting(state: FleetState) -> bool:
+    return state.stopping is not None and state.stopping.abort
 
 
 def met(state: FleetState, name: str) -> Met:

@@ -6,7 +6,7 @@ done is no fault in itself.
 
 import math
 
-from ralph_tui.events.control import Band, Profile, SignalComputed, Urgency
+from ralph_tui.events.control import Band, Profile, SignalComputed, Trend, Urgency
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
 from ralph_tui.layers.control.budget import Budget
 from ralph_tui.layers.control.metrics import SLACK
@@ -83,16 +83,24 @@ def advice(
     if told and progress:  # the redirect, or the strategy, has said why
         said.append(f"{_remain(signal, budget)}.")
     else:
-        said += [alarm.reason for alarm in progress] or [_pace(signal, budget)]
-    said += [alarm.reason for alarm in alarms if alarm not in progress]
+        said += [alarm.work for alarm in progress] or [_pace(signal, budget)]
+    said += [alarm.work for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies and not told:
         said.append(f"Suggested: {remedy_words(remedies)}.")
     but = ", though not in the last one" if signal.trend == "improving" and not rose else ""
-    trend = f" Trend over the last iterations: {signal.trend}{but}." if signal.trend else ""
+    trend = (
+        f" Trend over the last iterations: {_TRENDS[signal.trend]}{but}." if signal.trend else ""
+    )
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
 
 
+_TRENDS: dict[Trend, str] = {
+    "improving": "improving",
+    "flat": "flat",
+    "oscillating": "up and down",
+    "regressing": "falling",
+}
 _ADVICE: dict[Band, str] = {
     "significant": "Consider adjusting the strategy.",
     "critical": "Take another approach, or say plainly that none is left.",

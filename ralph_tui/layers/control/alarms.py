@@ -43,6 +43,8 @@ class Alarm:
     severity: Severity
     reason: str
     """One sentence with the evidence."""
+    work: str
+    """The same for the agent: what happened to its work, in no words of the control layer."""
     interventions: tuple[str, ...]
 
 
@@ -57,7 +59,13 @@ def conditions(history: History, budget: Budget, settings: ControlSettings) -> t
         "BUDGET_EXCEEDED": _budget_exceeded(history, budget),
     }
     return tuple(
-        Alarm(name, _severity(name, history), reason, _INTERVENTIONS[name])
+        Alarm(
+            name,
+            _severity(name, history),
+            reason,
+            _work(name, history, reason),
+            _INTERVENTIONS[name],
+        )
         for name, reason in reasons.items()
         if reason is not None
     )
@@ -73,6 +81,37 @@ def _severity(name: AlarmName, history: History) -> Severity:
     if history.estimated and name in PROGRESS_ALARMS:
         return "warning"
     return _SEVERITIES[name]
+
+
+def _work(name: AlarmName, history: History, reason: str) -> str:
+    match name:
+        case "STUCK":
+            new = "New tests pass, but completion" if reason.startswith("New") else "Completion"
+            if history.rose_since(history.risen):
+                since = f"{count(history.since_rise, 'iteration')}: from"
+                risen = percent(history.risen, history.best)
+                best = percent(history.best, history.risen)
+                return f"{new} has hardly risen in {since} {risen} to {best}."
+            since = f"iteration {history.best_at}" if history.best_at else "the run began"
+            return f"{new} has not risen since {since}."
+        case "OSCILLATING":
+            return f"Completion goes up and down: {_last(7, history)}. {_best(history)}"
+        case "REGRESSING" if history.falls >= 2:
+            return f"Completion fell: {_last(min(7, history.falls + 1), history)}."
+        case "REGRESSING":
+            return f"Completion fell and has not recovered: {_last(2, history)}. {_best(history)}"
+        case _:
+            return reason
+
+
+def _last(number: int, history: History) -> str:
+    readings = history.readings(number)
+    return f"{', '.join(points(one, *readings) for one in readings)} %"
+
+
+def _best(history: History) -> str:
+    where = f", after iteration {history.best_at}" if history.best_at else ", at the start"
+    return f"Its best was {percent(history.best)}{where}."
 
 
 def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str | None:

@@ -142,7 +142,7 @@ class History:
         self._steps.append(counted)
         self._total += counted
         self._feel(0.0 if excused else step)
-        self._wait(novel=sample.novel)
+        self._wait(novel=sample.novel, hollow=sample.hollow)
         self.ever_gained = self.ever_gained or not below(
             self._bests[-1] - self.baseline, self.gain(self.baseline)
         )
@@ -160,13 +160,16 @@ class History:
         self.falls = self.falls + 1 if fell else 0
         self.fallen = self.fallen - step if fell else 0.0
 
-    def _wait(self, *, novel: bool) -> None:
-        """Whether the best has risen enough to be a rise, and how long that took."""
+    def _wait(self, *, novel: bool, hollow: bool) -> None:
+        """Whether the best has risen enough to be a rise, and how long that took.
+
+        Growth lowers what is enough, and makes no rise of a gain that was too small before.
+        """
         self.since_rise += 1
         self.since_new += 1
         rise = self._bests[-1] - self._risen
-        enough = min(self.gain(self._risen - self._taken), self.pace / 4)
-        if above(rise, 0) and not below(rise, enough):
+        enough = min(self.gain(self.risen), self.pace / 4)
+        if above(rise, 0) and not below(rise, enough) and not hollow:
             self.longest_wait = max(self.longest_wait, self.since_rise - self._broken_wait)
             self.rises += 1
             self._broken_wait = 0
@@ -215,6 +218,15 @@ class History:
         """f: the median of the falls some iterations back, of two the larger; 0 without one."""
         falls = sorted(-step for step in self._alarm_steps[-NOISE_FROM:-NOISE_TO] if below(step, 0))
         return falls[len(falls) // 2] if falls else 0.0
+
+    @property
+    def risen(self) -> float:
+        """The best at the last rise as it counts today; the start before the first."""
+        return self._risen - self._taken
+
+    def readings(self, window: int) -> Sequence[float]:
+        """The last `window` readings as they count today, oldest first."""
+        return [made_good - self._taken for made_good in self._made_good[-window:]]
 
     def steps(self, window: int) -> Sequence[float]:
         """The last `window` steps in points, fewer when there are fewer, oldest first."""

@@ -25,6 +25,8 @@ from ralph_tui.text.format import count, percent, place
 
 NAMED = 20
 """Failing tests that a prompt names."""
+ESTIMATED_FROM = 3
+"""Runs that an estimate rests on before an agent reads it."""
 SOURCES: Mapping[ReadingSource, str] = {
     "tests": "the tests",
     "plan": "the plan",
@@ -225,7 +227,8 @@ def _control(given: PromptInput) -> Section:
 def _plan(given: PromptInput) -> Section:
     plan, reading = given.plan, given.reading
     expected = ""
-    if plan is not None and plan.estimated_iterations:
+    known = plan is not None and plan.estimate_from >= ESTIMATED_FROM
+    if plan is not None and plan.estimated_iterations and known:
         expected = (
             f"Tasks like this one took about {count(plan.estimated_iterations, 'iteration')}."
         )

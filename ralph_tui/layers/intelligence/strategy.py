@@ -163,11 +163,11 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
         how = _BLOCKED[grounds.standing[0][0]]
         return _Row("pivot", "blocker_resolution", 0.9, f"{how}: {resolve}")
     if grounds.said and progress:
-        reasoning = f"{progress[0].reason} A blocker is reported, too: {resolve}"
+        reasoning = f"{progress[0].work} A blocker is reported, too: {resolve}"
         return _Row("pivot", "blocker_resolution", 0.9, reasoning)
     for alarm in progress:
         focus, confidence, words = _FOCUSES[alarm.alarm]
-        return _Row("pivot", focus, confidence, f"{alarm.reason} {words}")
+        return _Row("pivot", focus, confidence, f"{alarm.work} {words}")
     fell = 0.0 if history.excused or history.estimated else max(0.0, -history.change)
     lost = f"{plain_points(fell)} in the last iteration" if above(fell, 0) else ""
     if above(history.reading, NEAR):

@@ -21,9 +21,9 @@ MOST_RELATED: Final = 5
 LONGEST: Final = 600
 """Characters of a step."""
 PLAIN: Final = "Work in iterations, each measured, until {}."
+"""What every plan says."""
 SAYS_NOTHING: Final = re.compile(re.escape(PLAIN).replace(r"\{\}", "[^.]*"))
-"""An approach that only says what every plan says."""
-"""What a plan says at least."""
+"""An approach that says nothing more."""
 RELATED_STEPS: Final = 2
 """Lessons of other tasks, the most alike first."""
 

@@ -11,7 +11,8 @@ from typing import Final
 from ralph_tui.events import ReflectionWritten
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.events.run import Outcome
-from ralph_tui.layers.memory.steps import Step, gains_of, largest_of, steps_of
+from ralph_tui.layers.memory.steps import Step, fixed_in, gains_of, largest_of, steps_of
+from ralph_tui.layers.sensor.passing import needed
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.state.wording import failing_words
 from ralph_tui.text.format import count, duration, percent, plain_points
@@ -80,7 +81,7 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         observation=f"The task was completed {_after(state)}; {_rose(state)}.",
         analysis=_joined(*(_brought(step) for step in gains), *_effects(state)),
         learning=_most(gains_of(steps)),
-        action_items=[f"Expect about {_iterations(state)}."],
+        action_items=[],
         triggered_by="success",
         reflection_type="success-pattern",
     )
@@ -106,7 +107,7 @@ def _most(gains: Sequence[Step]) -> str:
 def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     idle = _idle(steps)
     asked = [made for made in state.oversight.interventions if made.level in ("REDIRECT", "PAUSE")]
-    denied = state.run.denied
+    denied = state.needs.denials
     told = [
         f"{len(idle)} of {count(len(steps), 'iteration')} brought nothing" if idle else "",
         f"the approach was questioned {_times(len(asked))}" if asked else "",
@@ -117,7 +118,7 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     hindrances = "; ".join(words for words in told if words)
     moved = len(steps) - len(idle)
     items = [
-        "Permit what was denied, where it is safe." if denied else "",
+        "Permit what was denied, where it is safe." if state.needs.denied else "",
         f"See why iteration {idle[0]} brought nothing before doing the same again." if idle else "",
     ]
     return ReflectionWritten(
@@ -139,18 +140,23 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     pace = sum(step.points for step in steps if step.own) / len(steps) if steps else 0.0
     missing = 100 - (run.completion or 0.0)
     more = max(1, -(-missing // pace)) if pace > 0 else None
-    learning = (
-        f"At its pace it needed about {count(int(more), 'iteration')} more: give it more, or make "
-        "the task smaller."
-        if more is not None and more <= 10 * len(steps)
-        else "More iterations alone do not help: change the approach, or make the task smaller."
-    )
+    if lacks := needed(state):
+        learning = f"The completion command passes: {lacks}."
+    elif more is not None and more <= 10 * len(steps):
+        learning = (
+            f"At its pace it needed about {count(int(more), 'iteration')} more: give it more, or "
+            "make the task smaller."
+        )
+    else:
+        learning = (
+            "More iterations alone do not help: change the approach, or make the task smaller."
+        )
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The limit was reached {_after(state)}; {_rose(state)}.",
         analysis=_hindered(state, steps),
         learning=learning,
-        action_items=[*_left(state), *_again(steps)],
+        action_items=[*_left(state), *_fixed(state, steps)],
         triggered_by="timeout",
         reflection_type="process-improvement",
     )
@@ -177,7 +183,7 @@ def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> Reflec
         observation=f"The attempt {ENDED[outcome]} {_after(state)}; {_rose(state)}.",
         analysis=_hindered(state, steps),
         learning=learning,
-        action_items=[*_left(state), *_again(steps)],
+        action_items=[*_left(state), *_fixed(state, steps)],
         triggered_by="failure",
         reflection_type="error-analysis",
     )
@@ -291,13 +297,15 @@ def _left(state: RunState) -> Iterator[str]:
     yield f"Look first at what failed at the end: {failing_words(gate)}."
 
 
-def _again(steps: Sequence[Step]) -> Iterator[str]:
-    if gains := gains_of(steps):
-        best = gains[0]
-        yield (
-            f"Go on as in iteration {best.span.number}, which brought {_size(best)}"
-            f"{_in_files(best.span)}."
-        )
+def _fixed(state: RunState, steps: Sequence[Step]) -> Iterator[str]:
+    """The tests that the largest proven gain has made pass for good, and the files it changed."""
+    for gain in gains_of(steps):
+        names, files = fixed_in(state, gain.span), _in_files(gain.span)
+        if names and files:
+            named = _listed([one_line(name) for name in names[:NAMED]], len(names[NAMED:]))
+            has = "have" if names[1:] else "has"
+            yield f"{named} {has} passed since iteration {gain.span.number}{files}."
+            return
 
 
 def _joined(*sentences: str) -> str:

@@ -53,5 +53,20 @@ def largest_of(gains: Sequence[Step]) -> list[Step]:
     return [one for one in gains if gains[0].points - one.points < EQUAL]
 
 
+def fixed_in(state: RunState, span: IterationSpan) -> list[str]:
+    """Tests that failed before it and never since; as many tests more must have passed in it."""
+    gates = [(one.number, one.gate) for one in state.timeline.spans if one.gate is not None]
+    before = [gate for number, gate in gates if number < span.number][-1:]
+    since = [gate for number, gate in gates if number >= span.number]
+    if state.oversight.stale or not before:
+        return []
+    if any(gate.broken or gate.unnamed or gate.passed is None for gate in since):
+        return []
+    failing = {name for gate in since for name in gate.failing}
+    fixed = [name for name in before[0].failing if name not in failing]
+    more = (since[0].passed or 0) - (before[0].passed or 0)
+    return fixed if more >= len(fixed) else []
+
+
 def _is_excused(reading: ReadingTaken) -> bool:
     return reading.grew or reading.restarted or reading.regained

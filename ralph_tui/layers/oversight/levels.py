@@ -64,6 +64,13 @@ class Finding:
         """The level that acts."""
         return self.situations[0].level if self.situations else None
 
+    def unattended(self, iteration: int) -> "Finding":
+        """The same where nobody watches: a run that has changed no file so far ends unasked."""
+        if self.level != "PAUSE" or self.state.circuit.idle < iteration:
+            return self
+        acts, *others = self.situations
+        return replace(self, situations=(replace(acts, level="ABORT"), *others))
+
 
 def health_of(finding: Finding) -> Health:
     """What the check of an iteration says of the run."""

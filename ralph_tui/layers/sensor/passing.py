@@ -8,6 +8,7 @@ from typing import Literal
 from ralph_tui.events import RunStarted
 from ralph_tui.events.sensor import ReadingTaken
 from ralph_tui.state import RunState
+from ralph_tui.state.goal import needed_words
 
 PASSES_ALREADY = "the completion command passes already"
 PASSED_BEFORE = (PASSES_ALREADY, f"{PASSES_ALREADY}: a promise and a change are needed")
@@ -45,9 +46,15 @@ def _passed(first: ReadingTaken) -> bool:
 
 def passes_already(state: RunState) -> bool:
     """Whether it did so before iteration 1, passes still, and has not ended the run."""
+    return passed_before(state) and bool(needed(state))
+
+
+def needed(state: RunState) -> str:
+    """What ends the run although its command passes, in words; empty: it fails, or all is done."""
     gate, readings = state.gate.last, state.gate.readings
-    green = gate is not None and gate.ok
-    return passed_before(state) and green and readings[-1].completion < 100
+    if gate is None or not gate.ok or not readings or readings[-1].completion >= 100:
+        return ""
+    return needed_words(state.run.started)
 
 
 def goalless(state: RunState) -> bool:

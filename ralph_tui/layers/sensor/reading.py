@@ -29,35 +29,19 @@ class Reading:
     gone: tuple[str, ...] = ()
     added: int = 0
     regained: bool = False
+    lost: tuple[int, int, int] | None = None
+    """Passed, total and expected, where a guarding command counts fewer tests than it has."""
     warnings: tuple[str, ...] = ()
     """Sentences for the log, level WARN."""
 
     @property
     def missing(self) -> int:
         """Tests that are expected and were not counted, of a build that is not broken."""
-        return self.event().missing
+        return self.lost[2] - self.lost[1] if self.lost else self.event().missing
 
     def event(self) -> ReadingTaken:
         """The fact to record."""
-        return ReadingTaken(
-            iteration=self.iteration,
-            completion=self.completion,
-            source=self.source,
-            held=self.held,
-            grew=self.grew,
-            restarted=self.restarted,
-            passed=self.passed,
-            total=self.total,
-            novel=self.novel,
-            open_items=list(self.open_items),
-            next_item=self.next_item,
-            note=self.note,
-            expected=self.expected,
-            broken=self.broken,
-            gone=list(self.gone),
-            added=self.added,
-            regained=self.regained,
-        )
+        return ReadingTaken.model_validate(vars(self))  # has no `warnings`, and ignores them
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ was done), ``plan`` when the plan file has items, ``agent`` when its last report
 ``estimate`` when one was made. The first that can speak is kept; while it is silent its last value
 is held. What was measured, by tests or plan, no claim replaces: the first counts that come again
 are taken at once. Where nothing was ever measured, tests or a plan take over as soon as they speak,
-and another claim at the third silent reading in a row
-(`restarted`: the windows begin anew).
+and another claim at the third silent reading in a row (`restarted`: the windows begin anew).
 
 The state is small and follows from the journal: feed past ``GateFinished``, ``FilesChanged`` and
 ``ReadingTaken`` events to `Sensor.recall`, in order, and it goes on where it stood.
@@ -140,6 +139,8 @@ class Sensor:
         reading = self._of_source(iteration, spoken)
         if reading.source == "tests":
             reading = self._credible(reading, gate)
+        elif state.guards:
+            reading = replace(reading, lost=self._lost(gate))
         passed = gate is not None and gate.ok and not vanished(gate, self.state.most)
         passed = passed and not reading.missing
         silent = reading.held and (state.source is None or reading.source == "tests")
@@ -149,6 +150,12 @@ class Sensor:
         if passed and earned:
             return replace(reading, completion=100.0, held=False)
         return replace(reading, completion=min(UNPROVEN, max(0.0, reading.completion)))
+
+    def _lost(self, gate: GateResult | None) -> tuple[int, int, int] | None:
+        counts, most = counts_of(gate), self.state.most
+        if counts is None or counts.total >= most or broken_by(gate, most):
+            return None
+        return counts.passed, counts.total, most
 
     def _with_news(
         self, reading: Reading, gate: GateResult | None, plan: Progress | None
@@ -207,15 +214,8 @@ class Sensor:
         if source is None or said is None:
             first = iteration == 0 or source is None
             note = "nothing to read yet" if first else f"{source} silent, last value kept"
-            expected = state.total if source == "plan" else None
-            return Reading(
-                iteration,
-                state.value,
-                source or "estimate",
-                held=True,
-                note=note,
-                expected=expected,
-            )
+            held = Reading(iteration, state.value, source or "estimate", held=True, note=note)
+            return replace(held, expected=state.total if source == "plan" else None)
         switched = source != state.source and (state.source is not None or state.value > 0)
         was = state.source or "the completion command"
         return Reading(

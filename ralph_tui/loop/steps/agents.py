@@ -4,9 +4,10 @@ from datetime import datetime, timedelta
 
 from ralph_tui.events import AgentChanged, Noticed, SessionFinished
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.roster import Waits, Works, begins, free_at, goes_on, stands_in
 from ralph_tui.loop.steps.service_limits import wait_for_service
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.ports import Agent
 from ralph_tui.state.roster import Refusal
 
@@ -16,11 +17,11 @@ SILENT_S = 1800.0
 """For so long an agent that was silent is not tried again: to find out takes as long as before."""
 
 
-class Agents:
+class Agents(Step):
     """The agents of a run, one of which works."""
 
     def __init__(self, run: Run) -> None:
-        self._run = run
+        super().__init__(run)
         self._roster = run.state.roster
         agents = (run.ports.agent, *run.ports.fallbacks)
         self._agents = {agent.name: agent for agent in reversed(agents)}
@@ -31,12 +32,12 @@ class Agents:
         """The one that works now."""
         return self._agents[self._roster.working]
 
-    def warn(self) -> Steps[None]:
+    def warn(self) -> None:
         """Say which agents cannot stand in, and what is to be known of those that can."""
         for text in self._run.ports.agent_notes:
-            yield Noticed(level="warn", source="agent", text=text)
+            self.record(Noticed(level="warn", source="agent", text=text))
 
-    def begin(self, k: int) -> Steps[None]:
+    def begin(self, k: int) -> None:
         """An iteration begins: the first agent that can works on it."""
         roster = self._roster
         name = begins(self._order, roster.refusals, self._now())
@@ -46,15 +47,15 @@ class Agents:
         absent = self._run.ports.absent.get(before)
         if absent is not None:
             # The first was not there when the run began: it is not waited for.
-            yield AgentChanged(
-                iteration=k, before=before, agent=name, cause="missing", reason=absent
+            self.record(
+                AgentChanged(iteration=k, before=before, agent=name, cause="missing", reason=absent)
             )
         elif before in self._order and self._order.index(before) < self._order.index(name):
-            yield self._handed_over(k, before, name)
+            self.record(self._handed_over(k, before, name))
         else:
-            yield AgentChanged(iteration=k, before=before, agent=name)
+            self.record(AgentChanged(iteration=k, before=before, agent=name))
 
-    def refused(self, k: int, finished: SessionFinished) -> Steps[bool]:
+    def refused(self, k: int, finished: SessionFinished) -> bool:
         """A session was refused: wait, or let another agent go on; whether another one does.
 
         Raises `Ended` where nobody can.
@@ -70,16 +71,16 @@ class Agents:
         if isinstance(step, Works):
             if step.agent == current:
                 return False
-            yield self._handed_over(k, current, step.agent)
+            self.record(self._handed_over(k, current, step.agent))
             return True
-        yield from self._wait(k, step)
+        self._wait(k, step)
         if step.agent == current:
             return False
         first = self._order.index(step.agent) < self._order.index(current)
         if first:
-            yield AgentChanged(iteration=k, before=current, agent=step.agent)
+            self.record(AgentChanged(iteration=k, before=current, agent=step.agent))
         else:
-            yield self._handed_over(k, current, step.agent)
+            self.record(self._handed_over(k, current, step.agent))
         return True
 
     @property
@@ -87,29 +88,31 @@ class Agents:
         """Who could take over from the one that works; empty: nobody."""
         return stands_in(self._order, self._roster.refusals, self._roster.working, self._now())
 
-    def silent(self, k: int, finished: SessionFinished) -> Steps[bool]:
+    def silent(self, k: int, finished: SessionFinished) -> bool:
         """The one that works was silent again: its service counts as down, another one goes on.
 
         Whether another one does.
         """
         other = self.stand_in
         if other:
-            yield AgentChanged(
-                iteration=k,
-                before=self._roster.working,
-                agent=other,
-                cause="outage",
-                reason=finished.reason,
-                until=self._now() + timedelta(seconds=SILENT_S),
+            self.record(
+                AgentChanged(
+                    iteration=k,
+                    before=self._roster.working,
+                    agent=other,
+                    cause="outage",
+                    reason=finished.reason,
+                    until=self._now() + timedelta(seconds=SILENT_S),
+                )
             )
         return bool(other)
 
-    def _wait(self, k: int, step: Waits) -> Steps[None]:
+    def _wait(self, k: int, step: Waits) -> None:
         refusals = self._roster.refusals
         others = [name for name in self._order if name != step.agent and name in refusals]
         # While one waits shortly for its own service, the others are none of its concern.
         others = others if len(others) + 1 == len(self._order) else []
-        yield from wait_for_service(self._run, k, step.agent, step.until, others)
+        wait_for_service(self._run, k, step.agent, step.until, others)
 
     def _handed_over(self, k: int, before: str, agent: str) -> AgentChanged:
         refusal = self._roster.refusals.get(before)

@@ -5,13 +5,13 @@ Every refusal is a whole sentence for the agent, so that it goes on without what
 was refused once is refused for the rest of its session, in the same words and without a question.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ralph_tui.events import AgentAsked, AgentRefusedAgain, Event, QuestionAnswered, QuestionAsked
+from ralph_tui.events import AgentAsked, AgentRefusedAgain, QuestionAnswered, QuestionAsked
 from ralph_tui.events.asking import AgentRequest
 from ralph_tui.events.waiting import SILENCE, Option
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.ports import AgentAnswer
 from ralph_tui.state.asking_wording import asks_words
@@ -39,12 +39,12 @@ class _Refused:
     again: int = 0
 
 
-class AgentQuestions:
+class AgentQuestions(Step):
     """Brings what one session asks to its owner."""
 
     def __init__(self, k: int, run: Run, desk: QuestionDesk) -> None:
+        super().__init__(run)
         self._k = k
-        self._scheduler = run.scheduler
         self._asking = run.state.asking
         self._within_s = 0.0 if run.headless else run.rules.answer_s
         self._headless = run.headless
@@ -54,41 +54,43 @@ class AgentQuestions:
         self._refused: dict[str, _Refused] = {}
         """By what was asked."""
 
-    def watch(self) -> Iterator[Event]:
+    def watch(self) -> None:
         """Ask about what is next, or withdraw what was taken back; called while the agent works."""
         asking, request = self._asking, self._request
         if request is not None and request.request_id not in asking.waiting:
             last = asking.no_more
             told = last is not None and last.request_id == request.request_id and last.reason
-            yield from self._withdraw(told or "the agent does not ask any more")
+            self._withdraw(told or "the agent does not ask any more")
         while asking.waiting and not self._desk.is_open and not self._scheduler.ending:
             asked = next(iter(asking.waiting.values()))
             if (refused := self._refused.get(_call(asked))) is not None:
-                yield from self._refuse_again(asked, refused)
+                self._refuse_again(asked, refused)
                 continue
             self._request = asked
             question = _question(self._k, asked, asking.agent)
-            yield from self._desk.open(question, self._decide, within_s=self._within_s)
+            self._desk.open(question, self._decide, within_s=self._within_s)
 
-    def end(self) -> Iterator[Event]:
+    def end(self) -> None:
         """The session is over, and with it what it has asked."""
-        yield from self._withdraw("the session is over")
+        self._withdraw("the session is over")
 
-    def _refuse_again(self, asked: AgentAsked, refused: _Refused) -> Iterator[Event]:
+    def _refuse_again(self, asked: AgentAsked, refused: _Refused) -> None:
         refused.again += 1
-        yield AgentRefusedAgain(
-            iteration=self._k,
-            request_id=asked.request_id,
-            question_id=refused.question_id,
-            times=refused.again,
+        self.record(
+            AgentRefusedAgain(
+                iteration=self._k,
+                request_id=asked.request_id,
+                question_id=refused.question_id,
+                times=refused.again,
+            )
         )
         if self._scheduler.session is not None:
             self._scheduler.session.answer(asked.request_id, refused.answer)
 
-    def _withdraw(self, reason: str) -> Iterator[Event]:
+    def _withdraw(self, reason: str) -> None:
         if self._request is not None:
             self._request = None
-            yield from self._desk.withdraw(reason)
+            self._desk.withdraw(reason)
 
     def _decide(self, given: QuestionAnswered) -> None:
         request, self._request = self._request, None

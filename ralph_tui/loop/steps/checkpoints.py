@@ -1,6 +1,5 @@
 """Snapshots at the boundaries of a run, and checkpoints in between."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 
@@ -16,8 +15,8 @@ from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.layers.sensor import files_changed
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.workspace_facts import SHOWN, snapshot_taken, worktree_restored
-from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.ports import CheckpointFacts, Job, Restored, Snapshot
 from ralph_tui.state import IterationSpan
 
@@ -27,18 +26,17 @@ UNKNOWN = (
 )
 
 
-class Checkpoints:
+class Checkpoints(Step):
     """Holds the worktree: at boundaries the loop waits for it, by timer and key it does not."""
 
     def __init__(self, run: Run) -> None:
+        super().__init__(run)
         self.latest: Snapshot
         """The last boundary: what the next changes are counted against. Set by `first`."""
         self.compared = ("", "")
         """The trees before and after the last session."""
         self.handed_over = ("", "")
         """The trees before and after the session that handed over last."""
-        self._scheduler = run.scheduler
-        self._state = run.state
         self._workspace = run.ports.workspace
         self._files = run.ports.checkpoint_files
         self._memory = run.ports.memory
@@ -52,25 +50,25 @@ class Checkpoints:
         self._taken = 0
         self._captured = 0
 
-    def first(self, reason: str) -> Steps[None]:
+    def first(self, reason: str) -> None:
         """The first snapshot of a run; without it a run does not begin."""
-        self.latest = yield from self._snapshot(0, reason)
+        self.latest = self._snapshot(0, reason)
         self._captured = 0
-        yield self.announce(0, "start")
+        self.record(self.announce(0, "start"))
 
-    def continue_numbering(self) -> Steps[None]:
+    def continue_numbering(self) -> None:
         """Go on numbering after what an earlier process has held, recorded or not."""
         self._taken = known = max(self._state.timeline.snapshots, default=0)
-        held = yield from self._scheduler.run_job("snapshots", self._workspace.newest)
+        held = self._scheduler.run_job("snapshots", self._workspace.newest)
         if known and not held:
             text = (
                 "the snapshots of this run are not in this repository any more; "
                 "it goes on with the files as they are"
             )
-            yield Noticed(level="warn", source="workspace", text=text)
+            self.record(Noticed(level="warn", source="workspace", text=text))
         self._taken = max(held, known)
 
-    def continue_from(self, span: IterationSpan, *, settled: bool) -> Steps[None]:
+    def continue_from(self, span: IterationSpan, *, settled: bool) -> None:
         """Take up what an earlier process knew: `span` is the iteration it ended in.
 
         `settled`: what the iteration did to the files is told.
@@ -82,13 +80,13 @@ class Checkpoints:
         taken = max(before, key=lambda s: s.seq)
         self.latest = Snapshot(taken.number, taken.ref, taken.commit, taken.tree)
         # Last: a git that fails here ends the run, which counts on from what is recorded.
-        yield from self.continue_numbering()
+        self.continue_numbering()
 
     def begin_iteration(self) -> None:
         """Checkpoints are numbered within an iteration."""
         self._captured, self._started, self._session_tree = 0, False, ""
 
-    def begin_session(self, iteration: int, session_id: str) -> Iterator[Event]:
+    def begin_session(self, iteration: int, session_id: str) -> None:
         """The checkpoint at the start; its snapshot is the last boundary's.
 
         A session that is tried again, after a limit, begins where the first one began: no point of
@@ -97,32 +95,32 @@ class Checkpoints:
         self._session_id, self._session_began = session_id, self._scheduler.host.clock.now()
         if not self._started:
             self._started = True
-            yield self.announce(iteration, "start")
+            self.record(self.announce(iteration, "start"))
 
-    def take_boundary(self, iteration: int, reason: str) -> Steps[None]:
+    def take_boundary(self, iteration: int, reason: str) -> None:
         """Hold the worktree before the loop goes on; when that fails the last boundary stays."""
         try:
-            self.latest = yield from self._snapshot(iteration, reason)
+            self.latest = self._snapshot(iteration, reason)
         except WorkspaceError as error:
-            yield Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
+            self.record(
+                Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
+            )
 
-    def record_changes(self, k: int) -> Steps[FilesChanged]:
+    def record_changes(self, k: int) -> FilesChanged:
         """What the session of iteration k did to the files, held in a snapshot."""
         start, workspace = self.latest, self._workspace
-        yield from self.take_boundary(k, f"after the session of iteration {k}")
+        self.take_boundary(k, f"after the session of iteration {k}")
         unknown = self.latest is start
         before, after = self.compared = (start.tree, self.latest.tree)
         changes: tuple[FileChange, ...] = ()
         try:
-            changes = yield from self._scheduler.run_job(
-                "changes", lambda: workspace.changes(before, after)
-            )
+            changes = self._scheduler.run_job("changes", lambda: workspace.changes(before, after))
         except WorkspaceError as error:  # the agent may have deleted what they are counted against
-            yield Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})")
+            self.record(Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})"))
             unknown = True
         files = files_changed(k, changes, live=False).model_copy(update={"unknown": unknown})
-        yield files
-        yield self.announce(k, "end", changes=changes)
+        self.record(files)
+        self.record(self.announce(k, "end", changes=changes))
         return files
 
     def capture(self, iteration: int, trigger: Trigger, note: str = "", by: str = "") -> None:
@@ -134,12 +132,12 @@ class Checkpoints:
         reason = f"asked for by {by}" if by else trigger
         number = self._next()
 
-        def tell(job: Job) -> Steps[None]:
+        def tell(job: Job) -> None:
             if isinstance(job.result, Snapshot):
-                yield snapshot_taken(iteration, job.result, reason)
-                yield self.announce(iteration, trigger, job.result.number, note, by=by)
+                self.record(snapshot_taken(iteration, job.result, reason))
+                self.record(self.announce(iteration, trigger, job.result.number, note, by=by))
             else:
-                yield self.announce(iteration, trigger, None, note, str(job.error), by=by)
+                self.record(self.announce(iteration, trigger, None, note, str(job.error), by=by))
 
         self._scheduler.spawn(
             "checkpoint",
@@ -148,7 +146,7 @@ class Checkpoints:
             holds_work=True,
         )
 
-    def hold_rollover(self, iteration: int, message: str) -> Steps[int | None]:
+    def hold_rollover(self, iteration: int, message: str) -> int | None:
         """Hold the worktree as an ended session leaves it; gives back the snapshot's number.
 
         The boundary stays: what the iteration changed is counted over all its sessions. None where
@@ -156,22 +154,22 @@ class Checkpoints:
         """
         number, began = self._next(), self._session_tree or self.latest.tree
         try:
-            snapshot = yield from self._scheduler.run_job(
+            snapshot = self._scheduler.run_job(
                 "snapshot", lambda: self._workspace.snapshot(number, message)
             )
         except WorkspaceError as error:
-            yield self.announce(iteration, "rollover", None, message, error=str(error))
+            self.record(self.announce(iteration, "rollover", None, message, error=str(error)))
             self.handed_over = ("", "")
             return None
         self.handed_over, self._session_tree = (began, snapshot.tree), snapshot.tree
-        yield snapshot_taken(iteration, snapshot, message.removeprefix("ralph: "))
-        yield self.announce(iteration, "rollover", number)
+        self.record(snapshot_taken(iteration, snapshot, message.removeprefix("ralph: ")))
+        self.record(self.announce(iteration, "rollover", number))
         return number
 
-    def retry_boundary(self, iteration: int) -> Steps[None]:
+    def retry_boundary(self, iteration: int) -> None:
         """Wait until there is room for a snapshot; the boundary stays where it is."""
         latest = self.latest
-        yield from self.take_boundary(iteration, "after a full disk")
+        self.take_boundary(iteration, "after a full disk")
         self.latest = latest
 
     def restore(self, number: int, by: str) -> None:
@@ -183,41 +181,50 @@ class Checkpoints:
         present = self._next()
         reason = f"before restoring snapshot {number}"
 
-        def tell(job: Job) -> Steps[None]:
+        def tell(job: Job) -> None:
             if not isinstance(job.result, Snapshot):
-                yield _restore_failed(job, "before it began")
+                self.record(_restore_failed(job, "before it began"))
                 return
-            yield snapshot_taken(self._state.run.iteration, job.result, reason)
-            yield from self.write_back(number, present, by)
+            self.record(snapshot_taken(self._state.run.iteration, job.result, reason))
+            self.write_back(number, present, by)
 
         work = partial(self._workspace.snapshot, present, f"ralph: {reason}")
         self._scheduler.spawn("snapshot", work, tell)
 
-    def write_back(self, number: int, present: int, by: str) -> Steps[None]:
+    def write_back(self, number: int, present: int, by: str) -> None:
         """The second half of a restore: `present` holds what was there before."""
         iteration, target = self._state.run.iteration, self._state.timeline.snapshots[number]
         after, workspace = self._next(), self._workspace
         reason = f"as snapshot {number}"
-        yield RestoreBegan(iteration=iteration, snapshot=number, present=present, by=by)
+        self.record(RestoreBegan(iteration=iteration, snapshot=number, present=present, by=by))
 
-        def tell(job: Job) -> Steps[None]:
+        def tell(job: Job) -> None:
             if not isinstance(job.result, Restored):
-                yield _restore_failed(job, f"half-way; snapshot {present} holds what was there")
+                self.record(
+                    _restore_failed(job, f"half-way; snapshot {present} holds what was there")
+                )
                 return
-            yield worktree_restored(iteration, target, present, job.result, by)
+            self.record(worktree_restored(iteration, target, present, job.result, by))
             work = partial(workspace.snapshot, after, f"ralph: {reason}")
             self._scheduler.spawn("snapshot", work, tell_after)
 
-        def tell_after(job: Job) -> Steps[None]:
+        def tell_after(job: Job) -> None:
             if isinstance(job.result, Snapshot):
                 self.latest = job.result
-                yield snapshot_taken(iteration, self.latest, reason)
+                self.record(snapshot_taken(iteration, self.latest, reason))
             else:
-                yield from _tell_failure(job)
+                self._tell_failure(job)
 
         self._scheduler.spawn("restore", partial(workspace.restore, target.tree), tell)
 
-    def best_point(self) -> Steps[Rollback | None]:
+    def _tell_failure(self, job: Job) -> None:
+        """The run goes on without it: a checkpoint's file, the snapshot after a restore."""
+        if isinstance(job.error, RalphError | OSError):
+            self.record(Noticed(level="error", source="records", text=str(job.error)))
+        elif job.error is not None:
+            raise job.error
+
+    def best_point(self) -> Rollback | None:
         """Where a rollback would lead, and what it would change; None when nowhere better."""
         best, run = self._state.timeline.best, self._state.run
         if best is None or best.boundary is None or best.completion is None:
@@ -226,11 +233,11 @@ class Checkpoints:
             return None
         tree = best.boundary.tree
         try:
-            changes = yield from self._scheduler.run_job(
+            changes = self._scheduler.run_job(
                 "changes", lambda: self._workspace.changes(self.latest.tree, tree)
             )
         except WorkspaceError as error:  # the agent may have deleted the snapshot
-            yield Noticed(level="warn", source="workspace", text=f"no way back: {error}")
+            self.record(Noticed(level="warn", source="workspace", text=f"no way back: {error}"))
             return None
         return Rollback(
             snapshot=best.boundary.number,
@@ -267,7 +274,9 @@ class Checkpoints:
                 iteration, self._captured, trigger, session_id, duration_s, memory, changes
             )
             path = self._files.path(iteration, self._captured)
-            self._scheduler.spawn("checkpoint", lambda: self._files.capture(facts), _tell_failure)
+            self._scheduler.spawn(
+                "checkpoint", lambda: self._files.capture(facts), self._tell_failure
+            )
         return CheckpointCaptured(
             iteration=iteration,
             number=self._captured,
@@ -283,12 +292,12 @@ class Checkpoints:
             by=by,
         )
 
-    def _snapshot(self, iteration: int, reason: str) -> Steps[Snapshot]:
+    def _snapshot(self, iteration: int, reason: str) -> Snapshot:
         number = self._next()
-        snapshot = yield from self._scheduler.run_job(
+        snapshot = self._scheduler.run_job(
             "snapshot", lambda: self._workspace.snapshot(number, f"ralph: {reason}")
         )
-        yield snapshot_taken(iteration, snapshot, reason)
+        self.record(snapshot_taken(iteration, snapshot, reason))
         return snapshot
 
     def _next(self) -> int:
@@ -301,11 +310,3 @@ def _restore_failed(job: Job, how: str) -> Event:
         raise job.error or TypeError("a snapshot was expected")
     text = f"the restore failed {how}: {job.error}"
     return Noticed(level="error", source="workspace", text=text)
-
-
-def _tell_failure(job: Job) -> Steps[None]:
-    """The run goes on without it: a checkpoint's file, the snapshot after a restore."""
-    if isinstance(job.error, RalphError | OSError):
-        yield Noticed(level="error", source="records", text=str(job.error))
-    elif job.error is not None:
-        raise job.error

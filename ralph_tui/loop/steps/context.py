@@ -11,8 +11,8 @@ from ralph_tui.events import ContextLevelReached, Noticed
 from ralph_tui.events.context import Cause, Level
 from ralph_tui.layers.context.levels import Thresholds, above, level_of, whole
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.plan_items import PlanItems
-from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
@@ -31,14 +31,13 @@ class Wanted:
         return self.cause == "L3"
 
 
-class ContextMonitor:
+class ContextMonitor(Step):
     """Follows the sessions of a run."""
 
     def __init__(self, run: Run, items: PlanItems) -> None:
+        super().__init__(run)
         self.wanted: Wanted | None = None
         """Why the session is to hand over; None while it is not."""
-        self._scheduler = run.scheduler
-        self._state = run.state
         self._rules = run.rules.context
         self._items = items
         self._thresholds = Thresholds(
@@ -56,26 +55,26 @@ class ContextMonitor:
         """A session starts, with an empty window."""
         self.wanted = None
 
-    def end(self) -> Steps[None]:
+    def end(self) -> None:
         """The session is over: by now it has told how full its window is, or does not."""
-        yield from self._tell_unknown()
+        self._tell_unknown()
 
-    def watch(self) -> Steps[None]:
+    def watch(self) -> None:
         """Tell levels, and end the session when it has to hand over; called while it works."""
         if self._scheduler.session is None or not self._state.run.session_running:
             return  # until its start is recorded, the state tells of the session before
-        yield from self._tell_unknown()
-        yield from self._tell_level()
+        self._tell_unknown()
+        self._tell_level()
         if self._state.run.background is not None:
             return  # its turn is over: ended now, it would lose what it waits for, and win nothing
-        yield from self._decide()
+        self._decide()
         if self.wanted is not None and self._may_end(self.wanted):
             self._scheduler.end_session("rolled_over" if self.may_roll_over else "context_full")
 
-    def overflowed(self) -> Steps[None]:
+    def overflowed(self) -> None:
         """The session ended because its window was full: that is L3, whatever was measured."""
         if above("L3", self._state.context.level or "L0"):
-            yield reached(self._state, "L3", 100.0)
+            self.record(reached(self._state, "L3", 100.0))
 
     @property
     def may_roll_over(self) -> bool:
@@ -83,31 +82,31 @@ class ContextMonitor:
         use = self._state.context.use
         return use is None or use.rollovers < MOST_ROLLOVERS
 
-    def want(self, wanted: Wanted) -> Steps[None]:
+    def want(self, wanted: Wanted) -> None:
         """Have the session hand over, unless it is to do so already or has done it too often."""
         before = self.wanted
         if before is not None and (before.at_once or not wanted.at_once):
             return
         if not self.may_roll_over and not wanted.at_once:
-            yield from self._tell_last()
+            self._tell_last()
             return
         self.wanted = wanted
         if before is None:
             self._since, self._results = self._now(), self._state.context.results
 
-    def _decide(self) -> Steps[None]:
+    def _decide(self) -> None:
         context, acts = self._state.context, self._rules.rollover
         full = f"the context is {whole(context.percent or 0.0)} % full"
         if acts and context.level == "L3":
-            yield from self.want(Wanted("L3", full))
+            self.want(Wanted("L3", full))
         elif context.requested_by:
             by = context.requested_by
             note = f": {context.request_note}" if context.request_note else ""
-            yield from self.want(Wanted("asked", f"asked by {by}{note}", by))
+            self.want(Wanted("asked", f"asked by {by}{note}", by))
         elif acts and context.level == "L2":
-            yield from self.want(Wanted("L2", full))
+            self.want(Wanted("L2", full))
         elif acts and self._items.unfit:
-            yield from self.want(Wanted("item", self._items.unfit))
+            self.want(Wanted("item", self._items.unfit))
 
     def _may_end(self, wanted: Wanted) -> bool:
         """What it is at ends first, within the time of a tool."""
@@ -118,22 +117,22 @@ class ContextMonitor:
             return False
         return wanted.cause != "L2" or context.results > self._results
 
-    def _tell_level(self) -> Steps[None]:
+    def _tell_level(self) -> None:
         context = self._state.context
         level = level_of(context.percent, self._thresholds)
         if level != "L0" and above(level, context.level or "L0"):
-            yield reached(self._state, level, context.percent or 0.0)
+            self.record(reached(self._state, level, context.percent or 0.0))
 
-    def _tell_last(self) -> Steps[None]:
+    def _tell_last(self) -> None:
         k = self._state.run.iteration
         if self._told_last != k:
             self._told_last = k
-            yield self._warned(
+            self._warn(
                 f"iteration {k} has had {count(MOST_ROLLOVERS, 'rollover')}: its session runs to "
                 f"its own end, or until its context is {self._thresholds.stop:g} % full"
             )
 
-    def _tell_unknown(self) -> Steps[None]:
+    def _tell_unknown(self) -> None:
         context = self._state.context
         if self._told_unknown or not self._rules.rollover or context.percent is not None:
             return
@@ -146,10 +145,13 @@ class ContextMonitor:
             "ends by itself, or until you ask for a fresh one"
         )
         # Of an agent that never tells nothing is wrong.
-        yield self._warned(text) if context.tells else Noticed(source="context", text=text)
+        if context.tells:
+            self._warn(text)
+        else:
+            self.record(Noticed(source="context", text=text))
 
-    def _warned(self, text: str) -> Noticed:
-        return Noticed(level="warn", source="context", text=text)
+    def _warn(self, text: str) -> None:
+        self.record(Noticed(level="warn", source="context", text=text))
 
     def _now(self) -> float:
         return self._scheduler.host.clock.monotonic()

@@ -6,48 +6,47 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import AlarmCleared, ConflictsFound, Noticed
 from ralph_tui.layers.oversight import Finding
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.step import Step
 
 SHOWN = 20
 """Paths an event names."""
 
 
-class Detector:
+class Detector(Step):
     """Evaluates each reading once."""
 
     def __init__(self, run: Run) -> None:
-        self._run = run
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._governor = run.layers.governor
         self._guard = run.layers.guard
 
-    def detect(self, k: int) -> Steps[Finding | None]:
+    def detect(self, k: int) -> Finding | None:
         """The control law, the strategy and the overseer's rules on the latest reading, once.
 
         None with the overseer switched off, and when its rules fail.
         """
         evaluated, self._governor.recalled = self._governor.recalled, None
         if evaluated is None or evaluated.evaluation.signal.iteration != k:
-            yield from self._look_for_conflicts(k)
+            self._look_for_conflicts(k)
             evaluated = self._governor.read(self._state)
-        yield from self._guard.take()
+        self.record(*self._guard.take())
         known = self._state.control
         if known.latest is None or known.latest.iteration != k:
-            yield evaluated.evaluation.signal
+            self.record(evaluated.evaluation.signal)
         up = {alarm.alarm for alarm in evaluated.evaluation.alarms}
         over = sorted(name for name in known.alarms if name not in up)
-        yield from (AlarmCleared(iteration=k, alarm=name) for name in over)
-        yield from (e for e in evaluated.evaluation.raised if e.alarm not in known.alarms)
-        return evaluated.finding
+        self.record(*(AlarmCleared(iteration=k, alarm=name) for name in over))
+        self.record(*(e for e in evaluated.evaluation.raised if e.alarm not in known.alarms))
+        finding = evaluated.finding
+        return finding.unattended(k) if finding and self._run.headless else finding
 
-    def _look_for_conflicts(self, k: int) -> Steps[None]:
+    def _look_for_conflicts(self, k: int) -> None:
         try:
-            conflicts = yield from self._scheduler.run_job(
-                "conflicts", self._run.ports.workspace.conflicts
-            )
+            conflicts = self._scheduler.run_job("conflicts", self._run.ports.workspace.conflicts)
         except WorkspaceError as error:
-            yield Noticed(level="warn", source="workspace", text=f"conflicts unknown: {error}")
+            self.record(
+                Noticed(level="warn", source="workspace", text=f"conflicts unknown: {error}")
+            )
             return
         if conflicts:
-            yield ConflictsFound(iteration=k, paths=list(conflicts[:SHOWN]))
+            self.record(ConflictsFound(iteration=k, paths=list(conflicts[:SHOWN])))

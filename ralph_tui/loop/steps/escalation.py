@@ -5,22 +5,20 @@ from uuid import uuid4
 
 from ralph_tui.events import EscalationRaised
 from ralph_tui.events.oversight import EscalationLevel, Subject
-from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.step import Step
 
 DELIVERY_S = 3.0
 """Seconds; what takes longer is delivered later, and not in this journal."""
 
 
-class Escalation:
+class Escalation(Step):
     """Decides nothing: records that people are to be told, and hands it to `Outreach`."""
 
     def __init__(self, run: Run) -> None:
+        super().__init__(run)
         self._outreach = run.ports.outreach
         self._start = run.start
-        self._state = run.state
-        self._scheduler = run.scheduler
 
     def __call__(
         self,
@@ -29,7 +27,7 @@ class Escalation:
         about: Subject | None,
         reason: str,
         recommendations: Sequence[str] = (),
-    ) -> Steps[None]:
+    ) -> None:
         """Record it, then hand it over; `about` is None for a question nobody has answered."""
         escalation = EscalationRaised(
             iteration=iteration,
@@ -39,28 +37,28 @@ class Escalation:
             reason=reason,
             recommendations=list(recommendations),
         )
-        yield escalation
-        yield from self._send(escalation)
+        self.record(escalation)
+        self._send(escalation)
 
-    def again(self) -> Steps[None]:
+    def again(self) -> None:
         """Hand over once more what an earlier process may have died on."""
         if self._outreach.enabled:
             for untold in list(self._state.oversight.untold.values()):
-                yield from self._send(untold)
+                self._send(untold)
 
-    def _send(self, escalation: EscalationRaised) -> Steps[None]:
-        yield from guarded(
+    def _send(self, escalation: EscalationRaised) -> None:
+        self.guarded(
             "outreach",
             lambda: self._outreach.send(escalation, self._start),
             lambda: None,
             instead="nobody outside is told of it",
         )
 
-    def wait_for_delivery(self) -> Steps[None]:
+    def wait_for_delivery(self) -> None:
         """Before the last event: wait a little for the word that people were told."""
         clock = self._scheduler.host.clock
         end = clock.monotonic() + DELIVERY_S
         if self._outreach.enabled:
-            yield from self._scheduler.wait_until(
+            self._scheduler.wait_until(
                 lambda: not self._state.oversight.untold or clock.monotonic() >= end
             )

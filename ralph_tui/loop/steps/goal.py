@@ -7,10 +7,11 @@ from ralph_tui.events import AbortRequested, QuestionAsked
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.sensor.passing import goalless
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.overseer import ended_by
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.state.goal import passes_before_words
 
 CRITERION = Option(
@@ -27,21 +28,21 @@ PROMISE = Option(
 CANCEL = ABORT.model_copy(update={"verb": "cancel the run; nothing was done or spent"})
 
 
-class Goal:
+class Goal(Step):
     """Settles when the work is done."""
 
     def __init__(self, run: Run, desk: QuestionDesk) -> None:
-        self._run = run
+        super().__init__(run)
         self._desk = desk
 
-    def settle(self) -> Steps[None]:
+    def settle(self) -> None:
         """Ask where nothing but a command that passes already says it. Raises `Ended`."""
         if not goalless(self._run.state):
             return
         command = self._run.start.command or ""
         if self._run.headless:
             raise Ended("failed", passes_before_words(command))
-        answer = yield from self._desk.ask(
+        answer = self._desk.ask(
             QuestionAsked(
                 iteration=0,
                 question_id="",
@@ -54,5 +55,5 @@ class Goal:
             within_s=self._run.rules.oversight.pause_timeout_s,
         )
         if answer.answer == "abort":
-            yield AbortRequested(by=answer.by)
+            self.record(AbortRequested(by=answer.by))
             raise Ended("aborted", ended_by(answer))

@@ -27,8 +27,8 @@ from ralph_tui.layers.context.handoff import (
 )
 from ralph_tui.layers.intelligence.answers import HandoffAnswer
 from ralph_tui.layers.intelligence.questions import handoff_question
-from ralph_tui.loop.guard import guarded_steps
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.handoff_material import (
     Changed,
@@ -40,9 +40,10 @@ from ralph_tui.loop.steps.handoff_material import (
     written_event,
 )
 from ralph_tui.loop.steps.model_help import ModelHelp
-from ralph_tui.loop.steps.prompting import ABORT, EDIT, SEND
+from ralph_tui.loop.steps.offers import ABORT
+from ralph_tui.loop.steps.prompting import EDIT, SEND
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended, Late, Steps
+from ralph_tui.loop.waiting.controls import Ended, Late
 from ralph_tui.text.terms import who_words
 
 LONGEST_DIFF = 200_000
@@ -57,15 +58,13 @@ TRANSCRIPT = "transcript.jsonl"
 T = TypeVar("T")
 
 
-class Handoffs:
+class Handoffs(Step):
     """Writes what one session leaves to the next."""
 
     def __init__(
         self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints, models: ModelHelp
     ) -> None:
-        self._run = run
-        self._state = run.state
-        self._scheduler = run.scheduler
+        super().__init__(run)
         self._records = run.ports.records
         self._workspace = run.ports.workspace
         self._rules = run.rules.context
@@ -74,24 +73,22 @@ class Handoffs:
         self._models = models
         self._copies_fail = False
 
-    def leave(self, began: RolloverBegan, snapshot: int | None) -> Steps[None]:
+    def leave(self, began: RolloverBegan, snapshot: int | None) -> None:
         """Write the handoff of the session that has just ended, and let its owner edit it."""
-        event, text = yield from guarded_steps(
+        event, text = self.guarded(
             "context",
             lambda: self._made(began, snapshot),
             lambda: self._bare(began, snapshot),
             instead="the handoff says no more than the objective and where to look",
         )
-        written = yield from self._keep(event, text)
-        yield from self.ask(written, text)
+        written = self._keep(event, text)
+        self.ask(written, text)
 
     # evidence ---------------------------------------------------------------------------------
 
-    def _made(
-        self, began: RolloverBegan, snapshot: int | None
-    ) -> Steps[tuple[HandoffWritten, str]]:
-        handoff, diff = yield from self._gather(began, snapshot)
-        handoff = yield from self._worded(began.iteration, handoff, diff)
+    def _made(self, began: RolloverBegan, snapshot: int | None) -> tuple[HandoffWritten, str]:
+        handoff, diff = self._gather(began, snapshot)
+        handoff = self._worded(began.iteration, handoff, diff)
         event, text = written_event(handoff, began, snapshot, self._state), handoff_text(handoff)
         if not isinstance(event, HandoffWritten) or not isinstance(text, str):
             raise TypeError("a handoff is an event and a text")
@@ -99,10 +96,10 @@ class Handoffs:
             raise ValueError(f"a handoff has at most {MOST_CHARACTERS:,} characters")
         return event, text
 
-    def _worded(self, k: int, handoff: Handoff, diff: str) -> Steps[Handoff]:
+    def _worded(self, k: int, handoff: Handoff, diff: str) -> Handoff:
         """In a model's words, where one is asked: what was in progress, what comes next."""
         objective, said = self._run.start.objective, said_last(session_rows(self._state))
-        answer = yield from self._models.ask(
+        answer = self._models.ask(
             "handoff",
             k,
             lambda: handoff_question(objective, handoff_text(handoff), said, diff),
@@ -110,39 +107,39 @@ class Handoffs:
         )
         return handoff if answer is None else worded(handoff, answer)
 
-    def _gather(self, began: RolloverBegan, snapshot: int | None) -> Steps[tuple[Handoff, str]]:
+    def _gather(self, began: RolloverBegan, snapshot: int | None) -> tuple[Handoff, str]:
         """What is known, and the diff of what the session changed."""
         start, latest = self._run.start, self._checkpoints.latest
-        plan = yield from self._looked_up("plan", self._run.ports.read_plan, None)
+        plan = self._looked_up("plan", self._run.ports.read_plan, None)
         since = self._taken(self._handed_over_before(began)) or latest
         until = self._taken(snapshot)
         session = Changed()
         whole: tuple[FileChange, ...] = ()
         if until is not None:
-            changes = yield from self._changes(since.tree, until.tree)
-            diff = yield from self._looked_up(
+            changes = self._changes(since.tree, until.tree)
+            diff = self._looked_up(
                 "lines",
                 partial(self._workspace.excerpt, since.tree, until.tree, LONGEST_DIFF),
                 "",
             )
             session, whole = Changed(changes, diff), changes
             if since.tree != latest.tree:
-                whole = yield from self._changes(latest.tree, until.tree)
+                whole = self._changes(latest.tree, until.tree)
         pointers = self._references(began, since.ref, until.ref if until else "")
         found = Material(session, whole, plan, start.plan or "", pointers)
         known = handoff_of(start.objective, start.command or "", began, self._state, found)
         return known, session.diff
 
-    def _changes(self, since: str, until: str) -> Steps[tuple[FileChange, ...]]:
+    def _changes(self, since: str, until: str) -> tuple[FileChange, ...]:
         nothing: tuple[FileChange, ...] = ()
         work = partial(self._workspace.changes, since, until)
-        return (yield from self._looked_up("changes", work, nothing))
+        return self._looked_up("changes", work, nothing)
 
-    def _looked_up(self, name: str, work: Callable[[], T], fallback: T) -> Steps[T]:
+    def _looked_up(self, name: str, work: Callable[[], T], fallback: T) -> T:
         try:
-            return (yield from self._scheduler.run_job(name, work, LOOK_S))
+            return self._scheduler.run_job(name, work, LOOK_S)
         except (WorkspaceError, Late) as error:
-            yield self._warned(f"the handoff says nothing of the {name}: {error}")
+            self._warn(f"the handoff says nothing of the {name}: {error}")
             return fallback
 
     def _handed_over_before(self, began: RolloverBegan) -> int | None:
@@ -202,45 +199,45 @@ class Handoffs:
 
     # the file ---------------------------------------------------------------------------------
 
-    def _keep(self, event: HandoffWritten, text: str) -> Steps[HandoffWritten]:
+    def _keep(self, event: HandoffWritten, text: str) -> HandoffWritten:
         """Write it down; the event says where, or nowhere."""
         k = event.iteration
         try:
-            relative = yield from self._write(k, f"handoff-{event.number}.md", text)
+            relative = self._write(k, f"handoff-{event.number}.md", text)
         except NoRoomError:
             raise
         except WorkspaceError as error:
-            yield self._warned(
+            self._warn(
                 f"the handoff of iteration {k} could not be kept ({error}); the next session is "
                 "told in its prompt alone what was in progress"
             )
             where = {"path": "", "read_at": ""}
         else:
             where = {"path": relative, "read_at": self._from_root(relative)}
-        where["copy_path"] = yield from self._copy(event, text)
+        where["copy_path"] = self._copy(event, text)
         written = event.model_copy(update={**where, "characters": len(text)})
-        yield written
+        self.record(written)
         return written
 
-    def _write(self, k: int, name: str, text: str) -> Steps[str]:
+    def _write(self, k: int, name: str, text: str) -> str:
         """Where it is in the attempt's folder; raises ``WorkspaceError``."""
-        path = yield from self._scheduler.run_job(
+        path = self._scheduler.run_job(
             "handoff", lambda: self._records.write_iteration_file(k, name, text)
         )
         return self._records.relative(path)
 
-    def _copy(self, event: HandoffWritten, text: str) -> Steps[str]:
+    def _copy(self, event: HandoffWritten, text: str) -> str:
         """Where the copy is that people read; empty: there is none."""
         if not self._rules.handoff_copy or self._copies_fail:
             return ""
         copy = self._run.ports.copy_handoff
         try:
-            return (yield from self._scheduler.run_job("copy", lambda: copy(text, event.copy_path)))
+            return self._scheduler.run_job("copy", lambda: copy(text, event.copy_path))
         except NoRoomError:
             raise
         except WorkspaceError as error:
             self._copies_fail = True  # it is said once
-            yield self._warned(f"the handoffs of this run are not copied: {error}")
+            self._warn(f"the handoffs of this run are not copied: {error}")
             return ""
 
     def _from_root(self, path: str) -> str:
@@ -251,11 +248,11 @@ class Handoffs:
 
     # your edit --------------------------------------------------------------------------------
 
-    def ask(self, written: HandoffWritten, text: str) -> Steps[None]:
+    def ask(self, written: HandoffWritten, text: str) -> None:
         """Ask whether it is sent as it is; silence sends it."""
         if self._run.start.mode != "attended" or not self._rules.handoff_edit_s:
             return
-        answer = yield from self._desk.ask(
+        answer = self._desk.ask(
             QuestionAsked(
                 iteration=written.iteration,
                 question_id="",
@@ -270,23 +267,23 @@ class Handoffs:
             offers=True,
         )
         if answer.answer == "abort":
-            yield AbortRequested(by=answer.by)
+            self.record(AbortRequested(by=answer.by))
             raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
         edited = answer.text.strip()
         if edited and edited != text.strip():
-            made_at = yield from self._set_aside(written, text)
+            made_at = self._set_aside(written, text)
             by = written.model_copy(update={"edited_by": answer.by, "made_at": made_at})
-            yield from self._keep(by, f"{edited}\n")
+            self._keep(by, f"{edited}\n")
 
-    def _set_aside(self, written: HandoffWritten, text: str) -> Steps[str]:
+    def _set_aside(self, written: HandoffWritten, text: str) -> str:
         """Keep it as it was made: an edit may leave out what the next session has to look up."""
         name = f"handoff-{written.number}-as-made.md"
         try:
-            return self._from_root((yield from self._write(written.iteration, name, text)))
+            return self._from_root(self._write(written.iteration, name, text))
         except NoRoomError:
             raise
         except WorkspaceError:  # that files cannot be kept there was said of the handoff itself
             return ""
 
-    def _warned(self, text: str) -> Noticed:
-        return Noticed(level="warn", source="context", text=text)
+    def _warn(self, text: str) -> None:
+        self.record(Noticed(level="warn", source="context", text=text))

@@ -19,19 +19,19 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.layers.intelligence.answers import JudgeAnswer
 from ralph_tui.layers.intelligence.questions import LONGEST_DIFF, JudgeInput, judge_question
 from ralph_tui.layers.sensor import Reading
-from ralph_tui.loop.guard import guarded_steps
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.model_help import ModelHelp
+from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import who_words
 
 YES = Option(key="y", answer="yes", verb="yes: the run ends here, completed")
 NO = Option(key="n", answer="no", verb="no: go on with the next iteration")
 GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
-ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
 SHOWN = 8
 """Changed files that a question names."""
 DIFF = 20_000
@@ -39,25 +39,23 @@ DIFF = 20_000
 UNJUDGED = "the model that was to judge it gave no verdict"
 
 
-class Judging:
+class Judging(Step):
     """Holds a promise against the criterion."""
 
     def __init__(
         self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints, models: ModelHelp
     ) -> None:
-        self._run = run
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._workspace = run.ports.workspace
         self._desk = desk
         self._checkpoints = checkpoints
         self._models = models
 
-    def judge(self, k: int, reading: Reading, files: FilesChanged) -> Steps[Reading]:
+    def judge(self, k: int, reading: Reading, files: FilesChanged) -> Reading:
         """The reading of iteration k, whose session has promised to be done."""
         wanted = self._models.wants("judge")
         if wanted:
-            verdict = yield from guarded_steps(
+            verdict = self.guarded(
                 "intelligence",
                 lambda: self._ask_model(k, files),
                 lambda: None,
@@ -69,15 +67,15 @@ class Judging:
                 return _accepted(
                     reading, f"the model {verdict.model}" if verdict.model else "a model"
                 )
-        return (yield from self._ask_human(k, reading, files, unjudged=wanted))
+        return self._ask_human(k, reading, files, unjudged=wanted)
 
-    def _ask_model(self, k: int, files: FilesChanged) -> Steps[CriterionJudged | None]:
+    def _ask_model(self, k: int, files: FilesChanged) -> CriterionJudged | None:
         """Its verdict; the one that was recorded already is not asked for again."""
         judged = self._state.intelligence.judged
         if judged is not None and judged.iteration == k:
             return judged
         first = min(self._state.timeline.snapshots.values(), key=lambda taken: taken.number)
-        diff = yield from self._diff(first.tree, self._checkpoints.latest.tree, LONGEST_DIFF)
+        diff = self._diff(first.tree, self._checkpoints.latest.tree, LONGEST_DIFF)
         given = JudgeInput(
             objective=self._run.start.objective,
             criterion=self._run.goal.criterion or "",
@@ -85,19 +83,19 @@ class Judging:
             changed=_changed(files),
             diff=diff,
         )
-        answer = yield from self._models.ask("judge", k, lambda: judge_question(given), JudgeAnswer)
+        answer = self._models.ask("judge", k, lambda: judge_question(given), JudgeAnswer)
         if answer is None:
             return None
         model = self._models.model("judge")
         verdict = CriterionJudged(iteration=k, met=answer.met, reason=answer.reason, model=model)
-        yield verdict
+        self.record(verdict)
         return verdict
 
     def _ask_human(
         self, k: int, reading: Reading, files: FilesChanged, *, unjudged: bool
-    ) -> Steps[Reading]:
-        diff = yield from self._diff(*self._checkpoints.compared, DIFF)
-        answer = yield from self._desk.ask(
+    ) -> Reading:
+        diff = self._diff(*self._checkpoints.compared, DIFF)
+        answer = self._desk.ask(
             QuestionAsked(
                 iteration=k,
                 question_id="",
@@ -118,21 +116,21 @@ class Judging:
             case "yes":
                 return _accepted(reading, answer.by)
             case "guide":
-                yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+                self.record(
+                    GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+                )
             case "abort":
-                yield AbortRequested(by=answer.by)
+                self.record(AbortRequested(by=answer.by))
                 raise Ended(
                     "aborted", f"aborted by {who_words(answer.by)}; the work stays as it is"
                 )
         return reading
 
-    def _diff(self, since: str, until: str, limit: int) -> Steps[str]:
+    def _diff(self, since: str, until: str, limit: int) -> str:
         """What differs between two trees; that it cannot be told is said in its place."""
         try:
-            return (
-                yield from self._scheduler.run_job(
-                    "diff", lambda: self._workspace.excerpt(since, until, limit)
-                )
+            return self._scheduler.run_job(
+                "diff", lambda: self._workspace.excerpt(since, until, limit)
             )
         except WorkspaceError as error:  # the agent may have deleted the snapshots
             return f"(the diff cannot be shown: {error})"

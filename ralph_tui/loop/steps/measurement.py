@@ -9,13 +9,13 @@ from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, 
 from ralph_tui.layers.sensor.expected import broken_by
 from ralph_tui.layers.sensor.passing import CompletedBy, completed_by, earns
 from ralph_tui.layers.sensor.sensor import UNPROVEN
-from ralph_tui.loop.guard import guarded, guarded_steps
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import Assessment, read_plan
 from ralph_tui.loop.steps.judging import Judging
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.removals import ask_about_removal
-from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.waiting.controls import Controls, Ended
 from ralph_tui.ports import Gate
 
 UNMEASURED = GateResult(
@@ -25,16 +25,14 @@ UNMEASURED = GateResult(
 )
 
 
-class Measurement:
+class Measurement(Step):
     """Runs the completion command and turns what it said, the plan and the report to a reading."""
 
     def __init__(
         self, run: Run, judging: Judging, assessment: Assessment, desk: QuestionDesk
     ) -> None:
-        self._run = run
+        super().__init__(run)
         self._desk = desk
-        self._scheduler = run.scheduler
-        self._state = run.state
         self._gate = run.ports.gate
         self._records = run.ports.records
         self._judging = judging
@@ -45,29 +43,29 @@ class Measurement:
         self._plan_is_gone = False
         self._doubted = False
 
-    def baseline(self) -> Steps[Reading]:
+    def baseline(self) -> Reading:
         """The reading before iteration 1."""
-        gate = yield from self._run_gate(0)
+        gate = self._run_gate(0)
         if gate is not None and gate.error:
             raise Ended("failed", gate.error)
-        plan = yield from self._read_plan()
-        made = yield from self._assessment.make(0, plan)
+        plan = self._read_plan()
+        made = self._assessment.make(0, plan)
         before = self._sensor.state
-        reading = yield from self._read(
+        reading = self._read(
             lambda: self._sensor.baseline(gate, plan, None), lambda: unread(before, 0, gate)
         )
-        return (yield from self._take(reading, made))
+        return self._take(reading, made)
 
-    def after(self, iteration: int, files: FilesChanged) -> Steps[Reading]:
+    def after(self, iteration: int, files: FilesChanged) -> Reading:
         """The reading after an iteration's session."""
-        gate = yield from self._run_gate(iteration)
-        plan = yield from self._read_plan()
-        made = yield from self._assessment.make(iteration, plan)
+        gate = self._run_gate(iteration)
+        plan = self._read_plan()
+        made = self._assessment.make(iteration, plan)
         said = self._state.agent.report
         promised, changed = self._state.agent.promised, [change.path for change in files.changes]
         by = completed_by(self._state)
         before = self._sensor.state
-        reading = yield from self._read(
+        reading = self._read(
             lambda: self._sensor.read(
                 iteration,
                 gate=gate,
@@ -78,22 +76,18 @@ class Measurement:
                 changed=changed,
                 by=by,
             ),
-            lambda: unread(
-                before,
-                iteration,
-                gate,
-                promise=promised,
-                changed=changed,
-                by=by,
-            ),
+            lambda: unread(before, iteration, gate, promise=promised, changed=changed, by=by),
         )
         passed = gate is None or gate.ok
         if gate is not None and passed and reading.missing and self._may_complete(by):
-            reading = yield from ask_about_removal(self._run, self._desk, iteration, reading, files)
+            lost = reading.lost
+            reading = ask_about_removal(self._run, self._desk, iteration, reading, files)
+            if lost and not reading.missing:
+                self._sensor.state = replace(self._sensor.state, most=lost[1])
         if by == "judge" and promised and passed and not reading.missing:
             reading = replace(reading, completion=min(UNPROVEN, reading.completion))
-            reading = yield from self._judging.judge(iteration, reading, files)
-        return (yield from self._take(reading, made))
+            reading = self._judging.judge(iteration, reading, files)
+        return self._take(reading, made)
 
     def _may_complete(self, by: CompletedBy) -> bool:
         """Whether a passing command would complete the run, were no tests gone."""
@@ -102,9 +96,7 @@ class Measurement:
             return promised
         return earns(by, green=state.green, promised=promised and state.changed)
 
-    def _read(
-        self, read: Callable[[], Reading], otherwise: Callable[[], Reading]
-    ) -> Steps[Reading]:
+    def _read(self, read: Callable[[], Reading], otherwise: Callable[[], Reading]) -> Reading:
         """What the sensor reads; one that fails remembers nothing of what it failed on."""
         sensor = self._sensor
         before = sensor.state
@@ -114,36 +106,36 @@ class Measurement:
             return otherwise()
 
         instead = "the last value is kept; a passed completion command still ends the run"
-        return (yield from guarded("sensor", lambda: sound(read()), fall_back, instead=instead))
+        return self.guarded("sensor", lambda: sound(read()), fall_back, instead=instead)
 
-    def _run_gate(self, iteration: int) -> Steps[GateResult | None]:
+    def _run_gate(self, iteration: int) -> GateResult | None:
         gate = self._gate
         if gate is None:
             return None
-        folder = yield from self._scheduler.run_job(
+        folder = self._scheduler.run_job(
             "record", lambda: self._records.iteration_folder(iteration)
         )
         log = folder / "verification.log"
-        yield GateStarted(iteration=iteration, command=self._command)
+        self.record(GateStarted(iteration=iteration, command=self._command))
         with self._scheduler.offering(Controls(cancel=gate.cancel)):
-            result, finished = yield from guarded_steps(
+            result, finished = self.guarded(
                 "sensor",
                 lambda: self._measured(gate, iteration, log),
                 lambda: (UNMEASURED, self._finished(iteration, UNMEASURED, log)),
                 instead="nothing is known of this run of the completion command",
             )
-        yield from self._guard.take()
-        finished = yield from guarded(
+        self.record(*self._guard.take())
+        finished = self.guarded(
             "sensor",
             lambda: self._with_build(finished, result),
             lambda: finished,
             instead="whether the build is broken is not known",
         )
-        yield finished
+        self.record(finished)
         if result.doubt and not self._doubted:
             self._doubted = True
-            yield Noticed(level="warn", source="sensor", text=result.doubt)
-        yield from guarded_steps(
+            self.record(Noticed(level="warn", source="sensor", text=result.doubt))
+        self.guarded(
             "records",
             lambda: self._scheduler.run_job(
                 "record", lambda: self._records.write_verification(iteration, result)
@@ -157,13 +149,11 @@ class Measurement:
         broken = broken_by(result, self._sensor.state.most)
         return GateFinished.model_validate({**finished.model_dump(), "broken": broken})
 
-    def _measured(
-        self, gate: Gate, iteration: int, log: Path
-    ) -> Steps[tuple[GateResult, GateFinished]]:
-        result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
+    def _measured(self, gate: Gate, iteration: int, log: Path) -> tuple[GateResult, GateFinished]:
+        result = self._scheduler.run_job("gate", lambda: gate.run(log))
         # Only a full disk cancels it while the run goes on: what it would have said is unknown.
         while result.cancelled and not self._scheduler.ending:
-            result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
+            result = self._scheduler.run_job("gate", lambda: gate.run(log))
         return result, self._finished(iteration, result, log)
 
     def _finished(self, iteration: int, result: GateResult, log: Path) -> GateFinished:
@@ -185,9 +175,9 @@ class Measurement:
             error=result.error,
         )
 
-    def _read_plan(self) -> Steps[Progress | None]:
+    def _read_plan(self) -> Progress | None:
         """The plan as it is; one that cannot be read is told once, and its last items stand."""
-        plan = yield from read_plan(self._run)
+        plan = read_plan(self._run)
         gone, self._plan_is_gone = self._plan_is_gone, plan is None
         name = self._run.start.plan
         if name and plan is None and not gone:
@@ -195,12 +185,12 @@ class Measurement:
                 f"the plan {name} is not there, or has no items to tick: what it said last stands; "
                 "put it back, or go on without it"
             )
-            yield Noticed(level="warn", source="sensor", text=text)
+            self.record(Noticed(level="warn", source="sensor", text=text))
         return plan
 
-    def _take(self, reading: Reading, made: AssessmentMade | None) -> Steps[Reading]:
-        yield reading.event()
-        yield from self._assessment.record(reading.iteration, made)
+    def _take(self, reading: Reading, made: AssessmentMade | None) -> Reading:
+        self.record(reading.event())
+        self._assessment.keep(reading.iteration, made)
         for warning in reading.warnings:
-            yield Noticed(level="warn", source="sensor", text=warning)
+            self.record(Noticed(level="warn", source="sensor", text=warning))
         return reading

@@ -32,10 +32,10 @@ from ralph_tui.layers.memory.similarity import says_same
 from ralph_tui.layers.memory.steps import steps_of
 from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.layers.sensor.passing import needs_promise
-from ralph_tui.loop.guard import guarded, guarded_steps, guards
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.model_help import ModelHelp
-from ralph_tui.loop.waiting.controls import Late, Steps
+from ralph_tui.loop.waiting.controls import Late
 from ralph_tui.loop.waiting.scheduler import JOB_S
 from ralph_tui.ports import Candidate, Credit, Job
 
@@ -44,13 +44,12 @@ WITHOUT = "the run goes on without it"
 """What a failure of memory means."""
 
 
-class MemoryLayer:
+class MemoryLayer(Step):
     """Looks up what earlier runs have taught, and keeps what this one adds."""
 
     def __init__(self, run: Run, models: ModelHelp) -> None:
-        self._run = run
+        super().__init__(run)
         self._models = models
-        self._state = run.state
         self._knowledge = run.ports.knowledge
         self._past = run.ports.past
         self._enabled = run.rules.memory
@@ -62,34 +61,26 @@ class MemoryLayer:
         """Sentences of the log that need not be said again."""
 
     @guards("memory", instead=WITHOUT)
-    def plan(self) -> Steps[None]:
+    def plan(self) -> None:
         """Before iteration 1: the plan of this attempt, from what came of earlier ones."""
         if not self._enabled or self._state.memory.plan is not None:
             return
-        reflections = yield from self._list("reflections", self._past.reflections)
-        needed = yield from self._list("earlier attempts", self._past.iterations)
-        related = yield from self._list("related tasks", self._past.related)
-        candidates = yield from self._candidates()
+        reflections = self._list("reflections", self._past.reflections)
+        needed = self._list("earlier attempts", self._past.iterations)
+        related = self._list("related tasks", self._past.related)
+        candidates = self._candidates()
         learnings = [one.learning for one in candidates]
         until = _end_of(self._run)
-        yield from (
-            yield from self._decide(
-                lambda: [
-                    _of(
-                        PlanMade,
-                        plan(until, self._task_type, reflections, learnings, related, needed),
-                    )
-                ]
-            )
-        )
+        fields = (until, self._task_type, reflections, learnings, related, needed)
+        self.record(*self._decide(lambda: [_of(PlanMade, plan(*fields))]))
 
     @guards("memory", instead=WITHOUT)
-    def retrieve(self, k: int) -> Steps[None]:
+    def retrieve(self, k: int) -> None:
         """Step 2: what fits this iteration. Recorded when something does, or no longer does."""
         found: list[Retrieved] = []
         if self._enabled:
-            candidates, again = (yield from self._candidates()), self._state.memory.again
-            found = yield from self._decide(
+            candidates, again = (self._candidates()), self._state.memory.again
+            found = self._decide(
                 lambda: (
                     _found(
                         k, self._task_type, retrieve(candidates, self._task_type, again)
@@ -98,43 +89,45 @@ class MemoryLayer:
             )
         # No wait stands between this and the prompt: what is recorded here is what it carries.
         if found or self._state.memory.current:
-            yield _found(k, self._task_type, found)
+            self.record(_found(k, self._task_type, found))
 
     @guards("memory", instead=WITHOUT)
-    def extract(self, k: int) -> Steps[None]:
+    def extract(self, k: int) -> None:
         """Step 15: what came of the learnings in the prompt, and what the agent has learned."""
         if not self._enabled:
             return
-        yield from self._credit(k)
+        self._credit(k)
         report = self._state.agent.report
         if report is not None and report.iteration == k:
-            yield from self._stage(k, lambda: self._new(k, reported(report, self._task_type)))
+            self._stage(k, lambda: self._new(k, reported(report, self._task_type)))
 
     @guards("memory", instead=WITHOUT)
-    def promote(self, k: int) -> Steps[None]:
+    def promote(self, k: int) -> None:
         """Step 16: what two runs have said, or one has used with success, becomes knowledge."""
         if not self._enabled:
             return
-        promotions = yield from self._list("promotion", self._knowledge.promote)
+        promotions = self._list("promotion", self._knowledge.promote)
         for made in promotions:
             if made.staged_id not in self._state.memory.promoted:
-                yield LearningPromoted(
-                    iteration=k,
-                    staged_id=made.staged_id,
-                    learning=made.learning,
-                    merged=made.merged,
-                    because=made.because,
+                self.record(
+                    LearningPromoted(
+                        iteration=k,
+                        staged_id=made.staged_id,
+                        learning=made.learning,
+                        merged=made.merged,
+                        because=made.because,
+                    )
                 )
 
     @guards("memory", instead=WITHOUT)
-    def index(self) -> Steps[None]:
+    def index(self) -> None:
         """Step 17: what was recorded can be found."""
-        notices = yield from self._list("search index", self._past.index)
+        notices = self._list("search index", self._past.index)
         for text in notices:
-            yield from self._tell_once(text)
+            self._tell_once(text)
 
     @guards("memory", instead=WITHOUT)
-    def conclude(self, outcome: Outcome) -> Steps[None]:
+    def conclude(self, outcome: Outcome) -> None:
         """At the run's end: what it teaches as a whole, and the reflections on it."""
         k = self._state.run.iteration
         wait = self._state.needs.wait
@@ -143,21 +136,19 @@ class MemoryLayer:
             return
         readings = self._state.gate.readings
         if readings and readings[-1].iteration == k:
-            yield from self.extract(k)
-        yield from self._stage(k, lambda: self._unheard(concluded(self._state, outcome)))
-        yield from self.promote(k)
+            self.extract(k)
+        self._stage(k, lambda: self._unheard(concluded(self._state, outcome)))
+        self.promote(k)
         looked_up = {name for name, one in self._state.memory.seen.items() if one.at}
-        yield from self._job("rests", lambda: self._knowledge.rest(looked_up), None)
-        reflections = yield from self._decide(
+        self._job("rests", lambda: self._knowledge.rest(looked_up), None)
+        reflections = self._decide(
             lambda: [_of(ReflectionWritten, one) for one in reflect(self._state, outcome)]
         )
         for reflection in reflections:
             if not self._state.memory.wrote(reflection):
-                yield (yield from self._reworded(reflection, outcome))
+                self.record(self._reworded(reflection, outcome))
 
-    def _reworded(
-        self, reflection: ReflectionWritten, outcome: Outcome
-    ) -> Steps[ReflectionWritten]:
+    def _reworded(self, reflection: ReflectionWritten, outcome: Outcome) -> ReflectionWritten:
         """In a model's words, where one is asked; how the work went stays by template."""
         asks = outcome in ("completed", "limit_reached") and reflection.reflection_type == (
             "success-pattern" if outcome == "completed" else "process-improvement"
@@ -170,7 +161,7 @@ class MemoryLayer:
             f"{known[step.span.number].summary if step.span.number in known else 'not assessed'}"
             for step in steps_of(self._state)
         ]
-        answer = yield from self._models.ask(
+        answer = self._models.ask(
             "reflection",
             self._state.run.iteration,
             lambda: reflection_question(self._objective, reflection, iterations),
@@ -181,9 +172,9 @@ class MemoryLayer:
         words = answer.model_dump()
         return reflection.model_copy(update=words | {"model": self._models.model("reflection")})
 
-    def _credit(self, k: int) -> Steps[None]:
+    def _credit(self, k: int) -> None:
         history, budget = self._run.layers.governor.history, budget_of(self._state)
-        helped = yield from guarded(
+        helped = self.guarded(
             "memory", lambda: success(history, budget, k), lambda: None, instead=WITHOUT
         )
         carried = self._state.memory.carried(k)
@@ -191,11 +182,13 @@ class MemoryLayer:
         if helped is not None:
             for one in carried:
                 if k not in one.credits and counts(one, alarms, success=helped):
-                    yield LearningCredited(
-                        iteration=k,
-                        learning_id=one.learning.learning_id,
-                        success=helped,
-                        points=history.change,
+                    self.record(
+                        LearningCredited(
+                            iteration=k,
+                            learning_id=one.learning.learning_id,
+                            success=helped,
+                            points=history.change,
+                        )
                     )
         given = [
             Credit(one.learning.learning_id, k, one.credits[k].success)
@@ -203,7 +196,7 @@ class MemoryLayer:
             if k in one.credits
         ]
         if given:
-            yield from self._job("credits", lambda: self._knowledge.credit(given), None)
+            self._job("credits", lambda: self._knowledge.credit(given), None)
 
     def _new(self, k: int, learnings: list[Learning]) -> list[Learning]:
         """Those that the prompt had not told the agent: an echo confirms nothing."""
@@ -216,38 +209,36 @@ class MemoryLayer:
         told = {text for one in seen for text in one.sent.values()}
         return [one for one in learnings if one.type != "strategy" or not _is_told(one, told)]
 
-    def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> Steps[None]:
-        learnings = yield from self._decide(extract)
+    def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> None:
+        learnings = self._decide(extract)
         for learning in learnings:
             if learning.learning_id not in self._state.memory.staged:
-                yield LearningStaged(iteration=k, learning=learning)
+                self.record(LearningStaged(iteration=k, learning=learning))
         if learnings:
-            yield from self._job("staging", lambda: self._knowledge.stage(learnings), None)
+            self._job("staging", lambda: self._knowledge.stage(learnings), None)
 
-    def _candidates(self) -> Steps[Sequence[Candidate]]:
+    def _candidates(self) -> Sequence[Candidate]:
         knowledge = self._knowledge
-        return (
-            yield from self._list(
-                "knowledge", lambda: knowledge.candidates(self._objective, self._task_type)
-            )
+        return self._list(
+            "knowledge", lambda: knowledge.candidates(self._objective, self._task_type)
         )
 
-    def _decide(self, decide: Callable[[], list[T]]) -> Steps[list[T]]:
+    def _decide(self, decide: Callable[[], list[T]]) -> list[T]:
         """What a rule gives; nothing when it fails."""
         nothing: list[T] = []
-        return (yield from guarded("memory", decide, lambda: nothing, instead=WITHOUT))
+        return self.guarded("memory", decide, lambda: nothing, instead=WITHOUT)
 
-    def _list(self, name: str, work: Callable[[], Sequence[T]]) -> Steps[Sequence[T]]:
+    def _list(self, name: str, work: Callable[[], Sequence[T]]) -> Sequence[T]:
         nothing: Sequence[T] = ()
-        return (yield from self._job(name, work, nothing))
+        return self._job(name, work, nothing)
 
-    def _job(self, name: str, work: Callable[[], T], otherwise: T) -> Steps[T]:
+    def _job(self, name: str, work: Callable[[], T], otherwise: T) -> T:
         """Run `work` beside the engine thread; what fails there costs the run only its memory."""
         scheduler = self._run.scheduler
         if self._hanging is not None and not self._hanging.done:
             return otherwise
         try:
-            given = yield from guarded_steps(
+            given = self.guarded(
                 "memory",
                 lambda: scheduler.run_job(name, work, JOB_S),
                 lambda: otherwise,
@@ -256,15 +247,15 @@ class MemoryLayer:
         except RalphError as error:
             given = otherwise
             self._hanging = error.job if isinstance(error, Late) else None
-            yield from self._tell_once(f"{error}; {WITHOUT}")
+            self._tell_once(f"{error}; {WITHOUT}")
         for text in self._knowledge.take_notices():
-            yield from self._tell_once(text)
+            self._tell_once(text)
         return given
 
-    def _tell_once(self, text: str) -> Steps[None]:
+    def _tell_once(self, text: str) -> None:
         if text not in self._told:
             self._told.add(text)
-            yield Noticed(level="warn", source="memory", text=text)
+            self.record(Noticed(level="warn", source="memory", text=text))
 
 
 def _found(k: int, task: str, learnings: Sequence[Retrieved]) -> LearningsRetrieved:

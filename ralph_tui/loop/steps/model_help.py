@@ -18,9 +18,9 @@ from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.answers import Form, read
 from ralph_tui.layers.intelligence.questions import repair_question
-from ralph_tui.loop.guard import guarded_steps
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.step import Step
+from ralph_tui.loop.waiting.controls import Controls, Ended
 from ralph_tui.ports import Ask, Asked
 
 WORDS: dict[Purpose, str] = {
@@ -59,12 +59,11 @@ class _Chosen:
     timeout_s: float
 
 
-class ModelHelp:
+class ModelHelp(Step):
     """Asks models, within the budgets of the run."""
 
     def __init__(self, run: Run) -> None:
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._start = run.start
         self._asker = run.ports.asker
         self._askers = run.ports.askers
@@ -80,7 +79,7 @@ class ModelHelp:
         """Which one is asked."""
         return self._chosen(purpose).model
 
-    def warn(self) -> Steps[None]:
+    def warn(self) -> None:
         """Once, at the start: what is switched on, and cannot be had of this agent."""
         if self._asker is None and (wanted := switched_on(self._settings, self._context)):
             names = ", ".join(wanted)
@@ -89,7 +88,7 @@ class ModelHelp:
                 f"{names} {'is' if len(wanted) == 1 else 'are'} on, but the agent "
                 f"`{self._start.agent}` cannot be asked, so it is done without; {can} can"
             )
-            yield Noticed(level="warn", source="model help", text=text)
+            self.record(Noticed(level="warn", source="model help", text=text))
 
     def ask(
         self,
@@ -98,21 +97,21 @@ class ModelHelp:
         question: Callable[[], str],
         form: type[Form],
         accept: Callable[[Form], object] = lambda answer: None,
-    ) -> Steps[Form | None]:
+    ) -> Form | None:
         """The answer in its form; None without a usable one, which the log tells.
 
         `accept` raises ``ValueError`` where the answer cannot be used.
         """
-        if not self.wants(purpose) or not (yield from self._affordable()):
+        if not self.wants(purpose) or not (self._affordable()):
             return None
-        answer = yield from guarded_steps(
+        answer = self.guarded(
             "intelligence",
             lambda: self._answer(purpose, k, question(), partial(_read, form, accept)),
             lambda: None,
             instead=INSTEAD[purpose],
         )
         if (left := self._state.intelligence.asked) is not None:
-            yield _answered(left, Asked(None), 0.0, "It could not be asked.")
+            self.record(_answered(left, Asked(None), 0.0, "It could not be asked."))
         return answer
 
     def _answer(
@@ -121,18 +120,18 @@ class ModelHelp:
         k: int,
         words: str,
         check: Callable[[Asked], tuple[Form | None, str]],
-    ) -> Steps[Form | None]:
+    ) -> Form | None:
         until = self._scheduler.host.clock.monotonic() + self._chosen(purpose).timeout_s
-        answer, asked, error = yield from self._once(purpose, k, words, check, until)
+        answer, asked, error = self._once(purpose, k, words, check, until)
         said = asked.said or (json.dumps(asked.answer)[:LONGEST_SAID] if asked.answer else "")
         left = until - self._scheduler.host.clock.monotonic()
         if answer is None and said and purpose in REPAIRED and left >= SHORTEST_S:
             words = repair_question(words, said, error)
-            answer, asked, error = yield from self._once(purpose, k, words, check, until)
+            answer, asked, error = self._once(purpose, k, words, check, until)
         if answer is None:
             why = f"{error[:1].lower()}{error[1:]}".rstrip(".")
             text = f"the model's {WORDS[purpose]} cannot be used: {why}; {INSTEAD[purpose]}"
-            yield Noticed(level="warn", source="model help", text=text)
+            self.record(Noticed(level="warn", source="model help", text=text))
         return answer
 
     def _once(
@@ -142,7 +141,7 @@ class ModelHelp:
         words: str,
         check: Callable[[Asked], tuple[Form | None, str]],
         until: float,
-    ) -> Steps[tuple[Form | None, Asked, str]]:
+    ) -> tuple[Form | None, Asked, str]:
         """Ask one question; with what came of it, and why there is no usable answer."""
         clock = self._scheduler.host.clock
         began = clock.monotonic()
@@ -154,17 +153,17 @@ class ModelHelp:
             model=self.model(purpose),
             timeout_s=ask.timeout_s,
         )
-        yield event
+        self.record(event)
         try:
-            asked = yield from self._wait(ask)
+            asked = self._wait(ask)
         except Ended:
-            yield _answered(event, Asked(None), clock.monotonic() - began, CANCELLED)
+            self.record(_answered(event, Asked(None), clock.monotonic() - began, CANCELLED))
             raise
         answer, error = check(asked)
-        yield _answered(event, asked, clock.monotonic() - began, error)
+        self.record(_answered(event, asked, clock.monotonic() - began, error))
         return answer, asked, error
 
-    def _wait(self, ask: Ask) -> Steps[Asked]:
+    def _wait(self, ask: Ask) -> Asked:
         """What comes of it, within its time; the end of the run cancels it."""
         asker, clock = self._asker, self._scheduler.host.clock
         assert asker is not None
@@ -177,7 +176,7 @@ class ModelHelp:
 
         job = self._scheduler.host.start("question", lambda: asker.ask(ask))
         with self._scheduler.offering(Controls(cancel=cancel)):
-            yield from self._scheduler.wait_until(lambda: job.done or clock.monotonic() >= latest)
+            self._scheduler.wait_until(lambda: job.done or clock.monotonic() >= latest)
         match job.error, job.result:
             case None, Asked() as asked:
                 return asked
@@ -189,7 +188,7 @@ class ModelHelp:
             case error, _:
                 raise error
 
-    def _affordable(self) -> Steps[bool]:
+    def _affordable(self) -> bool:
         """Whether the budgets allow a question."""
         run, start = self._state.run, self._start
         used = (
@@ -200,7 +199,7 @@ class ModelHelp:
         if used and not self._told_budget:
             self._told_budget = True
             text = "no model is asked for help: the budget is used up"
-            yield Noticed(source="model help", text=text)
+            self.record(Noticed(source="model help", text=text))
         return not used
 
     def _chosen(self, purpose: Purpose) -> _Chosen:

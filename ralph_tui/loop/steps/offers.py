@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from ralph_tui.events.waiting import Option, Rollback
+from ralph_tui.events.waiting import Option, Rollback, Takes
+from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent, place
 
 APPROVE = Option(
@@ -16,10 +17,43 @@ EDIT = Option(
 DECLINE = Option(key="n", answer="decline", verb="decline: go on as before, without them")
 CONTINUE = Option(key="y", answer="continue", verb="continue as before")
 GUIDE = Option(key="g", answer="guide", verb="continue, with words to the agent", takes="words")
-EXTEND = Option(
-    key="+", answer="extend", verb="continue, with more iterations or money", takes="more"
-)
 ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
+MORE: dict[Takes, str] = {
+    "iterations": "iterations",
+    "money": "money",
+    "more": "iterations or money",
+}
+"""What more of a budget is called."""
+NEAR_END = 0.7
+"""The used share of a budget from which more of it is offered."""
+GAINING = 2
+"""Iterations without a new best after which a forecast does not count."""
+
+
+def extend(takes: Takes) -> Option:
+    """The answer that continues with more of a budget."""
+    verb = f"continue, with more {MORE[takes]}"
+    return Option(key="+", answer="extend", verb=verb, takes=takes)
+
+
+def extensions(state: RunState) -> list[Option]:
+    """The offer of more iterations or money where these run out; at most one answer."""
+    run, signal = state.run, state.control.latest
+    gains = signal is not None and signal.iteration - (signal.best_at or 0) < GAINING
+    needed = signal.forecast if signal is not None and gains else None
+    found: list[Takes] = []
+    if runs_out(run.iteration, run.max_iterations, needed):
+        found.append("iterations")
+    if run.budget_usd and run.cost_known:
+        each = run.cost_usd / max(1, run.iteration)
+        if runs_out(run.cost_usd, run.budget_usd, None if needed is None else needed * each):
+            found.append("money")
+    return [extend("more" if len(found) > 1 else takes) for takes in found[:1]]
+
+
+def runs_out(used: float, limit: float, needed: float | None) -> bool:
+    """True if a budget is nearly used up, or less is left than a forecast needs."""
+    return 10 * used >= 10 * NEAR_END * limit or (needed is not None and needed > limit - used)
 
 
 def roll_back(

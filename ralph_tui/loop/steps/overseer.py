@@ -28,8 +28,8 @@ from ralph_tui.layers.oversight import (
 )
 from ralph_tui.layers.oversight.redirects import UNWATCHED
 from ralph_tui.layers.sensor.passing import passes_already
-from ralph_tui.loop.guard import guarded_steps, guards
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.offers import (
@@ -38,13 +38,13 @@ from ralph_tui.loop.steps.offers import (
     CONTINUE,
     DECLINE,
     EDIT,
-    EXTEND,
     GUIDE,
+    extensions,
     roll_back,
 )
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.redirect_material import redirect_words
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.loop.waiting.handlers import extended
 from ralph_tui.state.goal import needed_words
 from ralph_tui.state.wording import failing_words
@@ -61,7 +61,7 @@ def ended_by(answer: QuestionAnswered) -> str:
     return UNANSWERED if answer.by == SILENCE else f"aborted by {who_words(answer.by)}"
 
 
-class Overseer:
+class Overseer(Step):
     """Intervenes with the human in the loop, and keeps the health log."""
 
     def __init__(
@@ -71,9 +71,7 @@ class Overseer:
         desk: QuestionDesk,
         escalation: Escalation,
     ) -> None:
-        self._run = run
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._checkpoints = checkpoints
         self._desk = desk
         self._escalation = escalation
@@ -83,19 +81,19 @@ class Overseer:
 
     # -- step 13: InterventionSystem -------------------------------------------------------------
 
-    def intervene(self, k: int, finding: Finding) -> Steps[None]:
+    def intervene(self, k: int, finding: Finding) -> None:
         """Do what the highest level says; asks where it has to, and waits for the answer."""
 
-        def act() -> Steps[bool]:
-            yield from self._intervene(k, finding)
+        def act() -> bool:
+            self._intervene(k, finding)
             return True
 
         instead = "nothing is done about this reading, and people are told"
-        if not (yield from guarded_steps("oversight", act, lambda: False, instead=instead)):
-            yield from self._let_go(k)
-            yield from self.tell_failure(k)
+        if not (self.guarded("oversight", act, lambda: False, instead=instead)):
+            self._let_go(k)
+            self.tell_failure(k)
 
-    def tell_failure(self, k: int) -> Steps[None]:
+    def tell_failure(self, k: int) -> None:
         """That the overseer itself fails people are told, once in a run."""
         if any(about == "oversight" for _, about in self._state.oversight.escalated):
             return
@@ -103,52 +101,56 @@ class Overseer:
             f"The overseer itself failed after iteration {k}. The run goes on, and nobody watches "
             "over it while that lasts."
         )
-        yield from self._escalation(k, "critical", "oversight", text, UNWATCHED)
+        self._escalation(k, "critical", "oversight", text, UNWATCHED)
 
-    def _let_go(self, k: int) -> Steps[None]:
+    def _let_go(self, k: int) -> None:
         """A REDIRECT that nobody could be asked about is not approved."""
         made = self._state.oversight.undecided
         if made is not None and made.iteration == k and made.level == "REDIRECT":
             self._governor.answered(approved=False)
-            yield RedirectDecided(iteration=k, about=made.about, approved=False, by="a failure")
+            self.record(
+                RedirectDecided(iteration=k, about=made.about, approved=False, by="a failure")
+            )
 
-    def _intervene(self, k: int, finding: Finding) -> Steps[None]:
+    def _intervene(self, k: int, finding: Finding) -> None:
         if not finding.situations:
             return
         acts, *others = finding.situations
         fold = self._state.oversight
         if not (fold.interventions and fold.interventions[-1].iteration == k):
-            yield InterventionMade(
-                iteration=k,
-                level=acts.level,
-                about=acts.about,
-                reason=acts.reason,
-                others=beside(others),
-                recommendations=list(recommendations(acts.about)),
+            self.record(
+                InterventionMade(
+                    iteration=k,
+                    level=acts.level,
+                    about=acts.about,
+                    reason=acts.reason,
+                    others=beside(others),
+                    recommendations=list(recommendations(acts.about)),
+                )
             )
         elif fold.undecided is None and acts.level != "ABORT":
             return  # it was before the run was resumed
         match acts.level:
             case "REDIRECT":
-                yield from self._redirect(k, finding)
+                self._redirect(k, finding)
             case "PAUSE":
-                yield from self._pause(k, finding)
+                self._pause(k, finding)
             case "ABORT":
                 self._abort = acts.reason
-                yield from self._escalate(k, acts)
+                self._escalate(k, acts)
             case "LOG" | "WARN":
                 pass
 
-    def _redirect(self, k: int, finding: Finding) -> Steps[None]:
+    def _redirect(self, k: int, finding: Finding) -> None:
         acts, *others = finding.situations
-        settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
+        settings, best = self._governor.oversight, (self._checkpoints.best_point())
         critical = ("critical", acts.about) in [(d.severity, d.name) for d in finding.detections]
         if critical:
-            yield from self._escalate(k, acts)
+            self._escalate(k, acts)
         gate, proposal = self._state.gate.last, redirect_words(acts.about, self._state)
         failing = [f"failing now: {failing_words(gate)}"] if gate and gate.failing else []
         answer = self._given or (
-            yield from self._desk.ask(
+            self._desk.ask(
                 QuestionAsked(
                     iteration=k,
                     question_id="",
@@ -170,29 +172,31 @@ class Overseer:
                 escalated=critical,
             )
         )
-        yield from self._carry_out(k, answer, best)
+        self._carry_out(k, answer, best)
         if answer.answer != "abort":
             approved = answer.answer != "decline"
             self._governor.answered(approved=approved)
-            yield RedirectDecided(
-                iteration=k,
-                about=acts.about,
-                approved=approved,
-                by=answer.by,
-                instructions=(answer.text.strip() or proposal) if approved else "",
+            self.record(
+                RedirectDecided(
+                    iteration=k,
+                    about=acts.about,
+                    approved=approved,
+                    by=answer.by,
+                    instructions=(answer.text.strip() or proposal) if approved else "",
+                )
             )
 
-    def _pause(self, k: int, finding: Finding) -> Steps[None]:
+    def _pause(self, k: int, finding: Finding) -> None:
         acts, *others = finding.situations
-        settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
-        yield from self._escalate(k, acts)
+        settings, best = self._governor.oversight, (self._checkpoints.best_point())
+        self._escalate(k, acts)
         # What is merely slow or used up ends nothing early: silence goes on to the limit.
         default = "continue" if acts.goes_on else "abort"
         within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
         if within:  # somebody is waited for: that is what the check of this iteration finds
-            yield from self._check_health(k, finding, "paused")
+            self._check_health(k, finding, "paused")
         answer = self._given or (
-            yield from self._desk.ask(
+            self._desk.ask(
                 QuestionAsked(
                     iteration=k,
                     question_id="",
@@ -205,14 +209,17 @@ class Overseer:
                         *(f"recommended: {what}" for what in recommendations(acts.about)),
                     ],
                     rollback=best,
-                    options=[CONTINUE, GUIDE, EXTEND, *self._back(best, instructs=False), ABORT],
+                    options=[
+                        *(CONTINUE, GUIDE, *extensions(self._state)),
+                        *(*self._back(best, instructs=False), ABORT),
+                    ],
                     default=default,
                 ),
                 within_s=within,
                 escalated=True,
             )
         )
-        yield from self._carry_out(k, answer, best)
+        self._carry_out(k, answer, best)
 
     def _back(self, best: Rollback | None, *, instructs: bool) -> list[Option]:
         readings = [100 * point.completion for point in self._state.control.points]
@@ -236,23 +243,25 @@ class Overseer:
             *(f"validation: {issue.text}" for issue in issues),
         ]
 
-    def _carry_out(self, k: int, answer: QuestionAnswered, best: Rollback | None) -> Steps[None]:
+    def _carry_out(self, k: int, answer: QuestionAnswered, best: Rollback | None) -> None:
         """What the answers of both kinds of question mean for the run."""
         match answer.answer:
             case "guide":
-                yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+                self.record(
+                    GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+                )
             case "extend":
-                yield extended(self._state, answer.iterations, answer.budget_usd, answer.by)
+                self.record(extended(self._state, answer.iterations, answer.budget_usd, answer.by))
             case "roll_back" if best is not None and self._state.oversight.owed is not None:
-                yield from self._scheduler.join()  # of two restores the later one counts
+                self._scheduler.join()  # of two restores the later one counts
                 self._checkpoints.restore(best.snapshot, answer.by)
-                yield from self._scheduler.join()
+                self._scheduler.join()
             case "abort":
                 self._abort = ended_by(answer)
-                yield AbortRequested(by=answer.by)
+                self.record(AbortRequested(by=answer.by))
         if answer.by != SILENCE and answer.answer not in ("roll_back", "abort"):
             # The owner may have changed files while he was asked.
-            yield from self._checkpoints.take_boundary(k, "after a question")
+            self._checkpoints.take_boundary(k, "after a question")
 
     @property
     def _given(self) -> QuestionAnswered | None:
@@ -263,34 +272,38 @@ class Overseer:
     # -- step 14: Overseer -----------------------------------------------------------------------
 
     @guards("oversight", instead="this iteration has no health check")
-    def check(self, k: int, finding: Finding) -> Steps[None]:
+    def check(self, k: int, finding: Finding) -> None:
         """The health check, and what earlier interventions have changed."""
         for made in self._state.oversight.due(k):
-            yield EffectObserved(
-                iteration=k,
-                of=made.iteration,
-                level=made.level,
-                about=made.about,
-                decision=made.decision,
-                points=self._state.timeline.gained_since(made.iteration),
-                after=k - made.iteration,
+            self.record(
+                EffectObserved(
+                    iteration=k,
+                    of=made.iteration,
+                    level=made.level,
+                    about=made.about,
+                    decision=made.decision,
+                    points=self._state.timeline.gained_since(made.iteration),
+                    after=k - made.iteration,
+                )
             )
-        yield from self._check_health(k, finding, health_of(finding))
+        self._check_health(k, finding, health_of(finding))
 
-    def _check_health(self, k: int, finding: Finding, status: Health) -> Steps[None]:
+    def _check_health(self, k: int, finding: Finding, status: Health) -> None:
         """One check per iteration."""
         checks = self._state.oversight.checks
         if checks and checks[-1].iteration == k:
             return
-        yield HealthChecked(
-            iteration=k,
-            status=status,
-            level=finding.level,
-            detections=[
-                Detected(name=d.name, severity=d.severity, reason=d.reason)
-                for d in finding.detections
-            ],
-            ended=finding.ended.about if finding.ended else None,
+        self.record(
+            HealthChecked(
+                iteration=k,
+                status=status,
+                level=finding.level,
+                detections=[
+                    Detected(name=d.name, severity=d.severity, reason=d.reason)
+                    for d in finding.detections
+                ],
+                ended=finding.ended.about if finding.ended else None,
+            )
         )
 
     def end_if_aborted(self) -> None:
@@ -298,7 +311,7 @@ class Overseer:
         if self._abort:
             raise Ended("aborted", self._abort)
 
-    def tell_abort(self, reason: str) -> Steps[None]:
+    def tell_abort(self, reason: str) -> None:
         """Record an end that a human, or his silence, has decided on, and tell the others."""
         made = self._state.oversight.interventions
         if made and made[-1].level == "ABORT":
@@ -306,12 +319,12 @@ class Overseer:
         k = self._state.run.iteration
         silent = reason == UNANSWERED
         about: Subject = "unanswered" if silent else "owner"
-        yield InterventionMade(iteration=k, level="ABORT", about=about, reason=reason)
+        self.record(InterventionMade(iteration=k, level="ABORT", about=about, reason=reason))
         level: EscalationLevel = "emergency" if silent else "info"
-        yield from self._escalation(k, level, about, reason)
+        self._escalation(k, level, about, reason)
 
-    def _escalate(self, k: int, acts: Situation) -> Steps[None]:
+    def _escalate(self, k: int, acts: Situation) -> None:
         if (k, acts.about) in self._state.oversight.escalated:
             return
         level: EscalationLevel = "emergency" if acts.level == "ABORT" else "critical"
-        yield from self._escalation(k, level, acts.about, acts.reason, recommendations(acts.about))
+        self._escalation(k, level, acts.about, acts.reason, recommendations(acts.about))

@@ -3,10 +3,10 @@
 from ralph_tui.events import Paused
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
-from ralph_tui.loop.waiting.controls import Controls, Steps
+from ralph_tui.loop.waiting.controls import Controls
 
 
-def pause_point(run: Run, checkpoints: Checkpoints) -> Steps[None]:
+def pause_point(run: Run, checkpoints: Checkpoints) -> None:
     """Wait here when a pause was asked for, until it is taken back; files may change meanwhile.
 
     Raises `Ended` where the run is to stop after its iteration.
@@ -14,13 +14,13 @@ def pause_point(run: Run, checkpoints: Checkpoints) -> Steps[None]:
     state, scheduler = run.state, run.scheduler
     if not state.run.pause_requested:
         return
-    yield Paused()
+    run.record(Paused())
     k = state.run.iteration
     controls = Controls(
         capture=lambda note, by: checkpoints.capture(k, "key", note, by),
         restore=checkpoints.restore,
     )
     with scheduler.offering(controls):
-        yield from scheduler.wait_for_owner(lambda: not state.run.paused, "it was paused")
-        yield from scheduler.join()
-    yield from checkpoints.take_boundary(k, "after a pause")
+        scheduler.wait_for_owner(lambda: not state.run.paused, "it was paused")
+        scheduler.join()
+    checkpoints.take_boundary(k, "after a pause")

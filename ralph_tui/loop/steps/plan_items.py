@@ -7,10 +7,9 @@ thread, after the agent was heard of or a file has changed, at most every few se
 from ralph_tui.events import Noticed, PlanItemBegan
 from ralph_tui.layers.context.sizes import Estimate, estimate
 from ralph_tui.layers.sensor import Progress
-from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import read_plan
-from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.ports import Job
 
 LOOK_S = 3.0
@@ -28,14 +27,13 @@ MEDIUM = estimate("")
 """What an item is taken for of which nothing is known."""
 
 
-class PlanItems:
+class PlanItems(Step):
     """Follows the plan through the sessions of a run."""
 
     def __init__(self, run: Run) -> None:
+        super().__init__(run)
         self.unfit = ""
         """Why a fresh session should take the next item on, as a sentence; empty: no reason."""
-        self._run = run
-        self._state = run.state
         self._host = run.scheduler.host
         self._job: Job | None = None
         self._due = 0.0
@@ -46,15 +44,15 @@ class PlanItems:
         """Whether this session's first item is known."""
         self._failed = False
 
-    def begin(self) -> Steps[None]:
+    def begin(self) -> None:
         """A session is about to start: the item it begins with."""
         self.unfit, self._job, self._due = "", None, 0.0
         self._signs = self._unsure = None
         self._failed = self._settled = False
-        yield from self._notice(None)
+        self._notice(None)
         self._settled = self._state.context.item is not None
 
-    def watch(self) -> Steps[None]:
+    def watch(self) -> None:
         """Look at the plan when that may tell something new; called while the agent works."""
         if self._run.start.plan is None or self._failed:
             return
@@ -62,7 +60,7 @@ class PlanItems:
             self._look()
         elif self._job.done:
             job, self._job = self._job, None
-            yield from self._take(job)
+            self._take(job)
 
     def _look(self) -> None:
         run, now = self._state.run, self._host.clock.monotonic()
@@ -72,8 +70,8 @@ class PlanItems:
             # Nobody waits for it: a plan on a disk that hangs holds up nothing.
             self._job = self._host.start("plan", self._run.ports.read_plan)
 
-    def _take(self, job: Job) -> Steps[None]:
-        plan = yield from guarded(
+    def _take(self, job: Job) -> None:
+        plan = self.guarded(
             "sensor",
             lambda: _given(job),
             self._fail,
@@ -85,53 +83,57 @@ class PlanItems:
         if self._is_known(item):
             self._unsure, self._settled = None, True
         elif self._unsure == item:
-            yield from self._begin(item, plan, self._state.context.percent)
+            self._begin(item, plan, self._state.context.percent)
             self._unsure, self._settled = None, True
         else:
             self._unsure, self._due = item, 0.0
 
-    def end(self) -> Steps[None]:
+    def end(self) -> None:
         """The session is over: what it ticked last is noticed before anybody takes over."""
-        yield from self._notice(self._state.context.percent)
+        self._notice(self._state.context.percent)
 
-    def _notice(self, percent: float | None) -> Steps[None]:
+    def _notice(self, percent: float | None) -> None:
         """Between sessions nobody is writing the plan: it is read once, and waited for a little."""
         if self._run.start.plan is None:
             return
-        plan = yield from read_plan(self._run, READ_S)
+        plan = read_plan(self._run, READ_S)
         if isinstance(plan, Progress) and not self._is_known(_first_open(plan)):
-            yield from self._begin(_first_open(plan), plan, percent)
+            self._begin(_first_open(plan), plan, percent)
 
     def _is_known(self, item: str) -> bool:
         known = self._state.context.item
         return known is not None and known.item == item
 
-    def _begin(self, item: str, plan: Progress, percent: float | None) -> Steps[None]:
-        expected = yield from guarded(
+    def _begin(self, item: str, plan: Progress, percent: float | None) -> None:
+        expected = self.guarded(
             "context",
             lambda: _sound(estimate(item, self._state.plan_items.taken)),
             lambda: MEDIUM,
             instead="the plan's next item is taken for a medium one",
         )
-        yield PlanItemBegan(
-            iteration=self._state.run.iteration,
-            item=item,
-            size=expected.size,
-            low=expected.low,
-            high=expected.high,
-            basis=expected.basis,
-            percent=percent,
-            done=plan.done,
-            total=plan.total,
-            later=[text[:LONGEST] for text, done in plan.items if not done][1 : 1 + LATER],
+        self.record(
+            PlanItemBegan(
+                iteration=self._state.run.iteration,
+                item=item,
+                size=expected.size,
+                low=expected.low,
+                high=expected.high,
+                basis=expected.basis,
+                percent=percent,
+                done=plan.done,
+                total=plan.total,
+                later=[text[:LONGEST] for text, done in plan.items if not done][1 : 1 + LATER],
+            )
         )
         self.unfit = self._why_unfit(expected) if item and self._settled else ""
         if item and expected.size == "very complex":
-            yield Noticed(
-                level="warn",
-                source="context",
-                text=f"the plan's next item ({expected.size}) takes {expected.low:.0f} % of a "
-                "window or more: split it into smaller ones",
+            self.record(
+                Noticed(
+                    level="warn",
+                    source="context",
+                    text=f"the plan's next item ({expected.size}) takes {expected.low:.0f} % of a "
+                    "window or more: split it into smaller ones",
+                )
             )
 
     def _why_unfit(self, expected: Estimate) -> str:

@@ -24,9 +24,10 @@ from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, 
 from ralph_tui.layers.intelligence.worded import worded_prompt
 from ralph_tui.layers.memory.prompt import learning_line
 from ralph_tui.layers.sensor.passing import needs_promise
-from ralph_tui.loop.guard import guarded, guarded_steps, guards
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.model_help import ModelHelp
+from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.prompt_material import all_known, said_only
 from ralph_tui.loop.steps.prompt_words import (
     Origin,
@@ -36,26 +37,23 @@ from ralph_tui.loop.steps.prompt_words import (
     reworded,
 )
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.text.terms import who_words
 
 SEND = Option(key="y", answer="send", verb="send it as it is")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
-ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
 MOST_EDITABLE = 100_000
 """Characters: an answer has no more."""
 NEXT_PROMPT = "next-prompt.md"
 SYSTEM_CONTEXT = "system-context.md"
 
 
-class PromptWriter:
+class PromptWriter(Step):
     """Writes the prompt of each iteration."""
 
     def __init__(self, run: Run, desk: QuestionDesk, models: ModelHelp) -> None:
-        self._run = run
+        super().__init__(run)
         self._models = models
-        self._scheduler = run.scheduler
-        self._state = run.state
         self._records = run.ports.records
         self._start = run.start
         self._rules = run.rules
@@ -69,43 +67,43 @@ class PromptWriter:
         self._yours: tuple[Words, str] | None = None
         """This iteration's prompt as you edited it, and the standing instruction that it has."""
 
-    def write(self, k: int, control: Evaluation | None) -> Steps[Words]:
+    def write(self, k: int, control: Evaluation | None) -> Words:
         """What is sent; `control` is None with the layer off, and before a reading."""
         self._answer = self._yours = None
-        words = yield from self._compose(k, control)
-        words = yield from self._worded(k, control, words)
-        words, heard = yield from self._shown(k, words)
-        yield from self._keep(k, words, heard)
+        words = self._compose(k, control)
+        words = self._worded(k, control, words)
+        words, heard = self._shown(k, words)
+        self._keep(k, words, heard)
         return words
 
-    def write_again(self, k: int) -> Steps[Words]:
+    def write_again(self, k: int) -> Words:
         """What the next session of the same iteration is told: the same, and the handoff.
 
         Nobody is asked again: your edit of the prompt, or else a model's words, stand in it.
         """
         governor = self._run.layers.governor
         control = governor.evaluation if self._rules.control.enabled else None
-        words = yield from self._compose(k, control)
-        words = yield from guarded(
+        words = self._compose(k, control)
+        words = self.guarded(
             "intelligence",
             lambda: self._as_before(k, control, words),
             lambda: words,
             instead="the template's prompt is sent",
         )
         words = replace(words, composed="")  # the iteration's own was kept before
-        yield from self._keep(k, words, [item.guidance_id for item in self._state.guidance.queued])
+        self._keep(k, words, [item.guidance_id for item in self._state.guidance.queued])
         return words
 
-    def _compose(self, k: int, control: Evaluation | None) -> Steps[Words]:
+    def _compose(self, k: int, control: Evaluation | None) -> Words:
         start, state, rules = self._start, self._state, self._rules
         limit, enabled = rules.intelligence.prompt_budget_tokens, rules.intelligence.enabled
         prompt: Prompt | None = None
         own_layout = False
         origin: Origin = "template"
         if self._given is not None and enabled:
-            yield from self._look_at_template()
+            self._look_at_template()
             template = self._given.template
-            prompt = yield from guarded(
+            prompt = self.guarded(
                 "intelligence",
                 lambda: sound(
                     compose_prompt(k, start, state, control, rules, template),
@@ -117,7 +115,7 @@ class PromptWriter:
             )
             own_layout = prompt is not None
         if prompt is None:
-            prompt = yield from guarded(
+            prompt = self.guarded(
                 "intelligence",
                 lambda: sound(
                     compose_prompt(k, start, state, control, rules), said_only(k, start, state)
@@ -129,13 +127,13 @@ class PromptWriter:
             prompt, origin = plain_prompt(said_only(k, start, state)), "fallback"
         if prompt.tokens > limit and not self._told_too_long:
             self._told_too_long = True
-            yield self._warned(
+            self._warn(
                 f"the prompt has about {prompt.tokens:,} tokens, more than "
                 f"intelligence.prompt_budget_tokens ({limit:,}): objective, criteria and what you "
                 "have said are sent whole; shorten them, or raise the budget"
             )
         asks = state.needs.mode == "ask" and start.mode != "headless"
-        context = yield from guarded(
+        context = self.guarded(
             "intelligence",
             lambda: _text(
                 system_context(
@@ -152,14 +150,14 @@ class PromptWriter:
         return Words(prompt, context, composed, origin, own_layout=own_layout)
 
     @guards("intelligence", instead="the template is not looked at")
-    def _look_at_template(self) -> Steps[None]:
+    def _look_at_template(self) -> None:
         """Say what the user's own layout lacks, and that it was changed: each once."""
         given = self._given
         assert given is not None
         if self._template_now is None:
             self._template_now = given.text
             for what in lacking(given.template):
-                yield self._warned(f"of the prompt template {given.name}: {what}")
+                self._warn(f"of the prompt template {given.name}: {what}")
 
         def read() -> str:
             try:
@@ -167,18 +165,18 @@ class PromptWriter:
             except UsageError as error:
                 return str(error)
 
-        now = yield from self._scheduler.run_job("template", read)
+        now = self._scheduler.run_job("template", read)
         if now not in (self._template_now, given.text):
-            yield self._warned(
+            self._warn(
                 f"the prompt template {given.name} has changed since this run began; the run goes "
                 "on with what it was"
             )
         self._template_now = now
 
-    def _warned(self, text: str) -> Noticed:
-        return Noticed(level="warn", source="intelligence", text=text)
+    def _warn(self, text: str) -> None:
+        self.record(Noticed(level="warn", source="intelligence", text=text))
 
-    def _worded(self, k: int, control: Evaluation | None, words: Words) -> Steps[Words]:
+    def _worded(self, k: int, control: Evaluation | None, words: Words) -> Words:
         """In a model's words, where one is asked; without them those of the template."""
         limit = self._rules.intelligence.prompt_budget_tokens
         if not words.composed or not self._models.wants("prompt"):
@@ -189,7 +187,7 @@ class PromptWriter:
             known = all_known(k, self._start, self._state, control, self._rules)
             made.append(sound(worded_prompt(known, answer, limit, self._template(words)), known))
 
-        answer = yield from self._models.ask(
+        answer = self._models.ask(
             "prompt", k, lambda: prompt_question(words.composed), PromptAnswer, accept
         )
         if answer is None or not made:
@@ -217,13 +215,13 @@ class PromptWriter:
         """The layout that the prompt was composed by."""
         return self._given.template if self._given and words.own_layout else BUILT_IN_TEMPLATE
 
-    def _shown(self, k: int, words: Words) -> Steps[tuple[Words, list[str]]]:
+    def _shown(self, k: int, words: Words) -> tuple[Words, list[str]]:
         """The words as their owner wants them, and the ids of the guidance they carry."""
         queued = self._state.guidance.queued
         if not self._state.intelligence.edit_requested or self._run.headless:
             return words, [item.guidance_id for item in queued]
         instructed = self._state.intelligence.standing_instruction
-        words = yield from self._edited(k, words)
+        words = self._edited(k, words)
         if words.edited_by:
             self._yours = words, instructed
         heard = {item.guidance_id for item in queued}
@@ -232,15 +230,15 @@ class PromptWriter:
         words = reworded(words, f"{closed(words.prompt.text.rstrip())}{said}") if said else words
         return words, [*heard, *(item.guidance_id for item in later)]
 
-    def _edited(self, k: int, words: Words) -> Steps[Words]:
+    def _edited(self, k: int, words: Words) -> Words:
         proposed = words.prompt.text
         if len(proposed) > MOST_EDITABLE:
-            yield self._warned(
+            self._warn(
                 f"the prompt of iteration {k} has more than {MOST_EDITABLE:,} characters, "
                 "which is too long to be edited here: it is sent as it is"
             )
             return words
-        answer = yield from self._desk.ask(
+        answer = self._desk.ask(
             QuestionAsked(
                 iteration=k,
                 question_id="",
@@ -253,14 +251,14 @@ class PromptWriter:
             within_s=self._rules.oversight.redirect_timeout_s,
         )
         if answer.answer == "abort":
-            yield AbortRequested(by=answer.by)
+            self.record(AbortRequested(by=answer.by))
             raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
         text = answer.text.strip()
         if not text or text == proposed.strip():
             return words
         return replace(reworded(words, f"{text}\n"), edited_by=answer.by)
 
-    def _keep(self, k: int, words: Words, guidance: list[str]) -> Steps[None]:
+    def _keep(self, k: int, words: Words, guidance: list[str]) -> None:
         """Write it down, before it is sent."""
         records, prompt = self._records, words.prompt
 
@@ -274,34 +272,36 @@ class PromptWriter:
         def refuse() -> Path:
             raise WorkspaceError(f"the prompt of iteration {k} could not be kept; the log says why")
 
-        context = yield from guarded_steps(
+        context = self.guarded(
             "records",
             lambda: self._scheduler.run_job("prompt", write_beside),
             lambda: "",
             instead=f"{NEXT_PROMPT} and {SYSTEM_CONTEXT} are not written",
         )
-        path = yield from guarded_steps(
+        path = self.guarded(
             "records",
             lambda: self._scheduler.run_job("prompt", lambda: records.write_prompt(k, prompt.text)),
             refuse,
             instead="what is sent has to be kept",
         )
-        yield PromptPrepared(
-            iteration=k,
-            path=records.relative(path),
-            urgency=prompt.urgency,
-            characters=len(prompt.text),
-            guidance=guidance,
-            tokens=prompt.tokens,
-            cut=list(prompt.cut),
-            origin=words.origin,
-            edited_by=words.edited_by,
-            system_context=context,
-            learnings=self._carried(k, prompt.text),
-            model_urgency=words.model_urgency,
+        self.record(
+            PromptPrepared(
+                iteration=k,
+                path=records.relative(path),
+                urgency=prompt.urgency,
+                characters=len(prompt.text),
+                guidance=guidance,
+                tokens=prompt.tokens,
+                cut=list(prompt.cut),
+                origin=words.origin,
+                edited_by=words.edited_by,
+                system_context=context,
+                learnings=self._carried(k, prompt.text),
+                model_urgency=words.model_urgency,
+            )
         )
         for guidance_id in guidance:
-            yield GuidanceDelivered(guidance_id=guidance_id, into="prompt")
+            self.record(GuidanceDelivered(guidance_id=guidance_id, into="prompt"))
 
     def _carried(self, k: int, text: str) -> list[str]:
         """The ids of the learnings that a prompt really carries."""

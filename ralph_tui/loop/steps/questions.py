@@ -20,9 +20,10 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
-from ralph_tui.loop.waiting.controls import Controls, Steps
+from ralph_tui.loop.waiting.controls import Controls
 
 POSTPONED_S = 60.0
 """A deadline that moves on by less is not recorded anew."""
@@ -41,12 +42,11 @@ class _Open:
     """Only who was seen after this holds the countdown; None: whoever was there before, too."""
 
 
-class QuestionDesk:
+class QuestionDesk(Step):
     """Asks one question at a time."""
 
     def __init__(self, run: Run, escalation: Escalation, checkpoints: Checkpoints) -> None:
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._escalation = escalation
         self._restore = checkpoints.restore
         self._escalate_after_s = run.rules.oversight.escalate_after_s
@@ -66,7 +66,7 @@ class QuestionDesk:
         within_s: float,
         escalated: bool = False,
         offers: bool = False,
-    ) -> Steps[None]:
+    ) -> None:
         """Ask; `on_answer` is called once, with the answer or, after `within_s`, the default.
 
         `within_s`: seconds. `escalated`: people know already. `offers`: it goes on as it should
@@ -79,7 +79,7 @@ class QuestionDesk:
         deadline = max(now + within, self._held_until(self._open) or now)
         asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
         self._open.asked = asked
-        yield asked
+        self.record(asked)
 
     def _held_until(self, open_: _Open) -> datetime | None:
         """The deadline as the last key moves it; None where nobody was seen, or need be."""
@@ -88,7 +88,7 @@ class QuestionDesk:
             return None
         return seen + self._presence + open_.within
 
-    def tick(self) -> Steps[None]:
+    def tick(self) -> None:
         """Look at the clock: take the default, or escalate. Called while the loop waits."""
         if self._open is None or self._scheduler.ending:
             return
@@ -100,17 +100,17 @@ class QuestionDesk:
         if deadline is not None and until is not None and until > deadline:
             moved = until - deadline >= timedelta(seconds=POSTPONED_S)
             if moved or now >= deadline:
-                yield QuestionPostponed(question_id=asked.question_id, deadline=until)
+                self.record(QuestionPostponed(question_id=asked.question_id, deadline=until))
                 return
         if deadline is not None and now >= deadline:
             default = QuestionAnswered(
                 question_id=asked.question_id, answer=asked.default, by=SILENCE
             )
-            yield default
+            self.record(default)
             self.answered(default)
         elif self._open.escalate_at is not None and now >= self._open.escalate_at:
             self._open.escalate_at = None
-            yield from self._escalation(asked.iteration, "warning", None, asked.text)
+            self._escalation(asked.iteration, "warning", None, asked.text)
 
     def answered(self, answer: QuestionAnswered) -> None:
         """The answer is recorded: close the question, and do what the answer means."""
@@ -118,11 +118,11 @@ class QuestionDesk:
             closed, self._open = self._open, None
             closed.on_answer(answer)
 
-    def withdraw(self, reason: str) -> Steps[None]:
+    def withdraw(self, reason: str) -> None:
         """The question needs no answer any more; `reason` is a few words."""
         if self._open is not None:
             asked, self._open = self._open.asked, None
-            yield QuestionWithdrawn(question_id=asked.question_id, reason=reason)
+            self.record(QuestionWithdrawn(question_id=asked.question_id, reason=reason))
 
     def ask(
         self,
@@ -131,22 +131,18 @@ class QuestionDesk:
         within_s: float,
         escalated: bool = False,
         offers: bool = False,
-    ) -> Steps[QuestionAnswered]:
+    ) -> QuestionAnswered:
         """Open a question and wait for its answer; files may be restored meanwhile.
 
         Parameters as of `open`. Raises `Ended` when the owner ends the run meanwhile, or
         wants it to stop after its iteration: an answer would begin what is not wanted.
         """
         given: list[QuestionAnswered] = []
-        yield from self.open(
-            question, given.append, within_s=within_s, escalated=escalated, offers=offers
-        )
+        self.open(question, given.append, within_s=within_s, escalated=escalated, offers=offers)
         controls = Controls(restore=self._restore, answered=self.answered, look_after=self.tick)
         with self._scheduler.offering(controls):
             # A deadline of now needs no look into the inbox.
-            yield from self.tick()
-            yield from self._scheduler.wait_for_owner(
-                lambda: bool(given), "it waited for an answer"
-            )
-            yield from self._scheduler.join()
+            self.tick()
+            self._scheduler.wait_for_owner(lambda: bool(given), "it waited for an answer")
+            self._scheduler.join()
         return given[0]

@@ -3,9 +3,8 @@
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import IterationFinished, Noticed
 from ralph_tui.events.run import IterationStatus
-from ralph_tui.loop.guard import guards
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.step import Step, guards
 
 SESSION_STATUS: dict[str, IterationStatus] = {
     "success": "incomplete",
@@ -20,15 +19,14 @@ SESSION_STATUS: dict[str, IterationStatus] = {
 """An iteration's status by how its session ended; what is not named is an error."""
 
 
-class IterationRecorder:
+class IterationRecorder(Step):
     """Says how an iteration ended, and brings the projections up to date."""
 
     def __init__(self, run: Run) -> None:
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._records = run.ports.records
 
-    def record(self, k: int) -> IterationFinished:
+    def finished(self, k: int) -> IterationFinished:
         """What iteration k came to, as the state tells it."""
         state, run = self._state, self._state.run
         gate, span, ended = state.gate.last, state.timeline.current, state.agent.ended
@@ -54,12 +52,10 @@ class IterationRecorder:
         )
 
     @guards("records", instead="the files that others read stay as they were")
-    def write_projections(self) -> Steps[None]:
+    def write_projections(self) -> None:
         """Bring the files that others read up to date; the journal does not depend on them."""
         records, projected = self._records, self._records.project(self._state)
         try:
-            yield from self._scheduler.run_job(
-                "projections", lambda: records.write_projections(projected)
-            )
+            self._scheduler.run_job("projections", lambda: records.write_projections(projected))
         except WorkspaceError as error:
-            yield Noticed(level="warn", source="records", text=str(error))
+            self.record(Noticed(level="warn", source="records", text=str(error)))

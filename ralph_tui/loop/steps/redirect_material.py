@@ -24,7 +24,7 @@ def redirect_words(about: Subject, state: RunState) -> str:
     """The instructions that a REDIRECT proposes."""
     spans = [span for span in state.timeline.spans if span.completion is not None]
     facts = {"stuck": _stuck, "regressing": _regressing, "oscillating": _oscillating}.get(about)
-    said = facts(spans, state) if facts and spans else []
+    said = facts(spans) if facts and spans else []
     return "\n\n".join([*said, *_blockers(state), propose(about)])
 
 
@@ -33,7 +33,7 @@ def _best(spans: Sequence[IterationSpan]) -> int:
     return max(range(len(spans)), key=lambda place: (spans[place].completion or 0.0, -place))
 
 
-def _stuck(spans: Sequence[IterationSpan], state: RunState) -> list[str]:
+def _stuck(spans: Sequence[IterationSpan]) -> list[str]:
     best = _best(spans)
     top, since = spans[best], spans[best + 1 :]
     where = f"since iteration {top.number}" if top.number else "since the start"
@@ -54,7 +54,7 @@ def _stuck(spans: Sequence[IterationSpan], state: RunState) -> list[str]:
     return said
 
 
-def _regressing(spans: Sequence[IterationSpan], state: RunState) -> list[str]:
+def _regressing(spans: Sequence[IterationSpan]) -> list[str]:
     best = _best(spans)
     top, since = spans[best], spans[best + 1 :]
     name = f"after iteration {top.number}" if top.number else "at the start"
@@ -84,7 +84,7 @@ def _regressing(spans: Sequence[IterationSpan], state: RunState) -> list[str]:
     return said
 
 
-def _oscillating(spans: Sequence[IterationSpan], state: RunState) -> list[str]:
+def _oscillating(spans: Sequence[IterationSpan]) -> list[str]:
     top, last = spans[_best(spans)], spans[-RESULTS:]
     results = ", ".join(percent(span.completion or 0.0).removesuffix(" %") for span in last)
     where = f"iteration {top.number}" if top.number else "before iteration 1"

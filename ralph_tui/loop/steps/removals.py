@@ -12,27 +12,28 @@ from ralph_tui.layers.sensor import Reading
 from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.layers.sensor.expected import gone_words
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.text.format import count
 from ralph_tui.text.terms import who_words
 
-YES = Option(key="y", answer="yes", verb="yes: these tests may be gone, the run is complete")
+YES = Option(key="y", answer="yes", verb="yes: these tests may be gone")
 NO = Option(key="n", answer="no", verb="no: continue, the tests have to come back")
 GUIDE = Option(key="g", answer="guide", verb="no: continue, with words to the agent", takes="words")
-ABORT = Option(key="x", answer="abort", verb="abort the run; the files stay as they are")
 SHOWN = 8
 """Changed test files that the question names."""
 
 
 def ask_about_removal(
     run: Run, desk: QuestionDesk, k: int, reading: Reading, files: FilesChanged
-) -> Steps[Reading]:
+) -> Reading:
     """The reading of iteration k, in which the command passes and tests are gone."""
     missing, within = reading.missing, run.rules.oversight.pause_timeout_s
-    words = gone_words(reading.passed or 0, reading.total or 0, reading.expected or 0, reading.gone)
+    counted = reading.passed or 0, reading.total or 0, reading.expected or 0
+    words = gone_words(*(reading.lost or counted), reading.gone)
     tests = [c.path for c in files.changes if categorize(c.path) == "test"]
-    answer = yield from desk.ask(
+    answer = desk.ask(
         QuestionAsked(
             iteration=k,
             question_id="",
@@ -47,10 +48,13 @@ def ask_about_removal(
     match answer.answer:
         case "yes":
             note = f"accepted by {answer.by}"
-            return replace(reading, completion=100.0, expected=reading.total, gone=(), note=note)
+            expected = reading.expected if reading.lost else reading.total
+            return replace(
+                reading, completion=100.0, expected=expected, gone=(), lost=None, note=note
+            )
         case "guide":
-            yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+            run.record(GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by))
         case "abort":
-            yield AbortRequested(by=answer.by)
+            run.record(AbortRequested(by=answer.by))
             raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
     return reading

@@ -6,46 +6,44 @@ over, the files are held in a snapshot, the handoff is written and recorded, and
 
 from ralph_tui.events import HandoffWritten, QuestionAsked, RolloverBegan
 from ralph_tui.layers.context.levels import whole
-from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import Wanted
 from ralph_tui.loop.steps.handoffs import Handoffs
 from ralph_tui.loop.steps.prompt_words import Words
 from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.work_commits import commit_work
-from ralph_tui.loop.waiting.controls import Steps
 
 
-class Rollovers:
+class Rollovers(Step):
     """Carries out the rollovers of a run."""
 
     def __init__(
         self, run: Run, checkpoints: Checkpoints, handoffs: Handoffs, prompt_writer: PromptWriter
     ) -> None:
-        self._run = run
-        self._state = run.state
+        super().__init__(run)
         self._handoffs = handoffs
         self._checkpoints = checkpoints
         self._prompt_writer = prompt_writer
 
-    def hand_over(self, k: int, wanted: Wanted) -> Steps[Words]:
+    def hand_over(self, k: int, wanted: Wanted) -> Words:
         """From an ended session to what the next one is told."""
         began = self._began(k, wanted)
-        yield began
-        snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
-        yield from commit_work(self._run, k, self._checkpoints.handed_over, message_of(began))
-        yield from self._handoffs.leave(began, snapshot)
-        yield from self._comment(began)
-        return (yield from self._prompt_writer.write_again(k))
+        self.record(began)
+        snapshot = self._checkpoints.hold_rollover(k, message_of(began))
+        commit_work(self._run, k, self._checkpoints.handed_over, message_of(began))
+        self._handoffs.leave(began, snapshot)
+        self._comment(began)
+        return self._prompt_writer.write_again(k)
 
-    def leave_behind(self, k: int, wanted: Wanted) -> Steps[None]:
+    def leave_behind(self, k: int, wanted: Wanted) -> None:
         """The same for the next iteration, whose first session goes on: this one has no more."""
         began = self._began(k, wanted)  # nobody takes over in this iteration: it is not recorded
-        snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
-        yield from self._handoffs.leave(began, snapshot)
+        snapshot = self._checkpoints.hold_rollover(k, message_of(began))
+        self._handoffs.leave(began, snapshot)
 
-    def catch_up(self, asked: QuestionAsked | None) -> Steps[None]:
+    def catch_up(self, asked: QuestionAsked | None) -> None:
         """Finish a rollover that broke off: the next iteration goes on from it.
 
         Its handoff is written where it was not, from the record; the owner who was `asked` about
@@ -56,18 +54,18 @@ class Rollovers:
             return
         if left and (left.iteration, left.number) == (began.iteration, began.number):
             if asked is not None and asked.topic == "handoff":
-                yield from self._handoffs.ask(left, asked.proposal)
+                self._handoffs.ask(left, asked.proposal)
             return
-        snapshot = yield from self._checkpoints.hold_rollover(began.iteration, message_of(began))
-        yield from self._handoffs.leave(began, snapshot)
+        snapshot = self._checkpoints.hold_rollover(began.iteration, message_of(began))
+        self._handoffs.leave(began, snapshot)
 
-    def _comment(self, began: RolloverBegan) -> Steps[None]:
+    def _comment(self, began: RolloverBegan) -> None:
         """On the run's issue, where it has one."""
         outreach, key = self._run.ports.outreach, f"rollover-{began.iteration}-{began.number}"
         if not outreach.enabled:
             return
         text = comment_of(began, self._state.context.handoff)
-        yield from guarded(
+        self.guarded(
             "outreach",
             lambda: outreach.comment(key, text, began.iteration, self._run.start),
             lambda: None,

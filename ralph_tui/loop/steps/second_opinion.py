@@ -4,26 +4,24 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import AssessmentRefined
 from ralph_tui.layers.intelligence.answers import AssessmentAnswer
 from ralph_tui.layers.intelligence.questions import LONGEST_WORDS, assessment_question
-from ralph_tui.loop.guard import guards
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.model_help import ModelHelp
-from ralph_tui.loop.waiting.controls import Steps
 
 
-class SecondOpinion:
+class SecondOpinion(Step):
     """Asks for it, once for each assessment."""
 
     def __init__(self, run: Run, checkpoints: Checkpoints, models: ModelHelp) -> None:
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._workspace = run.ports.workspace
         self._objective = run.start.objective
         self._checkpoints = checkpoints
         self._models = models
 
     @guards("intelligence", instead="the assessment stands alone")
-    def refine(self) -> Steps[None]:
+    def refine(self) -> None:
         """What a model makes of the latest assessment; the assessment stands beside it."""
         known = self._state.intelligence
         made = known.assessment
@@ -33,31 +31,31 @@ class SecondOpinion:
         given = known.refined.get(k)
         if given is not None and given.seq > made.seq:
             return
-        diff = yield from self._diff()
+        diff = self._diff()
         report = self._state.agent.report
-        answer = yield from self._models.ask(
+        answer = self._models.ask(
             "assessment",
             k,
             lambda: assessment_question(self._objective, made, report, diff),
             AssessmentAnswer,
         )
         if answer is not None:
-            yield AssessmentRefined(
-                iteration=k,
-                summary=answer.enhanced_summary,
-                learnings=answer.additional_learnings,
-                progress=answer.refined_progress,
-                approach=answer.suggested_approach,
+            self.record(
+                AssessmentRefined(
+                    iteration=k,
+                    summary=answer.enhanced_summary,
+                    learnings=answer.additional_learnings,
+                    progress=answer.refined_progress,
+                    approach=answer.suggested_approach,
+                )
             )
 
-    def _diff(self) -> Steps[str]:
+    def _diff(self) -> str:
         """What the last session changed; nothing where it is not known any more."""
         since, until = self._checkpoints.compared
         try:
-            return (
-                yield from self._scheduler.run_job(
-                    "diff", lambda: self._workspace.excerpt(since, until, LONGEST_WORDS)
-                )
+            return self._scheduler.run_job(
+                "diff", lambda: self._workspace.excerpt(since, until, LONGEST_WORDS)
             )
         except WorkspaceError as error:
             return f"(the diff cannot be shown: {error})"

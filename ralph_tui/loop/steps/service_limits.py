@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from ralph_tui.events import WaitEnded, WaitStarted
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Steps
 
 FIRST_WAIT_S: dict[WaitCause, float] = {"overload": 30.0, "usage_limit": 300.0, "outage": 15.0}
 LONGEST_WAIT_S: dict[WaitCause, float] = {
@@ -28,9 +27,7 @@ NEVER_SERVED = (
 )
 
 
-def wait_for_service(
-    run: Run, k: int, agent: str, until: datetime, others: Sequence[str]
-) -> Steps[None]:
+def wait_for_service(run: Run, k: int, agent: str, until: datetime, others: Sequence[str]) -> None:
     """Wait until an agent's service may take a session again, as it was refused.
 
     `others`: the further agents, where none of them can work either.
@@ -38,22 +35,24 @@ def wait_for_service(
     scheduler, refusal = run.scheduler, run.state.roster.refusals[agent]
     cause: WaitCause = refusal.limit or "overload"
     doubt = f"; {NEVER_SERVED}" if cause == "outage" and not run.state.needs.served else ""
-    yield WaitStarted(
-        iteration=k,
-        cause=cause,
-        reason=f"{refusal.reason.rstrip('.')}{doubt}" if doubt else refusal.reason,
-        until=until,
-        resets_at=refusal.resets_at,
-        attempt=max(1, refusal.tries),
-        since=refusal.since,
-        agent=agent if others else "",
-        others=list(others),
+    run.record(
+        WaitStarted(
+            iteration=k,
+            cause=cause,
+            reason=f"{refusal.reason.rstrip('.')}{doubt}" if doubt else refusal.reason,
+            until=until,
+            resets_at=refusal.resets_at,
+            attempt=max(1, refusal.tries),
+            since=refusal.since,
+            agent=agent if others else "",
+            others=list(others),
+        )
     )
     began = scheduler.host.clock.now()
     # Where many wait for the same moment they must not all try at once: each is told when.
     turn_s = run.rules.after_limit_s if refusal.resets_at is not None else 0.0
-    by = yield from scheduler.sleep_until(until + timedelta(seconds=turn_s))
-    yield WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began))
+    by = scheduler.sleep_until(until + timedelta(seconds=turn_s))
+    run.record(WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began)))
 
 
 def wait_until(

@@ -2,15 +2,14 @@
 
 from ralph_tui.events import Noticed
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.step import Step
 
 
-class SessionBudget:
+class SessionBudget(Step):
     """Keeps the sessions of a run within its budgets."""
 
     def __init__(self, run: Run) -> None:
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._start = run.start
         self._exceeded = False
 
@@ -28,14 +27,16 @@ class SessionBudget:
             rests.append(start.iteration_budget_usd - run.iteration_cost_usd)
         return max(0.01, min(rests)) if rests else None
 
-    def keep(self) -> Steps[None]:
+    def keep(self) -> None:
         """Stop a session that has used what it may, for agents that do not look themselves."""
         if self._exceeded or self._scheduler.session is None:
             return
         words = self._limit_reached()
         if words:
             self._exceeded = True
-            yield Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
+            self.record(
+                Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
+            )
             self._scheduler.end_session("budget")
 
     @property
@@ -61,7 +62,7 @@ class SessionBudget:
                 return f"{name} of {unit}{limit:,g} is used up ({unit}{used:,.6g})"
         return ""
 
-    def tell_overshoot(self, k: int) -> Steps[None]:
+    def tell_overshoot(self, k: int) -> None:
         """A session is stopped after the call that went over: by how much is said."""
         run, start = self._state.run, self._start
         over = [
@@ -76,4 +77,4 @@ class SessionBudget:
         ]
         if over:
             text = f"iteration {k} overshot {' and '.join(over)}"
-            yield Noticed(level="warn", source="budget", text=text)
+            self.record(Noticed(level="warn", source="budget", text=text))

@@ -17,6 +17,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.agents import Agents
 from ralph_tui.loop.steps.asking import AgentQuestions
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -28,7 +29,7 @@ from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.session_budget import SessionBudget
 from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.watchdog import Watchdog
-from ralph_tui.loop.waiting.controls import Controls, Steps
+from ralph_tui.loop.waiting.controls import Controls
 from ralph_tui.ports import Permissions, Turn
 
 REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")
@@ -51,7 +52,7 @@ TAKEN_OVER = (
 """What the first session of an agent is told that takes over."""
 
 
-class Sessions:
+class Sessions(Step):
     """Runs the sessions of one iteration."""
 
     def __init__(
@@ -62,9 +63,7 @@ class Sessions:
         rollovers: Rollovers,
         state_file: StateFile,
     ) -> None:
-        self._run = run
-        self._scheduler = run.scheduler
-        self._state = run.state
+        super().__init__(run)
         self._ports = run.ports
         self._start = run.start
         self._checkpoints = checkpoints
@@ -76,11 +75,11 @@ class Sessions:
         self._context = ContextMonitor(run, self._items)
         self._budget = SessionBudget(run)
 
-    def warn(self) -> Steps[None]:
+    def warn(self) -> None:
         """Say before the first of them what is to be known of the agents."""
-        yield from self._agents.warn()
+        self._agents.warn()
 
-    def run(self, k: int, told: Words) -> Steps[SessionFinished]:
+    def run(self, k: int, told: Words) -> SessionFinished:
         """Work on what is told; gives back how the last session ended.
 
         Raises `Ended` when the agent cannot work at all, ``AgentError`` when it cannot be started.
@@ -91,24 +90,22 @@ class Sessions:
         go_on = taken_over = ""
         records, prepared = self._ports.records, self._state.gate.prompt
         unsent = prepared.path if prepared is not None else None
-        yield from self._agents.begin(k)
+        self._agents.begin(k)
         while True:
-            folder = yield from self._scheduler.run_job(
-                "record", lambda: records.iteration_folder(k)
-            )
+            folder = self._scheduler.run_job("record", lambda: records.iteration_folder(k))
             queued = [item.text for item in self._state.guidance.queued]
             said = later_words(self._state, queued, instructed)
             instructed = self._state.intelligence.standing_instruction
             prompt = f"{prompt.rstrip()}{said}" if said else prompt
             words = f"{prompt}{taken_over}" if resume is None else f"{go_on}{said}"
             if said or taken_over or unsent is None:
-                yield from self._keep_words(k, words, unsent)
+                self._keep_words(k, words, unsent)
             turn = self._turn(k, folder, words, resume)
             turn = replace(turn, system_context=told.system_context)
-            finished = yield from self._session(turn, watchdog)
+            finished = self._session(turn, watchdog)
             unsent = None
             resumes = self._agents.working.resumes
-            if (yield from self._handed_over(k, finished, watchdog)):
+            if self._handed_over(k, finished, watchdog):
                 resume, taken_over = None, f"\n\n{TAKEN_OVER}"
             elif finished.outcome == "limited":
                 if finished.tokens and resumes:  # without an answer nothing was begun
@@ -119,40 +116,40 @@ class Sessions:
                 resume = None
             elif finished.outcome == "stopped":  # but the run goes on: the disk was full
                 resume = None
-                yield from self._checkpoints.retry_boundary(k)
+                self._checkpoints.retry_boundary(k)
             elif finished.outcome not in ("rolled_over", "context_full"):
-                yield from self._budget.tell_overshoot(k)
+                self._budget.tell_overshoot(k)
                 return finished
-            wanted = yield from self._wanted(turn, finished)
+            wanted = self._wanted(turn, finished)
             if wanted is not None and self._may_go_on():
-                told = yield from self._rollovers.hand_over(k, wanted)
+                told = self._rollovers.hand_over(k, wanted)
                 taken_over = ""
-                yield from self._state_file.keep()
+                self._state_file.keep()
                 prompt, resume = told.prompt.text, None
                 instructed = self._state.intelligence.standing_instruction
                 unsent = self._state.gate.prompt.path if self._state.gate.prompt else None
             elif finished.outcome in ("rolled_over", "context_full"):
                 if wanted is not None:
-                    yield from self._rollovers.leave_behind(k, wanted)
-                yield from self._budget.tell_overshoot(k)
+                    self._rollovers.leave_behind(k, wanted)
+                self._budget.tell_overshoot(k)
                 return finished
 
-    def _handed_over(self, k: int, finished: SessionFinished, watchdog: Watchdog) -> Steps[bool]:
+    def _handed_over(self, k: int, finished: SessionFinished, watchdog: Watchdog) -> bool:
         """Whether another agent goes on with the iteration."""
         if finished.outcome in REFUSED:
-            return (yield from self._agents.refused(k, finished))
+            return self._agents.refused(k, finished)
         if finished.outcome == "silent" and watchdog.hands_over:
-            return (yield from self._agents.silent(k, finished))
+            return self._agents.silent(k, finished)
         return False
 
-    def _wanted(self, turn: Turn, finished: SessionFinished) -> Steps[Wanted | None]:
+    def _wanted(self, turn: Turn, finished: SessionFinished) -> Wanted | None:
         """Why another session is to take its work over; None where none is.
 
         What was to hand over when a limit or silence ended it is not resumed, but hands over.
         """
         monitor, wanted = self._context, self._context.wanted
         if finished.outcome == "context_full":
-            yield from monitor.overflowed()
+            monitor.overflowed()
             # The prompt alone fills the window where nothing was done: it would fill the next one.
             done = turn.resume is not None or self._state.context.calls > 0
             acts = done and self._run.rules.context.rollover
@@ -165,31 +162,31 @@ class Sessions:
         """Whether a fresh session of the same iteration may follow."""
         return self._context.may_roll_over and not self._budget.used_up
 
-    def _keep_words(self, k: int, words: str, unsent: str | None) -> Steps[None]:
+    def _keep_words(self, k: int, words: str, unsent: str | None) -> None:
         """Keep what the next session is told in a file, before it is told.
 
         `unsent` is the file of the prompt while no session got it.
         """
         queued, records = self._state.guidance.queued, self._ports.records
-        path = yield from self._scheduler.run_job(
-            "prompt", lambda: records.write_prompt(k, words, unsent)
-        )
+        path = self._scheduler.run_job("prompt", lambda: records.write_prompt(k, words, unsent))
         before = self._state.gate.prompt
         whole = before is not None and len(words) >= before.characters
-        yield PromptPrepared(
-            iteration=k,
-            path=records.relative(path),
-            urgency=before.urgency if before else "normal",
-            characters=len(words),
-            guidance=[item.guidance_id for item in queued],
-            tokens=estimate_tokens(words),
-            cut=before.cut if before and whole else [],
-            origin=before.origin if before else "template",
-            edited_by=before.edited_by if before else "",
-            system_context=before.system_context if before else "",
+        self.record(
+            PromptPrepared(
+                iteration=k,
+                path=records.relative(path),
+                urgency=before.urgency if before else "normal",
+                characters=len(words),
+                guidance=[item.guidance_id for item in queued],
+                tokens=estimate_tokens(words),
+                cut=before.cut if before and whole else [],
+                origin=before.origin if before else "template",
+                edited_by=before.edited_by if before else "",
+                system_context=before.system_context if before else "",
+            )
         )
         for item in queued:
-            yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")
+            self.record(GuidanceDelivered(guidance_id=item.guidance_id, into="prompt"))
 
     def _turn(self, k: int, folder: Path, prompt: str, resume: str | None) -> Turn:
         needs = self._state.needs
@@ -205,25 +202,25 @@ class Sessions:
             resume=resume,
         )
 
-    def _session(self, turn: Turn, watchdog: Watchdog) -> Steps[SessionFinished]:
+    def _session(self, turn: Turn, watchdog: Watchdog) -> SessionFinished:
         scheduler, checkpoints, k = self._scheduler, self._checkpoints, turn.iteration
-        yield from checkpoints.begin_session(k, turn.session_id)
+        checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)
         questions = AgentQuestions(k, self._run, self._desk)
         self._budget.begin()
         self._context.begin()
-        yield from self._items.begin()
+        self._items.begin()
         watchdog.begin()
 
-        def look_after() -> Steps[None]:
+        def look_after() -> None:
             if scheduler.session is not None:
-                yield from self._items.watch()
-                yield from self._state_file.follow()
-                yield from self._context.watch()
-                yield from self._budget.keep()
-                yield from watchdog.watch()
-                yield from questions.watch()
-                yield from self._desk.tick()
+                self._items.watch()
+                self._state_file.follow()
+                self._context.watch()
+                self._budget.keep()
+                watchdog.watch()
+                questions.watch()
+                self._desk.tick()
 
         scheduler.start_timer(
             self._run.rules.checkpoint_interval_s, lambda: checkpoints.capture(k, "timer")
@@ -237,15 +234,15 @@ class Sessions:
         try:
             with scheduler.offering(controls):
                 scheduler.session = self._agents.working.start(turn, scheduler.host.emit)
-                finished = yield from scheduler.wait_for_session()
+                finished = scheduler.wait_for_session()
         finally:
             scheduler.stop_timer()
             self._ports.memory.end()
-        yield from watchdog.end()
-        yield from questions.end()
-        yield from scheduler.join()
-        yield from self._items.end()
-        yield from self._context.end()
+        watchdog.end()
+        questions.end()
+        scheduler.join()
+        self._items.end()
+        self._context.end()
         return finished
 
 

@@ -12,9 +12,8 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import Noticed
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.context.loop_state import fields_of
-from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.step import Step
 from ralph_tui.ports import Job
 
 LAST_S = 10.0
@@ -23,12 +22,11 @@ LAST_S = 10.0
 Fields = dict[str, Any]
 
 
-class StateFile:
+class StateFile(Step):
     """Keeps it up to date, one writing after the other."""
 
     def __init__(self, run: Run) -> None:
-        self._run = run
-        self._state = run.state
+        super().__init__(run)
         self._file = run.ports.state_file
         self._host = run.scheduler.host
         self._kept: Fields | None = None
@@ -40,23 +38,23 @@ class StateFile:
         """That it cannot be written was said."""
         self._signs: tuple[object, ...] = ()
 
-    def follow(self) -> Steps[None]:
+    def follow(self) -> None:
         """Write it where the plan's item, or what waits for a session, is another one."""
         if self._file is None:
             return
         if self._signs != self._now_signs:
             self._kept = None  # the plan is read when it is written
-            yield from self.keep()
+            self.keep()
         else:
-            yield from self._take()
+            self._take()
 
-    def keep(self, ended: Outcome | None = None) -> Steps[None]:
+    def keep(self, ended: Outcome | None = None) -> None:
         """Write it, unless nothing is new; `ended`: how the run ends just now."""
         if self._file is None:
             return
-        yield from self._take()
+        self._take()
         self._signs = self._now_signs
-        fields = yield from guarded(
+        fields = self.guarded(
             "context",
             lambda: self._fields(ended),
             lambda: None,
@@ -66,19 +64,19 @@ class StateFile:
             self._kept = self._next = fields
             self._begin()
 
-    def conclude(self, ended: Outcome) -> Steps[None]:
+    def conclude(self, ended: Outcome) -> None:
         """Write it for the last time."""
-        yield from self.keep(ended)
+        self.keep(ended)
         clock = self._host.clock
         until = clock.monotonic() + LAST_S
         while (job := self._job) is not None:
-            yield from self._run.scheduler.wait_until(
+            self._run.scheduler.wait_until(
                 lambda job=job: job.done or clock.monotonic() >= until  # type: ignore[misc]
             )
             if not job.done:
-                yield from self._warn(f"the state file is not written after {LAST_S:g} s")
+                self._warn(f"the state file is not written after {LAST_S:g} s")
                 return
-            yield from self._take()
+            self._take()
 
     @property
     def _now_signs(self) -> tuple[object, ...]:
@@ -95,7 +93,7 @@ class StateFile:
             fields, self._next = self._next, None
             self._job = self._host.start("state file", partial(self._file.keep, fields))
 
-    def _take(self) -> Steps[None]:
+    def _take(self) -> None:
         """What came of the last writing, if that is over; the next one begins."""
         job = self._job
         if job is None or not job.done:
@@ -103,9 +101,9 @@ class StateFile:
         self._job = None
         self._begin()
         if isinstance(job.error, RalphError | OSError):
-            yield from self._warn(str(job.error))
+            self._warn(str(job.error))
             return
-        told = yield from guarded(
+        told = self.guarded(
             "context",
             lambda: _given(job),
             lambda: None,
@@ -113,13 +111,13 @@ class StateFile:
         )
         self._failed = self._failed and told is None
         for sentence in told or ():
-            yield Noticed(level="warn", source="context", text=sentence)
+            self.record(Noticed(level="warn", source="context", text=sentence))
 
-    def _warn(self, sentence: str) -> Steps[None]:
+    def _warn(self, sentence: str) -> None:
         if not self._failed:
             self._failed = True
             text = f"{sentence}; the run goes on without it"
-            yield Noticed(level="warn", source="context", text=text)
+            self.record(Noticed(level="warn", source="context", text=text))
 
 
 def _given(job: Job) -> Sequence[str]:

@@ -14,9 +14,8 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import validation
 from ralph_tui.layers.intelligence.strategy import Strategy
 from ralph_tui.layers.sensor.tampering import deciding, named_files
-from ralph_tui.loop.guard import guarded, guards
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.step import Step, guards
 from ralph_tui.state import RunState
 
 RESTORED = (
@@ -26,37 +25,36 @@ RESTORED = (
 UNVALIDATED = "nothing is validated"
 
 
-class Strategist:
+class Strategist(Step):
     """Records strategies and what validation finds, each once, whatever process comes to it."""
 
     def __init__(self, run: Run) -> None:
-        self._run = run
-        self._state = run.state
+        super().__init__(run)
         self._governor = run.layers.governor
         self._enabled = run.rules.intelligence.enabled
         self._named = named_files(run.start.command or "")
 
     @guards("intelligence", instead="the approach stays as it is")
-    def plan(self, k: int) -> Steps[None]:
+    def plan(self, k: int) -> None:
         """Step 3: how iteration k goes about it."""
         if not self._enabled or k in self._state.intelligence.strategies:
             return
-        strategy = yield from guarded(
+        strategy = self.guarded(
             "intelligence",
             lambda: next_strategy(self._governor, self._state),
             lambda: None,
             instead="the approach stays as it is",
         )
         if strategy is not None:
-            yield planned_event(k, strategy)
+            self.record(planned_event(k, strategy))
 
     @guards("intelligence", instead=UNVALIDATED)
-    def before(self, k: int) -> Steps[None]:
+    def before(self, k: int) -> None:
         """Step 8: what does not fit before the session of iteration k."""
         if not self._due(k, "before"):
             return
-        conflicts = yield from self._conflicts()
-        yield from self._validate(
+        conflicts = self._conflicts()
+        self._validate(
             k,
             "before",
             lambda: validation.before(
@@ -69,11 +67,11 @@ class Strategist:
         )
 
     @guards("intelligence", instead=UNVALIDATED)
-    def after(self, k: int) -> Steps[None]:
+    def after(self, k: int) -> None:
         """Step 11: what does not fit after it; the reading is taken."""
         if not self._due(k, "after"):
             return
-        yield from self._validate(
+        self._validate(
             k, "after", lambda: validation.after(self._state.gate.readings, self._session())
         )
 
@@ -85,28 +83,24 @@ class Strategist:
         k: int,
         when: Literal["before", "after"],
         look: Callable[[], list[ValidationIssue]],
-    ) -> Steps[None]:
+    ) -> None:
         nothing: list[ValidationIssue] = []
-        issues = yield from guarded(
+        issues = self.guarded(
             "intelligence", look, lambda: nothing, instead=f"nothing was validated {when} it"
         )
         if issues:
-            yield ValidationDone(iteration=k, when=when, issues=issues)
+            self.record(ValidationDone(iteration=k, when=when, issues=issues))
 
     def _blockers(self) -> list[Blocker]:
         made = self._state.intelligence.assessment
         return made.blockers if made is not None else []
 
-    def _conflicts(self) -> Steps[Sequence[str]]:
+    def _conflicts(self) -> Sequence[str]:
         """Those of the last iteration that are there still: you may have resolved them."""
         if not self._governor.memory.trail.conflicted:
             return ()
         try:
-            return (
-                yield from self._run.scheduler.run_job(
-                    "conflicts", self._run.ports.workspace.conflicts
-                )
-            )
+            return self._run.scheduler.run_job("conflicts", self._run.ports.workspace.conflicts)
         except WorkspaceError:  # step 12 looks again, and says why it cannot
             return ()
 

@@ -1,10 +1,11 @@
 """The watchdog: an agent that is silent for long is asked about, never killed without a word."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from ralph_tui.events import Event, QuestionAnswered, QuestionAsked
+from ralph_tui.events import QuestionAnswered, QuestionAsked
 from ralph_tui.events.waiting import Option
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
 
 WAIT = Option(key="y", answer="wait", verb="wait as long again; nothing is interrupted")
@@ -12,7 +13,6 @@ RETRY = Option(
     key="i", answer="retry", verb="interrupt the agent; it goes on from there, in this iteration"
 )
 STOP = Option(key="s", answer="stop", verb="end the session and measure; this iteration is used")
-ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
 
 
 HAND_OVER = Option(
@@ -50,34 +50,32 @@ class Watchdog:
             self.hands_over = self._retried = False
         self._quiet_since = self._now()
 
-    def watch(self) -> Iterator[Event]:
+    def watch(self) -> None:
         """Ask about a silent agent, or withdraw the question; called while the agent works."""
         run = self._state.run
         if self._state.asking.waiting:  # it waits for its owner, who is asked
-            yield from self._withdraw("the agent asks")
+            self._withdraw("the agent asks")
             self._quiet_since = self._now()
             return
         signs = (run.last_output_at, run.last_change_at)
         if signs != self._signs:
             self._signs, self._quiet_since = signs, self._now()
-            yield from self._withdraw("the agent is heard of again")
+            self._withdraw("the agent is heard of again")
         elif not self._desk.is_open:
             quiet = self._now() - self._quiet_since
             if quiet >= self._limits.silence_s:
                 self._asks = True
-                yield from self._desk.open(
-                    self._question(quiet), self._decide, within_s=self._limits.answer_s
-                )
+                self._desk.open(self._question(quiet), self._decide, within_s=self._limits.answer_s)
 
-    def end(self) -> Iterator[Event]:
+    def end(self) -> None:
         """The session is over, and so is any question about it."""
-        yield from self._withdraw("the session is over")
+        self._withdraw("the session is over")
 
-    def _withdraw(self, reason: str) -> Iterator[Event]:
+    def _withdraw(self, reason: str) -> None:
         """The desk may have a question of another's."""
         if self._asks:
             self._asks = False
-            yield from self._desk.withdraw(reason)
+            self._desk.withdraw(reason)
 
     def _decide(self, given: QuestionAnswered) -> None:
         self._asks, session = False, self._scheduler.session

@@ -4,7 +4,7 @@ A handler of a command works with these alone. It knows neither the scheduler, w
 the step that waits.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -16,8 +16,6 @@ from ralph_tui.ports import Host, Job, Knowledge, Session
 from ralph_tui.state import RunState
 
 T = TypeVar("T")
-Steps = Generator[Event, None, T]
-"""A part of the loop: yields events to be recorded, returns its result."""
 
 
 class Ended(Exception):  # noqa: N818  an end is not an error
@@ -47,8 +45,8 @@ class Controls:
     """Begins to bring the files back to the snapshot of this number, for whom the text names."""
     answered: Callable[[QuestionAnswered], None] | None = None
     """Does what the answer to the open question says."""
-    look_after: Callable[[], Iterator[Event]] | None = None
-    """Called at every look into the inbox, about once a second; yields what it has to tell."""
+    look_after: Callable[[], None] | None = None
+    """Called at every look into the inbox, about once a second; records what it has to tell."""
     cancel: Callable[[], None] | None = None
     """Ends the completion command that is waited for."""
     retry: Callable[[str], None] | None = None
@@ -68,14 +66,16 @@ class Steerable(Protocol):
     seen_at: datetime | None
     """When somebody was last at a screen of the run."""
 
+    def record(self, event: Event) -> None:
+        """Journal and fold an event."""
+        ...
+
     @property
     def ending(self) -> bool:
         """Whether the run is on its way out, and takes no more commands."""
         ...
 
-    def spawn(
-        self, name: str, work: Callable[[], object], then: Callable[[Job], Steps[None]]
-    ) -> None:
+    def spawn(self, name: str, work: Callable[[], object], then: Callable[[Job], None]) -> None:
         """Run `work` without waiting; `then` tells its events when it is done."""
         ...
 

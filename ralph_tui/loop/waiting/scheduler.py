@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-Threads. The engine's thread alone runs the loop, a generator of events: the engine takes an event,
-stamps it, appends it to the journal, folds it into `state`, and only then asks for the next one. So
-between two ``yield`` statements `state` is what the journal says, and nothing here needs a lock.
+Threads. The engine's thread alone runs the loop. What happens is given to `record`: the engine
+stamps the event, appends it to the journal and folds it into `state` before that call returns. So
+`state` is always what the journal says, and nothing here needs a lock.
 Jobs (git, the completion command, files), the agent's readers, the file watcher, the command
 socket and the screen have threads of their own. None of them touches the state of a run.
 
@@ -12,10 +12,10 @@ Inbox. They reach the run through the inbox of the host, in the order in which t
 observations (`Event`), finished work (`Job`), wishes (`Command`), and wishes whose giver waits for
 an answer (`CommandRequest`). `receive` gives the next one, or None after `LOOK_S` seconds.
 
-Waits. Everything that takes time is `yield from`: `wait_until` a condition, `run_job`, `join` what
+Waits. Everything that takes time is a call here: `wait_until` a condition, `run_job`, `join` what
 `spawn` began, `wait_for_session`, `sleep_until`. All of them are `wait_until`, which takes items
-out of the inbox until its condition holds: an observation is yielded and so recorded, a job is
-marked as done (and tells its events, when nobody waits for it), a command is handled. Between two
+out of the inbox until its condition holds: an observation is recorded, a job is marked as done (and
+its `then` is called, when nobody waits for it), a command is handled. Between two
 items the timer and the wait's `look_after` get their turn. So a pause, guidance, a checkpoint or an
 abort is heard at any time, within `LOOK_S` plus the handling of one item.
 
@@ -43,9 +43,9 @@ from typing import TypeVar
 
 from ralph_tui.commands import Command
 from ralph_tui.errors import NoRoomError, WorkspaceError, why
-from ralph_tui.events import CommandRefused, Event, SessionFinished
+from ralph_tui.events import Event, SessionFinished
 from ralph_tui.events.run import Outcome
-from ralph_tui.loop.waiting.controls import Controls, Ended, Late, Steps
+from ralph_tui.loop.waiting.controls import Controls, Ended, Late
 from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
 from ralph_tui.loop.waiting.handlers import handle
 from ralph_tui.loop.waiting.stopwatch import Stopwatch
@@ -104,6 +104,10 @@ class Scheduler:
         """When somebody was last at a screen of the run."""
         self._timer: tuple[float, float, Callable[[], None]] | None = None
 
+    def record(self, event: Event) -> None:
+        """Journal and fold an event; `state` says so when this returns."""
+        self.host.record(event)
+
     # -- waiting -----------------------------------------------------------------------------
 
     @contextmanager
@@ -115,7 +119,7 @@ class Scheduler:
         finally:
             self.controls = before
 
-    def wait_until(self, done: Callable[[], bool], *, idle: bool = False) -> Steps[None]:
+    def wait_until(self, done: Callable[[], bool], *, idle: bool = False) -> None:
         """Take in what comes until `done`; an `idle` wait also ends when the run has to.
 
         Raises `Ended` afterwards when the owner has ended the run meanwhile.
@@ -123,15 +127,15 @@ class Scheduler:
         while not done():
             if idle and self._ending is not None:
                 break
-            yield from self._attend(self.host.receive(LOOK_S))
+            self._attend(self.host.receive(LOOK_S))
             self._ring()
             if self.controls.look_after is not None:
-                yield from self.controls.look_after()
+                self.controls.look_after()
         if self._ending is not None and not self._closing:
             self._closing = True
             raise self._ending
 
-    def wait_for_owner(self, done: Callable[[], bool], doing: str) -> Steps[None]:
+    def wait_for_owner(self, done: Callable[[], bool], doing: str) -> None:
         """Wait until `done` for somebody to act, while no agent works.
 
         Who wants the run to stop after its iteration is not waited for: it ends. `doing` says what
@@ -145,9 +149,9 @@ class Scheduler:
                 self.end("interrupted", f"stopped while {doing}, as asked")
             return False
 
-        yield from self.wait_until(over, idle=True)
+        self.wait_until(over, idle=True)
 
-    def run_job(self, name: str, work: Callable[[], T], within_s: float = math.inf) -> Steps[T]:
+    def run_job(self, name: str, work: Callable[[], T], within_s: float = math.inf) -> T:
         """Run `work` beside the engine thread and wait for it; its error is raised here.
 
         While the disk is full it is tried again; any other refusal of the system is one sentence.
@@ -157,18 +161,18 @@ class Scheduler:
         while True:
             job = self.host.start(name, work)
             started = self.host.clock.monotonic()
-            yield from self.wait_until(partial(self._is_over, job, started, within_s))
+            self.wait_until(partial(self._is_over, job, started, within_s))
             if not job.done:
                 raise Late(job, within_s)
             if began is not None and not is_full(job.error):
-                yield wait_ended(self.state.run.iteration, self.seconds_since(began))
+                self.record(wait_ended(self.state.run.iteration, self.seconds_since(began)))
             match job.error:
                 case None:
                     return job.result  # type: ignore[return-value]
                 case error if is_full(error):
                     if self._ending is not None:  # nothing to wait for: the owner has ended it
                         raise NoRoomError(f"{name}: {error}; free some space") from error
-                    began = yield from self._wait_for_room(began, f"{name}: {error}")
+                    began = self._wait_for_room(began, f"{name}: {error}")
                 case OSError() as error:
                     raise WorkspaceError(
                         f"{name} failed ({error.filename or 'the system refused'}): "
@@ -184,19 +188,19 @@ class Scheduler:
             until = min(until, max(started, self._ended_at) + ENDING_S)
         return job.done or self.host.clock.monotonic() >= until
 
-    def _wait_for_room(self, began: datetime | None, found_by: str) -> Steps[datetime]:
+    def _wait_for_room(self, began: datetime | None, found_by: str) -> datetime:
         """Wait a little; gives back when the waiting began."""
         now = self.host.clock.now()
         if began is None:
-            yield wait_began(self.state.run.iteration, found_by)
-        yield from self.sleep_until(now + timedelta(seconds=RETRY_S))
+            self.record(wait_began(self.state.run.iteration, found_by))
+        self.sleep_until(now + timedelta(seconds=RETRY_S))
         return began or now
 
     def spawn(
         self,
         name: str,
         work: Callable[[], object],
-        then: Callable[[Job], Steps[None]],
+        then: Callable[[Job], None],
         *,
         holds_work: bool = False,
     ) -> None:
@@ -205,8 +209,8 @@ class Scheduler:
         `holds_work`: without room for it the agent and the completion command are stopped.
         """
 
-        def finish(job: Job) -> Steps[None]:
-            yield from then(job)
+        def finish(job: Job) -> None:
+            then(job)
             if holds_work and is_full(job.error):
                 self.stop_work()
 
@@ -214,9 +218,9 @@ class Scheduler:
         job.then = finish
         self._pending.append(job)
 
-    def join(self) -> Steps[None]:
+    def join(self) -> None:
         """Wait for all that was begun with `spawn`."""
-        yield from self.wait_until(lambda: not self._pending)
+        self.wait_until(lambda: not self._pending)
 
     def end_session(self, outcome: str) -> None:
         """Ask the session to end, unless it was asked: a second call would kill it."""
@@ -232,18 +236,16 @@ class Scheduler:
         """No more calls by timer."""
         self._timer = None
 
-    def wait_for_session(self) -> Steps[SessionFinished]:
+    def wait_for_session(self) -> SessionFinished:
         """Wait for the end of the session; gives back how it ended."""
-        yield from self.wait_until(lambda: self.session is None)
+        self.wait_until(lambda: self.session is None)
         return self._finished
 
-    def sleep_until(self, moment: datetime) -> Steps[str]:
+    def sleep_until(self, moment: datetime) -> str:
         """Wait for a moment of the wall clock, or for a `RetryNow`; gives back who ended it."""
         ended_by: list[str] = []
         with self.offering(replace(self.controls, retry=ended_by.append)):
-            yield from self.wait_until(
-                lambda: bool(ended_by) or self.host.clock.now() >= moment, idle=True
-            )
+            self.wait_until(lambda: bool(ended_by) or self.host.clock.now() >= moment, idle=True)
         return ended_by[0] if ended_by else "the clock"
 
     def seconds_since(self, moment: datetime | None) -> float:
@@ -277,35 +279,31 @@ class Scheduler:
             self._timer = (self.host.clock.monotonic() + seconds, seconds, act)
             act()
 
-    def _attend(self, item: object) -> Steps[None]:
+    def _attend(self, item: object) -> None:
         match item:
             case SessionFinished():
                 self.session, self._finished = None, item
-                yield item
+                self.record(item)
             case Event():
-                yield item
+                self.record(item)
             case Job():
                 item.done = True
                 if item.then is not None:
                     self._pending.remove(item)
-                    yield from item.then(item)
+                    item.then(item)
             case Command():
-                yield from handle(self, item)
+                handle(self, item)
             case CommandRequest():
-                yield from self._reply_to(item)
+                self._reply_to(item)
             case _:
                 return
 
-    def _reply_to(self, request: CommandRequest) -> Steps[None]:
-        """Handle the command, and tell its giver the result."""
-        answer: Accepted | Refused | None = None
-        for event in handle(self, request.command):
-            yield event
-            if isinstance(event, CommandRefused):
-                answer = Refused(event.reason)
-            # The engine has stamped and folded it by now.
-            answer = answer or Accepted(self.state.seq)
-        request.reply(answer or Accepted(self.state.seq))
+    def _reply_to(self, request: CommandRequest) -> None:
+        """Handle the command, and give its sender the result."""
+        first = self.state.seq + 1
+        reason = handle(self, request.command)
+        accepted = Accepted(min(first, self.state.seq))
+        request.reply(accepted if reason is None else Refused(reason))
 
     def hurry(self) -> None:
         """No job takes long from now on: the owner wants the end of the run."""

@@ -21,6 +21,7 @@ from ralph_tui.tui.modals.give_up import GiveUp, Way
 from ralph_tui.tui.modals.help import Help, blocks
 from ralph_tui.tui.modals.leave import Leave, Leaving, Stands
 from ralph_tui.tui.modals.outlook import lacking, preview
+from ralph_tui.tui.panes.prompt import edit_words
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.guide import Written
@@ -116,10 +117,8 @@ class Dialogs:
             reason = "the run is gone"
         if reason is None:
             self._source.send(wish)
-            when = "once you unpause, " if state.run.paused else ""
-            reason = f"{when}you see the next prompt before it is sent"
-            if not wish.wanted:
-                reason = "cancelled; the next prompt is sent as it is"
+            cancelled = "cancelled; the next prompt is sent as it is"
+            reason = edit_words(state) if wish.wanted else cancelled
         self._host.say(f"e edit: {reason}")
 
     def keep_draft(self, text: str) -> None:

@@ -6,12 +6,14 @@ done in a thread, and answered wherever its user is by then.
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
 from ralph_tui.errors import RalphError
 from ralph_tui.ports.source import OnDisk
+from ralph_tui.tui import background
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.picture import as_svg, as_text
 from ralph_tui.tui.draw.spans import flat, flat_name
@@ -71,7 +73,7 @@ class ExportView:
             self._host.say(f"{self._key('report')} report: {NOTHING_YET}")
             return
         self._host.say(f"{self._key('report')} report: it is being made…")
-        self._app.run_worker(self._show(record))
+        background.run(self._app, partial(self._show, record))
 
     async def _show(self, record: OnDisk) -> None:
         # Not before it is needed: the first paint does not wait for it.
@@ -112,7 +114,7 @@ class ExportView:
             return
         self._busy = True
         self._tell(f"writing {name}…", "dim")
-        self._app.run_worker(self._write(record, name, make))
+        background.run(self._app, partial(self._write, record, name, make))
 
     async def _write(self, record: OnDisk, name: str, make: Callable[[], str]) -> None:
         try:

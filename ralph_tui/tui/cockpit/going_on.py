@@ -4,10 +4,11 @@ Rule: what is done is the command that stands on the screen, word by word, after
 """
 
 import shlex
+from collections.abc import Callable
 from typing import Literal
 
 from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
-from ralph_tui.fleet.work import FleetWork
+from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.modals.confirm import Confirm
 
@@ -73,12 +74,22 @@ class GoingOn:
         started = self._host.state.run.started
         demo = started is not None and bool(started.scenario) and name == "again"
         asked = DEMO if demo else ASKED[name]
-        self.ask_to_end_with(self.command(name), *asked, anywhere=demo)
+        stands = lambda: self.refusal(name) is None  # noqa: E731
+        self.ask_to_end_with(self.command(name), *asked, anywhere=demo, stands=stands)
 
     def ask_to_end_with(
-        self, words: str, question: str, verb: str, *, anywhere: bool = False
+        self,
+        words: str,
+        question: str,
+        verb: str,
+        *,
+        anywhere: bool = False,
+        stands: Callable[[], bool] | None = None,
     ) -> None:
-        """End the screen with a command, after a question that `verb` answers."""
+        """End the screen with a command, after a question that `verb` answers.
+
+        `stands`: see `Choosing`.
+        """
         record = self._source.record
 
         def answered(yes: bool | None) -> None:  # noqa: FBT001
@@ -87,4 +98,5 @@ class GoingOn:
                 self._app.go_on_with(shlex.split(words)[1:], place)
 
         detail = f"this screen ends, then: {words}"
-        self._app.push_screen(Confirm(question, detail, self._app.monotonic, yes=verb), answered)
+        confirm = Confirm(question, detail, self._app.monotonic, stands, yes=verb)
+        self._app.push_screen(confirm, answered)

@@ -91,7 +91,11 @@ class LearningView:
         elif change == "delete":
             question = f"Delete “{clip(saying(learning), 40)}” for all runs?"
             instead = "for good; muted, it stays and is in no prompt"
-            confirm = Confirm(question, instead, self._app.monotonic, yes="delete")
+            command = ChangeLearning(learning_id=name, change="delete")
+            confirm = Confirm(
+                question, instead, self._app.monotonic,
+                lambda: refusal(command, self._host.state) is None, yes="delete",
+            )  # fmt: skip
             self._app.push_screen(confirm, lambda yes: self._send(name, "delete") if yes else None)
         else:
             self._send(name, change)
@@ -149,6 +153,8 @@ class LearningView:
             card.show(seen, state.memory.looked_up_at, self._reading(seen))
         elif self._app.screen is card:
             card.dismiss(None)
+        else:
+            self._stamp = None  # until the dialog above it has closed
 
     def _settle(self, command: ChangeLearning, said: str, rows: int) -> None:
         """Tell what became of a wish, once that is recorded."""

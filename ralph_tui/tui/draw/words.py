@@ -40,13 +40,14 @@ def countdown(moment: datetime | None, now: datetime) -> str:
     return "" if moment is None else duration((moment - now).total_seconds())
 
 
-def tokens(count: int) -> str:
-    """``950``, ``12k``, ``1.2M``."""
+def tokens(count: int, *, partial: bool = False) -> str:
+    """``950``, ``12k``, ``1.2M``; ``≥12k`` where some calls were not counted."""
+    least = "≥" if partial else ""
     if count < 1000:
-        return str(count)
+        return f"{least}{count}"
     if count < 999_500:
-        return f"{count / 1000:.0f}k"
-    return f"{count / 1_000_000:.1f}M"
+        return f"{least}{count / 1000:.0f}k"
+    return f"{least}{count / 1_000_000:.1f}M"
 
 
 def fraction(value: float) -> str:

@@ -9,6 +9,7 @@ and what other such keys do waits until all fields have taken in what was typed 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import ClassVar
 
@@ -25,6 +26,7 @@ from ralph_tui.ports.new_runs import Draft, NewRuns, Trial
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import PHASES
+from ralph_tui.tui import background
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat
 from ralph_tui.tui.home.form_line import NO_COMMAND, PLAYS_DEMO, arguments, objections, typed
@@ -117,7 +119,7 @@ class NewRun(Modal[list[str] | None]):
         """Look at what is here, behind the first frame."""
         super().on_mount()
         self.page.objective.insert(self._ahead)
-        self.run_worker(self._look())
+        background.run(self, self._look)
 
     def on_unmount(self) -> None:
         """In whatever way it is left: nothing goes on, nothing is lost."""
@@ -174,7 +176,7 @@ class NewRun(Modal[list[str] | None]):
         elif here is None:
             self.tell(ONE_MOMENT)
         else:
-            self.run_worker(self._try(here, command))
+            background.run(self, partial(self._try, here, command))
 
     def _stop_trial(self) -> None:
         if self._trial is not None:

@@ -1,7 +1,5 @@
 """The help of home: its keys by what one wants to do, and what stands in a row."""
 
-from collections.abc import Iterable, Iterator
-
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import (
     CRITICAL,
@@ -9,11 +7,10 @@ from ralph_tui.text.terms import (
     NEEDS_YOU,
     OUTCOMES,
     PHASES,
-    Term,
 )
 from ralph_tui.tui.home.keys import KEYS
 from ralph_tui.tui.list_keys import told_by_task
-from ralph_tui.tui.modals.help import Block
+from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 TASKS = ("find a run", "open", "look", "leave")
 MOUSE = ("mouse", "click selects, twice opens")
@@ -23,22 +20,16 @@ ENTER = (
 )
 
 
-def _by_sign(terms: Iterable[Term]) -> Iterator[tuple[str, str]]:
-    """A row for each sign, with all that it stands for."""
-    words: dict[str, list[str]] = {}
-    for term in terms:
-        words.setdefault(term.glyph, []).append(term.word)
-    return ((glyph, " or ".join(named)) for glyph, named in words.items())
-
-
 STATES: Block = (
     "how a run stands",
     (
         (NEEDS_YOU.glyph, "it needs you"),
-        *((PHASES[name].glyph, f"live: {PHASES[name].word}") for name in ("agent", "paused")),
-        *_by_sign(OUTCOMES.values()),
+        (
+            "".join(dict.fromkeys(PHASES[name].glyph for name in AT_WORK)),
+            "live: its word is beside",
+        ),
+        *by_sign(OUTCOMES.values()),
         (DIED.glyph, "died: its process is gone"),
-        ("", "its word stands beside it"),
     ),
 )
 COLUMNS: Block = (

@@ -15,6 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from ralph_tui.errors import RalphError
+from ralph_tui.tui import background
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.draw.told_rows import LOW, Rows
@@ -77,7 +78,12 @@ class HomeScreen(BaseScreen):
         self._looking = False
         self._key = self.ralph.keys.shown
         for key in KEYS:
-            self._bindings.bind(key.bound(self.ralph.keys), key.action, show=False)
+            self._bindings.bind(
+                key.bound(self.ralph.keys),
+                key.action,
+                show=False,
+                priority=key.action == "new",  # the app itself waits while the form opens
+            )
 
     @property
     def ralph(self) -> RalphApp:
@@ -107,7 +113,7 @@ class HomeScreen(BaseScreen):
     def _look_soon(self) -> None:
         if not self._looking:
             self._looking = True
-            self.run_worker(self._look())
+            background.run(self, self._look)
 
     async def _look(self) -> None:
         try:
@@ -262,7 +268,8 @@ class HomeScreen(BaseScreen):
         # Its text fields take long to import, and few homes open it.
         from ralph_tui.tui.home.form import NewRun  # noqa: PLC0415
 
-        self.app.push_screen(NewRun(self._new_runs, self.ralph.monotonic), self._filled)
+        form = NewRun(self._new_runs, self.ralph.monotonic)
+        await self.app.push_screen(form, self._filled)
         self.foot.say("")
 
     def _filled(self, command: Sequence[str] | None) -> None:

@@ -19,6 +19,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count
+from ralph_tui.tui import background
 from ralph_tui.tui.draw.diff import MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, flat, flat_name, wrap
 from ralph_tui.tui.modals.modal import NO_FURTHER, Modal, Pair
@@ -187,7 +188,7 @@ class Changes(Modal[None]):
             self._say(self._trees)
         else:
             self._say("reading…")
-            self.run_worker(self._list(self.files, *self._trees), group="list")
+            background.run(self, partial(self._list, self.files, *self._trees), group="list")
 
     def on_resize(self, event: events.Resize) -> None:
         """Another size: facts and files take what they need of it, the diff the rest."""
@@ -230,7 +231,7 @@ class Changes(Modal[None]):
         self._read()
 
     def _read(self) -> None:
-        self.run_worker(self._show(self.listed.path), group="diff", exclusive=True)
+        background.run(self, partial(self._show, self.listed.path), group="diff", exclusive=True)
 
     async def _show(self, path: str | None) -> None:
         total = sum(change.added + change.removed for change in self.listed.changes)

@@ -5,7 +5,7 @@ from textual.content import Content
 from ralph_tui.events.waiting import Takes
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.modals.guide import LONGEST_LINE, TextEntry
-from ralph_tui.tui.modals.question_rows import EDITING
+from ralph_tui.tui.modals.question_rows import EDITING, MORE
 
 LEAST_ROWS, MOST_ROWS = 4, 14
 """With its frame."""
@@ -42,7 +42,7 @@ class Editor(TextEntry):
     def place(self, left: int, body: int) -> int:
         """Take some of the rows that are `left` beside a body of this many; how many it took."""
         rows = 0
-        if self.takes == "more":
+        if self.takes in MORE:
             rows = 3
         elif self.takes != "nothing":
             rows = max(LEAST_ROWS, min(MOST_ROWS, left - min(body, 3)), min(left - body, left // 2))

@@ -1,12 +1,14 @@
 """How to abort a run: the files as they are, or as they were at their best."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import monotonic
 from typing import ClassVar, Literal
 
 from textual import events
 from textual.binding import Binding, BindingType
 
+from ralph_tui.tui import background
 from ralph_tui.tui.modals.choosing import Choice, Choosing
 from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.preview import Preview
@@ -53,7 +55,7 @@ class GiveUp(Choosing[Way]):
     def on_mount(self) -> None:
         """Begin to read."""
         if self.preview is not None and self._best:
-            self.run_worker(self._read(self.preview))
+            background.run(self, partial(self._read, self.preview))
 
     async def _read(self, preview: Preview) -> None:
         await preview.read()

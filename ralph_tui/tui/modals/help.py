@@ -3,7 +3,7 @@
 Rule: keys come from the table of actions, signs from the glossary that all panes draw with.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from time import monotonic
 from typing import ClassVar
@@ -19,6 +19,7 @@ from ralph_tui.text.terms import (
     BEST,
     CHECKPOINTS,
     CRITICAL,
+    DIED,
     FORGOT,
     GOOD,
     IN_PROMPT,
@@ -26,6 +27,7 @@ from ralph_tui.text.terms import (
     LEVELS,
     MUTED,
     NO_HELP,
+    OUTCOMES,
     PHASES,
     PINNED,
     ROLLED_BACK,
@@ -48,8 +50,18 @@ LEAST = LEFT + 1 + RIGHT
 FRAME = 4
 """Cells of the frame with its margin; it takes half as many rows."""
 
+AT_WORK = ("starting", "agent", "thinking", "verifying", "limited", "paused")
+"""Phases of a run that is not over."""
 Block = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and what stands below it."""
+
+
+def by_sign(terms: Iterable[Term]) -> Iterator[tuple[str, str]]:
+    """A row for each sign, with all that it means."""
+    words: dict[str, list[str]] = {}
+    for term in terms:
+        words.setdefault(term.glyph, []).append(term.word)
+    return ((glyph, " or ".join(dict.fromkeys(named))) for glyph, named in words.items())
 
 
 def _sign(term: Term, words: str = "") -> tuple[str, str]:
@@ -130,11 +142,9 @@ SIGNS: tuple[Block, ...] = (
     ),
     (
         "what the run does",
-        tuple(
-            _sign(PHASES[name])
-            for name in ("starting", "agent", "thinking", "verifying", "limited", "paused")
-        ),
+        tuple(by_sign(PHASES[name] for name in AT_WORK)),
     ),
+    ("how it ended", tuple(by_sign([*OUTCOMES.values(), DIED]))),
     (
         "signs of learnings",
         tuple(_sign(term) for term in (IN_PROMPT, NO_HELP, LEARNED, PINNED, MUTED, UNPROVEN)),

@@ -22,6 +22,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
+from ralph_tui.tui import background
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import countdown
 from ralph_tui.tui.modals import question_rows as drawn
@@ -186,7 +187,7 @@ class Question(Modal[Answer | None]):
             self._confirming = option
             if option.answer == "roll_back" and self._look is not None:
                 self._would = "would change now: reading…"
-                self.run_worker(self._read(self._look))
+                background.run(self, partial(self._read, self._look))
             self.look_away()
             self._lay()
         else:
@@ -274,7 +275,7 @@ class Question(Modal[Answer | None]):
         self.store()
         if self.settled:
             self.dismiss(None)
-        elif option.takes == "more":
+        elif option.takes in drawn.MORE:
             self._grant(option)
         elif option.takes == "instructions":
             self._close_editor()
@@ -285,7 +286,7 @@ class Question(Modal[Answer | None]):
 
     def _grant(self, option: Option) -> None:
         try:
-            iterations, dollars = granted(self.sheet.editor.text[:200])
+            iterations, dollars = granted(self.sheet.editor.text[:200], option.takes)
         except ValueError as error:
             self._complain(str(error))
         else:

@@ -41,7 +41,12 @@ WHOLE: Mapping[str, str] = {"prompt": "the prompt", "handoff": "the handoff"}
 
 UNDONE = {"roll_back": ", and nothing is restored", "abort": ", and the run goes on"}
 """What silence leaves undone of an answer that waits for its yes."""
-TAKING: dict[Takes, str] = {"instructions": "edit", "words": "with words", "more": "with more"}
+MORE: tuple[Takes, ...] = ("more", "iterations", "money")
+TAKING: dict[Takes, str] = {
+    "instructions": "edit",
+    "words": "with words",
+    **dict.fromkeys(MORE, "with more"),
+}
 """What an answer is called that brings something along."""
 
 GOES_ON = 4
@@ -51,6 +56,8 @@ EDITING: dict[Takes, tuple[str, str, str]] = {
     "words": ("words for the agent", "send", "back, the text is kept"),
     "choices": ("your answer", "choose", "back, the text is kept"),
     "more": ("how much more: 5 for iterations, $2.50 for dollars", "grant", "back"),
+    "iterations": ("how many more iterations", "grant", "back"),
+    "money": ("how many more dollars", "grant", "back"),
 }
 """Above the editor, and what enter and esc do in it."""
 HEADINGS = {"goal": "the work is done when"}
@@ -296,5 +303,5 @@ def settled(how: str) -> list[Line]:
 def editor_keys(takes: Takes) -> list[tuple[str, str]]:
     """What enter and esc do in the editor."""
     _, enter, escape = EDITING[takes]
-    lines = [] if takes == "more" else [("ctrl+j", "new line")]
+    lines = [] if takes in MORE else [("ctrl+j", "new line")]
     return [("enter", enter), *lines, ("esc", escape)]

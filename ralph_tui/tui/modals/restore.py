@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from ralph_tui.tui import background
 from ralph_tui.tui.modals.choosing import Choice, Choosing
 from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.preview import Preview
@@ -43,7 +44,7 @@ class Restore(Choosing[bool]):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.run_worker(self._read())
+        background.run(self, self._read)
 
     async def _read(self) -> None:
         await self.preview.read()
@@ -56,7 +57,7 @@ class Restore(Choosing[bool]):
         if not yes:
             self.dismiss(False)
         elif self.preview.ready:
-            self.run_worker(self._agree(), exclusive=True)
+            background.run(self, self._agree, exclusive=True)
         else:
             self.tell("y: not before it stands here what would change")
 

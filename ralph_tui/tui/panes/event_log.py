@@ -17,8 +17,6 @@ from ralph_tui.tui.panes.rows import RowsPane
 
 MOST_DENIED = 50
 """Kinds of denial that are listed in the evidence."""
-SENT = "instructions that were sent:"
-PROPOSED = "instructions that are proposed:"
 MOST_READINGS = 8
 """Readings that the evidence of an episode lists."""
 

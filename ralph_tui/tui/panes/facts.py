@@ -109,7 +109,8 @@ def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str
     if done and len(done) == len(spans) and not (first.early or second.early):
         used = sum(end.tokens for end in done)
         parts = [f"${sum(costs):.2f}"] if len(costs) == len(done) else []
-        parts += [f"{tokens(used)} tok"] if used else []
+        partial = any(span.tokens_partial for span in spans)
+        parts += [f"{tokens(used, partial=partial)} tok"] if used else []
         row += [(f" · {' · '.join(parts)}", "dim")] if parts else []
     return row
 
@@ -154,7 +155,8 @@ def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) ->
     if span.finished is not None:
         cost = span.finished.cost_usd
         spent = "" if cost is None else f" · {money(cost, estimated=span.cost_estimated)}"
-        used = f" · {tokens(span.finished.tokens)} tok" if span.finished.tokens else ""
+        used = tokens(span.finished.tokens, partial=span.tokens_partial)
+        used = f" · {used} tok" if span.finished.tokens else ""
         head.append((f"{spent}{used}", "dim"))
     agents = agents_words(span, state)
     return [*head, *([(" · ", "dim"), (agents, "text")] if agents else [])]

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import ClassVar, get_args
 
 from textual.binding import Binding, BindingType
@@ -14,6 +15,7 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, place
 from ralph_tui.text.terms import NOT_RECORDED
+from ralph_tui.tui import background
 from ralph_tui.tui.draw.cutting import path_on
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat_name
 from ralph_tui.tui.draw.words import lines_changed, since
@@ -61,7 +63,7 @@ class FilesPane(LinesPane):
         if trees is None or trees in self._asked or not self._over or not self.is_mounted:
             return
         self._asked.add(trees)
-        self.run_worker(self._look(trees), group="net")
+        background.run(self, partial(self._look, trees), group="net")
 
     @property
     def _trees(self) -> tuple[str, str] | None:

@@ -92,7 +92,7 @@ def _badge(state: RunState, width: int) -> str:
 def _verdict(state: RunState, says: Verdict, width: int) -> Line:
     """The sentence, and in the room that it leaves how many tools were denied."""
     line = clip_line(_sentence(says), width)
-    denied = f"{state.run.denied} denied " if state.run.denied else ""
+    denied = f"{state.needs.denials} denied " if state.needs.denials else ""
     fits = denied and len(denied) <= width - cells(line) - GAP
     return spread(line, [(denied, "warn")] if fits else [], width, gap=GAP)
 

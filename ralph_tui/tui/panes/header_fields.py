@@ -126,7 +126,7 @@ GROWTH: tuple[tuple[str, int, int], ...] = (
     ("cost", 8, 100),
     ("spark", 16, 140),
     ("context", CONTEXT + 1 + GAUGE, 140),
-    ("tokens", 11, 160),
+    ("tokens", 12, 160),
 )
 """What a field gets as soon as there is room, and from which width on, the most wanted first."""
 SMALLER = (("signs", 12, 0), ("signs", 19, 0))
@@ -210,6 +210,8 @@ def _counts(state: RunState, size: int) -> Line:
         return [(f"{run.passed}/{run.total}", "text"), (f" {source}", "dim")]
     if run.source == "tests" and run.completion >= 100:
         source = "passed"  # the completion command, which counts nothing
+    if last is not None and last.promised:
+        source = "promised"
     return [(source, "dim")]
 
 
@@ -243,7 +245,9 @@ def _time(state: RunState, now: datetime, size: int) -> Line:
 
 
 def _tokens(state: RunState) -> Line:
-    return [(f"{tokens(state.run.tokens)} tokens", "dim")] if state.run.tokens else []
+    run = state.run
+    used = tokens(run.tokens, partial=run.tokens_partial)
+    return [(f"{used} tokens", "dim")] if run.tokens else []
 
 
 def context(state: RunState, size: int) -> Line:

@@ -105,7 +105,7 @@ def _said_of(span: IterationSpan, state: RunState) -> Line:
         known = state.oversight.interventions
         told = next((other for other in known if other.seq == made.seq), None)
         decided = f": {flat(told.decision, 60)}" if told is not None and told.decision else ""
-        return [(f"{subject_words(flat(made.about))}{decided}", "text")]
+        return [(f"{subject_words(flat(made.about), flat(made.reason))}{decided}", "text")]
     if span.alarms:
         return [
             (", ".join(dict.fromkeys(alarm_words(alarm.alarm) for alarm in span.alarms)), "dim")

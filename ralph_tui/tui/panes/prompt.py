@@ -39,7 +39,7 @@ class PromptPane(IterationPane):
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
         told = state.intelligence.edit_requested, state.intelligence.standing_instruction
-        return (state.gate.prompt.seq if state.gate.prompt else None, told, state.run.paused)
+        return (state.gate.prompt.seq if state.gate.prompt else None, told, edit_words(state))
 
     def changed(self) -> None:
         """See `Pane`."""
@@ -65,7 +65,8 @@ class PromptPane(IterationPane):
         """See `LinesPane`."""
         rows: list[Line] = [self.past()] if self.chosen is not None else []
         if self.chosen is None and self.state.intelligence.edit_requested:
-            rows += [[(piece, "owner")] for piece in wrap(self._edit_words(), width, 3)]
+            told = f"{edit_words(self.state)}; press {EDIT} again to cancel"
+            rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
         if self.chosen is None and (always := self.state.intelligence.standing_instruction):
             told = f"in every prompt: {flat(always)}"
             rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
@@ -79,11 +80,6 @@ class PromptPane(IterationPane):
                 rows.append([(f"── {name} ", "dim"), ("─" * max(0, width - 14), "faint")])
             rows += _rows(*self._words(prompt), width)
         return rows
-
-    def _edit_words(self) -> str:
-        when = "once you unpause, " if self.state.run.paused else ""
-        asked = f"{when}the next prompt is shown to you before it is sent"
-        return f"{asked}; press {EDIT} again to cancel"
 
     def action_edit(self) -> None:
         """Ask for one edit of the next prompt."""
@@ -104,6 +100,13 @@ class PromptPane(IterationPane):
 
 
 _ORIGINS = {"template": "", "model": " · worded by a model", "fallback": " · in short form"}
+
+
+def edit_words(state: RunState) -> str:
+    """When you see the prompt that you asked to edit."""
+    if state.run.paused or state.needs.question is not None:
+        return "the next prompt is composed when the run continues; you can edit it then"
+    return "the next prompt is shown to you before it is sent"
 
 
 def _rows(text: str, problem: str, width: int) -> list[Line]:

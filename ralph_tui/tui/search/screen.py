@@ -6,6 +6,7 @@ is dropped; what is found opens on a screen of its own.
 
 import asyncio
 from datetime import UTC, datetime
+from functools import partial
 from typing import ClassVar, cast
 
 from textual import events
@@ -18,6 +19,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.ports.search import NOT_SEARCHED, Archive
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.terms import NEEDS_YOU
+from ralph_tui.tui import background
 from ralph_tui.tui.app import RalphApp, SideScreen
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat, spread
@@ -159,7 +161,7 @@ class SearchScreen(SideScreen):
     def _ask(self, query: str) -> None:
         self._asked, self._looking = query, bool(query)
         if query:
-            self.run_worker(self._look(query))
+            background.run(self, partial(self._look, query))
         else:
             self.results.say(EMPTY)
             self._say("")
@@ -215,7 +217,7 @@ class SearchScreen(SideScreen):
         elif not self._opening:
             self._opening = True
             self._say("opening…", "dim")
-            self.run_worker(self._open())
+            background.run(self, self._open)
 
     async def _open(self) -> None:
         found = self.results.current

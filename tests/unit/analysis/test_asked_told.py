@@ -48,7 +48,7 @@ def test_plain_lines_say_the_same() -> None:
     questions = [line for line in said if "question" in line]
     assert (
         "claude asks for Bash: git push origin main; answer with ralph-tui decide ANSWER "
-        "(once, session, refuse; refuse at" in questions[0]
+        "(once, session, refuse; refuses at" in questions[0]
     )
 
 

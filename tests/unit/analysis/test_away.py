@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.records.seen import seen_in
+from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was_left, while_away
 from ralph_tui.events import (
     AbortRequested,
@@ -76,7 +78,7 @@ def test_who_looked_on_while_nothing_was_recorded_saw_that_it_was_there() -> Non
 def test_waits_and_denials_are_told() -> None:
     rows = told(RunState().apply_all(STORIES["limited"]()))
     assert any("LIMIT waiting until " in row for row in rows)
-    assert rows[-1] == "3 tool calls denied by the permissions"
+    assert rows[-1] == "3 tool calls denied"
 
 
 @pytest.mark.parametrize("name", [*STORIES, *DECISIONS])
@@ -176,7 +178,7 @@ def test_what_was_seen_of_something_else_counts_for_nothing(changes: dict[str, A
 def test_denials_since_are_counted() -> None:
     state = RunState().apply_all(STORIES["limited"]())
     seen = replace(seen_of(state, state.at, lost=False), denied=1)
-    assert while_away(state, state.at, seen)[-1].text == "2 tool calls denied by the permissions"
+    assert while_away(state, state.at, seen)[-1].text == "2 tool calls denied"
 
 
 def detached(name: str) -> RunState:
@@ -220,3 +222,13 @@ def test_of_a_cost_that_not_all_have_told_it_is_said_whose_it_lacks() -> None:
     rows = while_away(RunState().apply_all(events[:later]), events[later].at, seen)
     (course,) = [line.text for line in rows if line.text.startswith("since you looked")]
     assert "$" not in course, "what only Codex has done since has an unknown cost"
+
+
+@pytest.mark.parametrize("name", sorted(DECISIONS))
+@pytest.mark.parametrize("alive", [True, False])
+def test_who_read_the_status_has_seen_the_same(name: str, alive: bool) -> None:  # noqa: FBT001
+    state = RunState().apply_all(DECISIONS[name]())
+    looked = state.at + timedelta(minutes=4)
+    seen = seen_in(summarize(state, looked) | {"alive": alive}, looked)
+    assert seen == seen_of(state, looked, lost=not alive and state.run.live)
+    assert not is_news(state, looked, seen, lost=not alive and state.run.live)

@@ -4,7 +4,14 @@ from functools import partial
 from typing import Any
 
 from ralph_tui.analysis.checkpoints import summarize, words_of
-from ralph_tui.events import CheckpointCaptured, FilesChanged, IterationStarted
+from ralph_tui.events import (
+    CheckpointCaptured,
+    FilesChanged,
+    IterationStarted,
+    RunResumed,
+    SessionFinished,
+    SessionStarted,
+)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor import files_changed
 from ralph_tui.state import RunState
@@ -29,6 +36,10 @@ def captured(
     )
 
 
+def started(k: int, session: str) -> SessionStarted:
+    return SessionStarted(iteration=k, session_id=session, agent="claude")
+
+
 def changed(k: int, *paths: str, more: int = 0) -> FilesChanged:
     changes = [FileChange(path=p, status="modified", category="source", added=1) for p in paths]
     event = files_changed(k, changes, live=False)
@@ -40,9 +51,11 @@ def changed(k: int, *paths: str, more: int = 0) -> FilesChanged:
 def told(*events: Any) -> list[str]:
     run = Recorder(10)
     for event in events:
-        run.add(event)
+        if isinstance(event, CheckpointCaptured) and event.session_id and event.number == 1:
+            run.add(started(event.iteration, event.session_id), 0)
+        run.add(event, 0)
     state = RunState().apply_all(run.events)
-    summary = summarize(state.timeline)
+    summary = summarize(state.timeline, state.at)
     if summary is None:
         return []
     return words_of(summary, partial(day_and_clock, now=state.at))
@@ -85,3 +98,28 @@ def test_what_is_not_known_is_left_out() -> None:
 
 def test_a_run_without_checkpoints_has_no_summary() -> None:
     assert told() == []
+
+
+def test_sessions_that_were_killed_or_replaced_count_with_their_time() -> None:
+    run = Recorder(10)
+    run.add(IterationStarted(iteration=1, max_iterations=10))
+    run.add(started(1, "limited"))
+    run.add(SessionFinished(iteration=1, outcome="limited", duration_s=7))
+    run.add(started(1, "killed"))
+    run.add(captured(1, 1, "start", "killed", 0, 0), 0)
+    run.wait(seconds=5)
+    run.usage(1, 0.12)
+    run.wait(hours=2)
+    cut = RunState().apply_all(run.events)
+    run.add(RunResumed(found="it was killed", away_s=7200), 0)
+    run.add(started(1, "last"))
+    run.usage(1, 0.20)
+    run.wait(seconds=9)
+    run.add(SessionFinished(iteration=1, outcome="success", duration_s=9, cost_usd=0.25))
+    state = RunState().apply_all(run.events)
+    before, after = (summarize(told.timeline, told.at) for told in (cut, state))
+    assert before is not None
+    assert after is not None
+    assert (before.sessions, round(before.seconds)) == (2, 7 + 5)
+    assert (after.sessions, round(after.seconds)) == (3, 7 + 5 + 9)
+    assert state.run.cost_usd == 0.12 + 0.25

@@ -8,8 +8,8 @@ import pytest
 from ralph_tui.analysis.next_steps import next_steps
 from ralph_tui.cli import build_parser
 from ralph_tui.events import RunStarted
-from ralph_tui.fleet.work import FleetWork
 from ralph_tui.state import RunState
+from ralph_tui.state.fleet_work import FleetWork
 from tests.world.stories import STORIES
 
 
@@ -39,6 +39,16 @@ def test_the_same_again_has_the_same_agents_that_take_over() -> None:
     again = {step.name: step.command for step in next_steps(state)}["again"]
     assert "--set agent.fallback=codex,gemini --set agent.fallback_after=0" in again
     assert "fallback" not in {s.name: s.command for s in next_steps(ended("steady"))}["again"]
+
+
+def test_the_same_again_has_the_same_settings_of_the_command_line() -> None:
+    first, *rest = STORIES["steady"]()
+    assert isinstance(first, RunStarted)
+    config = first.config | {"memory.enabled": False, "gate.timeout_s": 90.0, "ui.theme": "dark"}
+    names = ["memory.enabled", "gate.timeout_s", "limits.max_iterations"]
+    given = first.model_copy(update={"config": config, "set_names": names})
+    again = {s.name: s.command for s in next_steps(RunState().apply_all([given, *rest]))}["again"]
+    assert again.endswith("--set memory.enabled=false --set gate.timeout_s=90")
 
 
 def test_what_a_fleet_has_run_is_a_branch_of_its_users_repository() -> None:

@@ -147,7 +147,8 @@ def test_a_run_that_was_just_started() -> None:
 def test_how_it_stands_without_an_end() -> None:
     events = journal(*finished(1, 50), IterationStarted(iteration=2, max_iterations=9))
     text = report(events, replace(HERE, problems=["events.jsonl:7 cannot be read"]))
-    assert "**No end was recorded: the record stops** in iteration 2 of 9, at 2026-" in text
+    died = "**Died:** no end was recorded. The record stops in iteration 2 of 9, at 2026-"
+    assert died in text
     assert "\n\nevents.jsonl:7 cannot be read\n" in text
     assert "| 2 | not finished | — | — | — |" in text
     crashed = page(RunCrashed(error="ValueError: no", traceback="..."))
@@ -827,3 +828,18 @@ def test_a_reviewer_gets_result_tests_changes_answers_and_cost() -> None:
     assert not {"Iterations", "Completion", "Approaches", "Checkpoints", "Records"} & set(titles)
     assert "--full" in page.splitlines()[-1]
     assert len(page.splitlines()) < 60
+
+
+def test_a_watched_loop_shows_the_permissions_of_its_own_journal() -> None:
+    start = START.model_copy(
+        update={"watched": True, "agent": "claude", "permissions": "unrestricted"}
+    )
+    described = SessionDescribed(iteration=1, permission_mode="acceptEdits")
+    text = report(
+        journal(IterationStarted(iteration=1, max_iterations=9), described, start=start), HERE
+    )
+    facts = [line for line in text.splitlines() if line.startswith(("- Permissions", "- Started"))]
+    assert facts == [
+        "- Permissions: may edit files",
+        "- Started: by its user, watched by hooks, with at most 9 iterations",
+    ]

@@ -118,6 +118,21 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
     assert context_mark(known) == ""
 
 
+@pytest.mark.parametrize("alive", [True, False])
+def test_after_one_rollover_at_90_percent_no_window_had_room(*, alive: bool) -> None:
+    known = fields(
+        STARTED, *session(), usage(90),
+        RolloverBegan(iteration=1, number=1, cause="L2"),
+        SessionFinished(iteration=1, outcome="rolled_over"),
+        SessionStarted(iteration=1, session_id="t", agent="fake"), usage(20),
+        SessionFinished(iteration=1, outcome="success"),
+    )  # fmt: skip
+    table = context_table(known, "r", alive=alive)
+    assert "| 1         | 90 % | 1         |" in table
+    assert "had room" not in table
+    assert ("A window of this run filled up once: if it happens again, " in table) != alive
+
+
 def test_unknown_says_that_it_is_and_why() -> None:
     none = context_table(fields(STARTED), "r", alive=True)
     assert "| Current Context | unknown: the agent has told no usage yet |" in none

@@ -128,7 +128,7 @@ class TestQuestion:
 
     def test_without_a_countdown_that_is_said(self) -> None:
         held = QUESTION.model_copy(update={"deadline": None})
-        assert question_text(folded(held)["question"]).endswith("waits until somebody answers")
+        assert question_text(folded(held)["question"]).endswith("waits until you answer")
         late = QUESTION.model_copy(update={"deadline": NOW - timedelta(days=1)})
         assert question_text(folded(late)["question"]).endswith("approves now")
 

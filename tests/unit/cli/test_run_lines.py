@@ -121,6 +121,21 @@ def test_a_wait_does_not_repeat_what_has_ended_the_session() -> None:
     assert lines_of(limited("Another"), wait)[1].endswith("is not spent: It is reached")
 
 
+def test_a_deadline_within_ten_minutes_has_seconds() -> None:
+    def at(seconds: int) -> str:
+        wait = WaitStarted(
+            iteration=3, cause="usage_limit", reason="", until=NOW + timedelta(seconds=seconds)
+        )
+        question, until = lines_of(asked(timedelta(seconds=seconds)), wait)
+        time = until.split()[2].rstrip(",")
+        assert f" at {time} unless you answer" in question
+        return time
+
+    assert at(20) == f"{NOW.astimezone():%H:%M}:20"
+    assert at(599).endswith(":59")
+    assert at(600) == f"{(NOW + timedelta(seconds=600)).astimezone():%H:%M}"
+
+
 def test_the_last_line_tells_the_cost_where_it_is_known() -> None:
     end = RunFinished(outcome="completed", reason="so", iterations=2, completion=100, duration_s=6)
     costly = end.model_copy(update={"cost_usd": 1.84})
@@ -153,8 +168,9 @@ def test_a_question_that_somebody_may_answer_has_a_line() -> None:
     answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
     *_, question, decided, sent = lines_of(*STUCK, asked(timedelta(minutes=2)), answer, DECIDED)
     assert question.startswith(
-        " 3/10 question answer with ralph-tui decide ANSWER (approve; approve at "
+        " 3/10 question answer with ralph-tui decide ANSWER (approve; approves at "
     )
+    assert question.endswith(" unless you answer)")
     assert decided == " 3/10 redirect no answer in 2 min: approved (stuck)"
     assert sent == " 3/10 redirect it sends: x"
 

@@ -4,7 +4,7 @@ import difflib
 
 import pytest
 
-from ralph_tui.cli.hook_notes import settings_diff
+from ralph_tui.hooks.notes import settings_diff
 
 LINES = [f"line {number}" for number in range(40)]
 

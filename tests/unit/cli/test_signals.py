@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from ralph_tui.cli.fleet.foreground import _signals_stop
 from ralph_tui.cli.fronts.lines import signals_stop
+from ralph_tui.fleet.cli.foreground import _signals_stop
 from tests.waiting import until
 
 

@@ -1,10 +1,13 @@
 """Keys that are set: what can be one, what is wrong with one, and what every screen is given."""
 
+import importlib
+import pkgutil
 from pathlib import Path
 
 import pytest
 from textual.keys import _character_to_key
 
+import ralph_tui.loop.steps as all_steps
 from ralph_tui.config.described import commented_file
 from ralph_tui.config.files import first_keys, variable
 from ralph_tui.config.settings import Settings
@@ -12,7 +15,6 @@ from ralph_tui.config.sources import examine, load
 from ralph_tui.errors import SettingsError
 from ralph_tui.events.waiting import Option
 from ralph_tui.keys import _SIGNS, DEFAULTS, TABLE, Keys, checked, conflicts
-from ralph_tui.loop.steps import asking, judging, offers, prompting, watchdog
 from ralph_tui.tui.modals import export
 from ralph_tui.tui.modals.choice_rows import OWN
 from ralph_tui.tui.modals.learning import LearningCard
@@ -173,7 +175,8 @@ IN_DIALOGS = {
     "e": {"approve", "send"},
     "g": {"guide", "refuse", "leave"},
     "n": {"decline", "no", "refuse", "leave"},
-    "y": {"approve", "continue", "yes", "once", "send", "wait"},
+    "y": {"approve", "continue", "yes", "once", "promise", "send", "wait"},
+    "w": {"criterion"},
 }
 """By key the answers of questions that have it; the other keys are no answers."""
 
@@ -184,7 +187,10 @@ def test_one_key_has_one_meaning_on_all_screens() -> None:
 
 
 def test_one_key_has_one_meaning_in_all_questions() -> None:
-    steps = (asking, judging, offers, prompting, watchdog)
+    steps = [
+        importlib.import_module(f"{all_steps.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(all_steps.__path__)
+    ]
     options = [
         value for step in steps for value in vars(step).values() if isinstance(value, Option)
     ]

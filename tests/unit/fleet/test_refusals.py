@@ -3,8 +3,8 @@
 import pytest
 
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.plan import Loop
 from ralph_tui.fleet.refusals import refusal
+from ralph_tui.ports.clones import Loop
 
 NOT_YET = "until it runs it can only be aborted"
 

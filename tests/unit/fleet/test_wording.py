@@ -6,6 +6,8 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.tui.view import LoopRow
+from ralph_tui.fleet.tui.words import state_of
 from ralph_tui.fleet.wording import (
     GONE,
     fleet_sentence,
@@ -14,8 +16,6 @@ from ralph_tui.fleet.wording import (
     spent_words,
     state_word,
 )
-from ralph_tui.tui.fleet.view import LoopRow
-from ralph_tui.tui.fleet.words import state_of
 from tests.fleet_events import SIX, START, stamped, started
 
 NOW = START + timedelta(minutes=1)

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from ralph_tui.commands import Guide, Instruct
@@ -245,7 +246,9 @@ def taking_over_after_a_kill() -> str:
     later = run_of([4, 10], past=whole.events[:written], plan="PLAN.md")
     later.host.clock.seconds = whole.host.clock.seconds + 60
     later.workspace.taken = [""] * 2
-    return later.play(first, later.loop.resume(RunResumed(pid=2, host="h"))).agent.prompts[0]
+    return later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h"))).agent.prompts[
+        0
+    ]
 
 
 def all_of_it_at_budget_1000() -> str:

@@ -1,5 +1,6 @@
 """A fault inside any part of any layer costs that layer's advice in that iteration, and no more."""
 
+from functools import partial
 from pkgutil import resolve_name
 
 import pytest
@@ -304,7 +305,7 @@ def test_a_run_whose_layer_still_fails_can_be_resumed(
         if isinstance(event, ReadingTaken) and event.iteration == 5:
             break
     again = busy([4, 6, 4, 6], past=first.events)
-    again.play(owner.first, again.loop.resume(RunResumed()))
+    again.play(owner.first, partial(again.loop.resume, RunResumed()))
     check(again)
     assert again.all(Noticed)
 

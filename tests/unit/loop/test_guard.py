@@ -4,30 +4,25 @@ import pytest
 
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, Noticed
-from ralph_tui.loop.guard import LONGEST, LONGEST_TRACEBACK, Guard, guarded, guarded_steps, guards
-from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.loop.guard import LONGEST, LONGEST_TRACEBACK, Guard, guarded
+from ralph_tui.loop.step import Step, guards
+from ralph_tui.loop.waiting.controls import Ended
+from tests.world.world import World
 
 
 def broken() -> int:
     raise ZeroDivisionError("of a layer")
 
 
-def drain(steps: Steps[int]) -> tuple[list[Event], int]:
+def test_what_a_layer_gives_is_taken_and_nothing_is_recorded() -> None:
     events: list[Event] = []
-    while True:
-        try:
-            events.append(next(steps))
-        except StopIteration as end:
-            return events, end.value
+    assert guarded(events.append, "control", lambda: 1, lambda: 2, instead="-") == 1
+    assert not events
 
 
-def test_what_a_layer_gives_is_taken_and_nothing_is_told() -> None:
-    assert drain(guarded("control", lambda: 1, lambda: 2, instead="-")) == ([], 1)
-
-
-def test_a_layer_that_raises_is_replaced_and_told_with_its_traceback() -> None:
-    events, given = drain(guarded("control", broken, lambda: 2, instead="default gains"))
-    assert given == 2
+def test_a_layer_that_raises_is_replaced_and_recorded_with_its_traceback() -> None:
+    events: list[Event] = []
+    assert guarded(events.append, "control", broken, lambda: 2, instead="default gains") == 2
     (told,) = events
     assert isinstance(told, Noticed)
     assert (told.level, told.source) == ("error", "control")
@@ -36,45 +31,29 @@ def test_a_layer_that_raises_is_replaced_and_told_with_its_traceback() -> None:
     assert "in broken" in told.detail
 
 
-def test_what_takes_waits_keeps_what_it_had_told() -> None:
-    said = Noticed(source="x", text="begun")
-
-    def steps() -> Steps[int]:
-        yield said
-        return broken()
-
-    events, given = drain(guarded_steps("memory", steps, lambda: 2, instead="-"))
-    assert given == 2
-    assert events[0] is said
-    assert len(events) == 2
-
-
 @pytest.mark.parametrize("passing", [Ended("aborted", "by you"), RalphError("no git")])
 def test_ends_and_expected_errors_pass(passing: Exception) -> None:
     def raises() -> int:
         raise passing
 
-    def steps() -> Steps[int]:
-        yield from ()
-        raise passing
-
+    events: list[Event] = []
     with pytest.raises(type(passing)):
-        drain(guarded("control", raises, lambda: 2, instead="-"))
-    with pytest.raises(type(passing)):
-        drain(guarded_steps("control", steps, lambda: 2, instead="-"))
+        guarded(events.append, "control", raises, lambda: 2, instead="-")
+    assert not events
 
 
-def test_a_step_can_be_done_without() -> None:
-    class Layer:
+def test_a_step_can_be_done_without_and_what_it_had_recorded_stays() -> None:
+    class Layer(Step):
         @guards("memory", instead="nothing is learned")
-        def learn(self, k: int) -> Steps[None]:
-            yield Noticed(source="memory", text=f"iteration {k}")
+        def learn(self, k: int) -> None:
+            self.record(Noticed(source="memory", text=f"iteration {k}"))
             broken()
 
-    first, second = list(Layer().learn(3))
-    assert isinstance(first, Noticed)
+    world = World([])
+    world.host.record = world.record
+    Layer(world.loop.iteration.run).learn(3)
+    first, second = world.all(Noticed)
     assert first.text == "iteration 3"
-    assert isinstance(second, Noticed)
     assert second.text.endswith("nothing is learned")
 
 
@@ -85,6 +64,7 @@ def test_a_long_failure_is_told_shortly_and_without_control_characters() -> None
     guard = Guard()
     assert guard.attempt("sensor", raises, lambda: 0, instead="held") == 0
     (told,) = guard.take()
+    assert isinstance(told, Noticed)
     assert guard.take() == []
     assert len(told.text) < LONGEST + 100
     assert "\n" not in told.text

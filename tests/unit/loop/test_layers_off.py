@@ -2,6 +2,7 @@
 what its layers know; so does its resume.
 """
 
+from functools import partial
 from itertools import product
 
 import pytest
@@ -116,7 +117,7 @@ def test_its_resume_needs_none_of_them_either(layers: frozenset[str]) -> None:
         if isinstance(event, ReadingTaken) and event.iteration == 5:
             break
     again = busy(readings[6:], rules, max_iterations=8, past=first.events, knowledge=Known())
-    again.play(owner.first, again.loop.resume(RunResumed()))
+    again.play(owner.first, partial(again.loop.resume, RunResumed()))
     check(again, layers)
     assert [event.iteration for event in again.all(ReadingTaken)] == list(range(9))
     assert [event.iteration for event in again.all(SignalComputed)] == list(range(1, 9))

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import AgentError, WorkspaceError
 from ralph_tui.events import (
@@ -93,6 +94,8 @@ def test_a_gate_green_at_the_start_needs_promise_and_change() -> None:
     assert world.end.iterations == 2
     assert world.end.reason.startswith("the agent promised, and the completion command passed")
     assert not any(e.source == "tests" for e in world.all(ReadingTaken)[:2])
+    assert world.state.gate.origin == "promised by the agent"
+    assert "(promised by the agent)" in str(plain_line(world.all(ReadingTaken)[-1]))
 
 
 def test_a_gate_green_at_the_start_never_completes_without_a_changed_file() -> None:

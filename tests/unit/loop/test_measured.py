@@ -2,11 +2,15 @@
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
+
+import pytest
 
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import (
     AlarmRaised,
     AssessmentMade,
+    GateFinished,
     InterventionMade,
     Noticed,
     QuestionAsked,
@@ -179,6 +183,47 @@ def test_a_removal_is_asked_about_before_the_criterion_is_judged() -> None:
     assert (world.end.outcome, world.end.iterations) == ("completed", 2)
 
 
+@pytest.mark.parametrize("goal", [{"until_promise": True}, {"criterion": "twice as fast"}])
+@pytest.mark.parametrize(("answer", "outcome"), [("yes", "completed"), ("no", "limit_reached")])
+def test_tests_that_a_guarding_command_loses_are_asked_about(
+    goal: dict[str, Any], answer: str, outcome: str
+) -> None:
+    world = World([], max_iterations=2, mode="attended", command="pytest -q", **goal)
+    world.gate.measure = deque([named(20), named(15), named(15)]).popleft
+    world.agent.acts.extend([promise, promise])
+    world.play(lambda asked: owner.answer(answer if asked.topic == "removal" else "yes")(asked))
+
+    asked = world.all(QuestionAsked)
+    assert asked[0].text == (
+        "May 5 tests be gone? The command passes: 15 pass; 20 are expected (5 are gone)."
+    )
+    assert {one.topic for one in asked} <= {"removal", "criterion"}
+    assert world.end.outcome == outcome
+    assert (max(one.completion for one in world.all(ReadingTaken)) == 100) == (answer == "yes")
+
+
+def test_an_accepted_loss_is_asked_about_once() -> None:
+    world = World(
+        [], max_iterations=2, mode="attended", command="pytest -q", criterion="twice as fast"
+    )
+    world.gate.measure = deque([named(20), named(15), named(15)]).popleft
+    world.agent.acts.extend([promise, promise])
+    answers = {"removal": deque(["yes"]), "criterion": deque(["no", "yes"])}
+    world.play(lambda asked: owner.answer(answers[asked.topic].popleft())(asked))
+
+    assert [one.topic for one in world.all(QuestionAsked)] == ["removal", "criterion", "criterion"]
+    assert world.end.outcome == "completed"
+
+
+def test_tests_that_a_guarding_command_gains_are_not_asked_about() -> None:
+    world = World([], max_iterations=2, mode="attended", until_promise=True)
+    world.gate.measure = deque([named(20), named(25)]).popleft
+    world.agent.acts.append(promise)
+    world.play(owner.answer("no"))
+
+    assert (world.all(QuestionAsked), world.end.outcome) == ([], "completed")
+
+
 def test_a_removal_that_is_refused_is_not_judged() -> None:
     world = World(
         [], max_iterations=2, mode="attended", criterion="twice as fast", command="pytest -q"
@@ -216,3 +261,11 @@ def test_the_journal_of_an_older_version_is_judged_as_it_was() -> None:
 
     assert state.gate.unmeasured == 0
     assert not budget_of(state).slow_last
+
+
+def test_a_count_that_is_doubted_is_reported_once() -> None:
+    claims = GateResult(ok=False, exit_code=1, doubt="it claims 999,999,999,999 tests")
+    world = played([claims, claims, claims], max_iterations=2)
+    doubts = [event for event in world.all(Noticed) if "999,999,999,999" in event.text]
+    assert len(world.all(GateFinished)) > 1
+    assert len(doubts) == 1

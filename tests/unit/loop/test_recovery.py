@@ -1,6 +1,7 @@
 """A run that broke off anywhere goes on: nothing is forgotten, nothing is done twice."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -54,7 +55,7 @@ def broken_off(source: World, number: int, **fields: object) -> World:
 def go_on(source: World, number: int, reply: Reply = first) -> World:
     """The rest of the run, however often it asks."""
     later = broken_off(source, number)
-    resumed = later.loop.resume(RunResumed(pid=2, host="h"))
+    resumed = partial(later.loop.resume, RunResumed(pid=2, host="h"))
     return later.play(reply, resumed)
 
 
@@ -65,7 +66,7 @@ def test_a_resume_whose_git_is_killed_fails_in_order_and_takes_no_number_twice()
         later.workspace.newest = broken  # type: ignore[method-assign]
         known = max((s.number for s in later.all(SnapshotTaken)), default=0)
         count = len(later.events)
-        later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
+        later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
         assert later.end.outcome == "failed", number
         assert "killed" in later.end.reason
         since = [e.number for e in later.events[count:] if isinstance(e, SnapshotTaken)]
@@ -234,7 +235,7 @@ def test_an_abort_is_obeyed_while_a_run_is_being_resumed() -> None:
     whole = world(STORIES["steady"]).play(first)
     later = broken_off(whole, 30)
     later.host.inbox.append(Abort())
-    resumed = later.loop.resume(RunResumed())
+    resumed = partial(later.loop.resume, RunResumed())
     later.play(first, resumed)
     assert later.end.outcome == "aborted"
 
@@ -303,7 +304,7 @@ def test_time_in_which_nothing_ran_counts_for_nothing() -> None:
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
     later = broken_off(whole, started)
     away = (later.host.clock.now() - later.state.at).total_seconds()
-    resumed = later.loop.resume(RunResumed(away_s=away))
+    resumed = partial(later.loop.resume, RunResumed(away_s=away))
     later.play(first, resumed)
     assert away >= 3600
     assert later.end.duration_s < 60
@@ -315,7 +316,7 @@ def test_who_sets_the_limit_anew_has_counted_the_interrupted_iteration() -> None
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
     later = broken_off(whole, started)
     later.host.inbox.append(Extend(iterations=5))
-    later.play(first, later.loop.resume(RunResumed()))
+    later.play(first, partial(later.loop.resume, RunResumed()))
     assert later.state.run.max_iterations == 15
 
 

@@ -4,7 +4,7 @@ Every step has an effect that a reader of journal, prompt or files would miss. I
 whole run, and in one in which this step alone does nothing: there it must be missing.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from types import ModuleType
@@ -45,7 +45,6 @@ from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.recording import IterationRecorder
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.steps.strategy import Strategist
-from ralph_tui.loop.waiting.controls import Steps
 from tests.unit.loop.steps.test_memory import Remembered
 from tests.world.agents import FakeSession
 from tests.world.world import World
@@ -71,13 +70,11 @@ def world() -> World:
     return made
 
 
-def nothing(*_: object, **__: object) -> Iterator[Event]:
+def nothing(*_: object, **__: object) -> None:
     """A step that does nothing."""
-    return iter(())
 
 
-def no_words(*_: object) -> Steps[Words]:
-    yield from ()
+def no_words(*_: object) -> Words:
     return Words(Prompt("", "normal"), "")
 
 
@@ -119,7 +116,7 @@ CARRIED_OUT_BY: dict[int, tuple[type | ModuleType, str, Callable[..., Any]]] = {
     14: (Overseer, "check", nothing),
     15: (MemoryLayer, "extract", nothing),
     16: (MemoryLayer, "promote", nothing),
-    17: (IterationRecorder, "record", no_record),
+    17: (IterationRecorder, "finished", no_record),
 }
 """What carries a step out, and what stands in for it where the step does nothing."""
 

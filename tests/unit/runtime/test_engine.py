@@ -51,7 +51,12 @@ def engine(tmp_path: Path) -> Engine:
 
 def drive(engine: Engine, steps: Iterator[Event]) -> list[str]:
     stopped: list[str] = []
-    engine.start_thread(steps, lambda: stopped.append("stopped"))
+
+    def run() -> None:
+        for event in steps:
+            engine.record(event)
+
+    engine.start_thread(run, lambda: stopped.append("stopped"))
     assert engine.join(PATIENCE_S)
     return stopped
 

@@ -42,6 +42,19 @@ def test_an_agent_that_is_its_own_fallback_is_told_of(tmp_path: Path) -> None:
     )
 
 
+def test_a_token_budget_that_does_not_hold_an_agent_is_reported(tmp_path: Path) -> None:
+    program = tmp_path / "opencode"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    settings = Settings.model_validate({"agent": {"name": "opencode"}})
+    context = AgentContext(settings.agent, tmp_path, environ={"PATH": str(tmp_path)})
+    (note,) = line_up(choose_agent(settings.agent), context, settings).notes
+    assert note == (
+        "opencode reports only the tokens of each prompt's last call: token counts are a lower "
+        "bound, and token budgets do not hold it"
+    )
+
+
 @pytest.mark.parametrize(
     ("fallback", "refused"), [('["command"]', False), ("acp", False), ('["codex"]', True)]
 )

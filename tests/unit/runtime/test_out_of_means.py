@@ -24,14 +24,14 @@ from ralph_tui.runtime.engine import Engine
 clock = SystemClock()
 engine = Engine(Journal(Path("events.jsonl"), clock), clock, status=Path("status.json"))
 
-def steps():
-    yield RunStarted(run_id="r", root="/r", objective="o", agent="command",
-                     max_iterations=3, session_timeout_s=1)
+def run():
+    engine.record(RunStarted(run_id="r", root="/r", objective="o", agent="command",
+                             max_iterations=3, session_timeout_s=1))
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + (64 << 20),) * 2)
     %s
 
-engine.drive(steps(), lambda: print("stopped"))
+engine.drive(run, lambda: print("stopped"))
 assert engine.error is None
 """
 

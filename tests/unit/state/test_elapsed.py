@@ -3,8 +3,16 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ralph_tui.events import IterationFinished, IterationStarted, RunFinished, RunResumed
+from ralph_tui.events import (
+    IterationFinished,
+    IterationStarted,
+    RunFinished,
+    RunResumed,
+    WorktreeRestored,
+)
 from ralph_tui.state import RunState
 from tests.world.world import World
 
@@ -58,3 +66,16 @@ def test_the_end_of_an_older_journal_counts_as_it_did() -> None:
     state = state_of((4000, end), (5000, RunResumed(away_s=1000)))
 
     assert state.run.worked_s(state.at) == 4000
+
+
+@given(worked=st.integers(1, 9_000), gap=st.integers(0, 90_000), rest=st.integers(0, 90_000))
+def test_a_restore_between_an_end_and_a_resume_adds_no_work(
+    worked: int, gap: int, rest: int
+) -> None:
+    end = RunFinished(
+        outcome="interrupted", reason="", iterations=1, completion=2, duration_s=worked
+    )
+    restored = WorktreeRestored(iteration=1, snapshot=1, present=2, tree="t")
+    resumed = RunResumed(away_s=rest)
+    state = state_of((worked, end), (worked + gap, restored), (worked + gap + rest, resumed))
+    assert state.run.worked_s(state.at) == worked

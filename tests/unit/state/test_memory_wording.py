@@ -123,6 +123,8 @@ def test_the_words_of_what_is_known() -> None:
     assert helped_words(1, 0) == "helped 0 of 1 time"
     assert helped_words(7, 6) == "helped 6 of 7 times"
     assert proof_words(FIXTURES) == "unproven: said by 1 run"
+    estimate = FIXTURES.model_copy(update={"type": "estimate", "runs": 2})
+    assert proof_words(estimate) == "unproven: said by 2 runs, proven from 3 runs on"
     assert proof_words(RUN_ONE) == "proven, said by 3 runs"
     assert saying(LARGE) == "avoid: Large refactors across many files in one iteration."
     never = LARGE.model_copy(update={"text": "Never refactor."})

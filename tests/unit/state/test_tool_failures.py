@@ -1,7 +1,24 @@
 """What counts as a failure of a tool, and which denials can be permitted."""
 
-from ralph_tui.events import SessionStarted, ToolDenied, ToolFinished, ToolStarted
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.away import while_away
+from ralph_tui.analysis.report import Circumstances, report
+from ralph_tui.events import (
+    AgentRefusedAgain,
+    Event,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    SessionStarted,
+    ToolDenied,
+    ToolFinished,
+    ToolStarted,
+)
+from ralph_tui.events.asking import AgentRequest
+from ralph_tui.events.waiting import Topic
 from ralph_tui.state import RunState
+from ralph_tui.tui.panes.header import header_lines
+from tests.world.recorder import Recorder
 
 
 def test_neither_a_denial_nor_an_interrupt_is_a_failure() -> None:
@@ -30,7 +47,40 @@ def test_every_line_of_a_denial_is_offered_and_none_where_none_helps() -> None:
         ]
     )
     assert state.needs.denied == {"Bash(curl:*)": 2, "Bash(git push:*)": 1}
-    assert state.run.denied == 3
+    assert state.needs.denials == 3
+
+
+def test_a_refusal_by_the_user_counts_as_a_denial_once() -> None:
+    """A question without an answer is no denial, nor is a question of the agent's own."""
+    run = Recorder()
+    request = AgentRequest(request_id="r", tool="Bash", input="git push")
+
+    def asked(number: int, topic: Topic = "permission") -> QuestionAsked:
+        name = f"q{number}"
+        return QuestionAsked(
+            iteration=1, question_id=name, topic=topic, text="?", options=[], request=request
+        )
+
+    steps: list[Event] = [
+        ToolStarted(iteration=1, tool_id="0", tool="Bash"),
+        asked(1), QuestionAnswered(question_id="q1", answer="refuse"),
+        ToolFinished(iteration=1, tool_id="0", ok=False, prevented="denied"),
+        AgentRefusedAgain(iteration=1, request_id="r2", question_id="q1"),
+        asked(2), QuestionAnswered(question_id="q2", answer="once"),
+        asked(3, "choice"), QuestionAnswered(question_id="q3", answer="refuse"),
+        AgentRefusedAgain(iteration=1, request_id="r3", question_id="q3"),
+        asked(4), QuestionWithdrawn(question_id="q4", reason="interrupted"),
+        ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)"),
+    ]  # fmt: skip
+    for event in steps:
+        run.add(event)
+    state = RunState().apply_all(run.events)
+    assert state.needs.denials == summarize(state)["denied"] == 3
+    assert state.needs.denied == {"Bash(curl:*)": 1}
+    (header, *_) = [r for r in header_lines(state, run.at, 120) if any("denied" in t for t, _ in r)]
+    assert "3 denied" in "".join(text for text, _ in header)
+    assert ", 3 denied" in report(run.events, Circumstances())
+    assert "3 tool calls denied" in [row.text for row in while_away(state, run.at, None)]
 
 
 def test_failing_tests_are_no_failure_of_the_agents_call() -> None:

@@ -35,7 +35,7 @@ _GENERAL = frozenset({"APIError", "UnknownError", "Error", "invalid_request_erro
 """Classes that say nothing: the words beside them do."""
 _PREFIX = re.compile(r"\A(?:Internal error|Invalid params)(?:: |\Z)")
 _IN_ERROR_OUTPUT = re.compile(rb"\bstatus(?: code)?[:=]? (?P<status>[45]\d\d)\b")
-_IN_WORDS = re.compile(r"\b(?:unexpected )?status:? (?P<status>[45]\d\d)\b")
+_IN_WORDS = re.compile(r"\b(?:(?:unexpected )?status:?|API Error:) (?P<status>[45]\d\d)\b")
 _DAILY = re.compile(r"\bdaily quota\b|\bquota .{0,40}per day\b", re.I)
 _PACIFIC = "America/Los_Angeles"
 """Where the days of Google's quotas begin."""
@@ -65,8 +65,10 @@ def of_failure(failure: Failure, quirks: Quirks, now: datetime) -> SessionEnd:
     if failure.code == NO_METHOD:
         return SessionEnd("error", f"{_NOT_KNOWN} ({words_of(failure)}); is it up to date?")
     data, inner = as_map(failure.data), _inner(failure.message)
-    status = failure.code if 400 <= failure.code < 600 else _status(data, inner)
-    call = classify(_class(data) or _class(inner), status, words_of(failure))
+    words = words_of(failure)
+    told = _status(data, inner) or _status_in(words)
+    status = failure.code if 400 <= failure.code < 600 else told
+    call = classify(_class(data) or _class(inner), status, words)
     return _end(call, quirks, now)
 
 
@@ -152,8 +154,7 @@ def _failed_words(reader: UpdateReader) -> FailedCall:
     inner = _inner(reader.last_text)
     words = as_text(inner.get("message")) or reader.last_text.strip()
     told = reader.failing.get("codexErrorInfo")
-    match = _IN_WORDS.search(words)
-    status = _status({"codexErrorInfo": told}, inner) or (int(match["status"]) if match else None)
+    status = _status({"codexErrorInfo": told}, inner) or _status_in(words)
     return classify(_class({"codexErrorInfo": told}) or _class(inner), status, words)
 
 
@@ -177,6 +178,11 @@ def _class(fields: Json) -> str:
         if as_text(told) and told not in _GENERAL:
             return as_text(told)[:100]
     return ""
+
+
+def _status_in(words: str) -> int | None:
+    match = _IN_WORDS.search(words)
+    return int(match["status"]) if match else None
 
 
 def _status(*places: Json) -> int | None:

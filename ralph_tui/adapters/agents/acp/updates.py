@@ -96,7 +96,7 @@ class UpdateReader:
         events = self.text_ended()
         events += self.tools.turn_ended(self._offset, self._now)
         if counted:
-            events += self.usage.turn(result)
+            events += self.usage.turn(result, partial=self.quirks.usage == "last call")
         return events
 
     def text_ended(self) -> list[Event]:
@@ -175,8 +175,7 @@ class UpdateReader:
             info = error.get("codexErrorInfo")
             call = classify(next(iter(as_map(info)), as_text(info)), None, said)
             text = f"The service refuses ({shorten(said)}); the agent tries again"
-            noted = self._note(text, "warn")
-            yield noted.model_copy(update={"service": call.limit or "outage"})
+            yield self._note(text, "warn").model_copy(update={"service": call.trouble})
 
     def _beats(self) -> Iterator[Event]:
         if self._now - self._beat >= BEAT_S:

@@ -23,6 +23,7 @@ class Usage:
 
     def __init__(self, iteration: int, before_usd: float = 0.0) -> None:
         self.tokens = 0
+        self._partial = False
         self.cost_usd: float | None = None
         self.total_usd = before_usd
         """Of the session in all."""
@@ -44,8 +45,9 @@ class Usage:
             self.cost_usd = amount - self._before_usd
         yield self.report()
 
-    def turn(self, result: Json) -> Iterator[UsageReported]:
-        """The answer to a prompt."""
+    def turn(self, result: Json, *, partial: bool) -> Iterator[UsageReported]:
+        """Take in the answer to a prompt; `partial`: it counts only the last call."""
+        self._partial = partial
         usage = as_map(result.get("usage"))
         tokens = sum(as_count(usage.get(part)) for part in _PARTS)
         tokens = tokens or as_count(usage.get("totalTokens"))
@@ -60,6 +62,7 @@ class Usage:
         return UsageReported(
             iteration=self._iteration,
             tokens=self.tokens,
+            tokens_partial=self._partial,
             context_tokens=self._context,
             context_window=self._window,
             cost_usd=self.cost_usd,

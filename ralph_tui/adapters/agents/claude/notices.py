@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from ralph_tui.adapters.agents.failures import failed_call
 from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_text
 
 Json = Mapping[str, object]
@@ -21,12 +20,6 @@ def retry(fields: Json) -> Notice:
     attempts = f"{as_count(fields.get('attempt'))} of {as_count(fields.get('max_retries'))}"
     delay = as_count(fields.get("retry_delay_ms")) / 1000
     return f"The service refused a call: {cause}{code}; retry {attempts} in {delay:.1f} s", "warn"
-
-
-def trouble(fields: Json) -> str:
-    """What the failed call says of the service, as `AgentNoted.service` has it."""
-    call = failed_call(as_text(fields.get("error")), fields.get("error_status"))
-    return (call.limit if call else None) or "outage"
 
 
 def rejected_until(fields: Json) -> tuple[bool, datetime | None]:

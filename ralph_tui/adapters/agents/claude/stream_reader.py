@@ -14,9 +14,11 @@ from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
 from ralph_tui.adapters.agents.claude.requests import Requests
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
+from ralph_tui.adapters.agents.failures import classify
 from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.adapters.agents.receipts import Receipts
 from ralph_tui.events import (
+    AgentAsked,
     AgentNoted,
     Event,
     SessionDescribed,
@@ -122,13 +124,16 @@ class StreamReader:
         self._beat = self._now
         return [self.usage.report()]
 
-    def _note(self, text: str, level: str = "log", parent: str | None = None) -> AgentNoted:
+    def _note(
+        self, text: str, level: str = "log", parent: str | None = None, service: str = ""
+    ) -> AgentNoted:
         return AgentNoted.model_validate(
             {
                 "iteration": self.iteration,
                 "level": level,
                 "text": shorten(text, SPOKEN),
                 "parent": parent,
+                "service": service,
                 "offset": self._offset,
             }
         )
@@ -199,8 +204,8 @@ class StreamReader:
 
     def _retry(self, fields: Json) -> Iterator[Event]:
         self.ends.retried(as_text(fields.get("error")), fields.get("error_status"))
-        noted = self._note(*notices.retry(fields))
-        yield noted.model_copy(update={"service": notices.trouble(fields)})
+        call = classify(as_text(fields.get("error")), fields.get("error_status"))
+        yield self._note(*notices.retry(fields), service=call.trouble)
 
     def _noticed(self, fields: Json) -> Iterator[Event]:
         kind = _kind(fields)
@@ -254,7 +259,10 @@ class StreamReader:
         yield from self.usage.context_answer(as_map(response.get("response")))
 
     def _request(self, fields: Json) -> Iterator[Event]:
-        yield from self.requests.feed(fields)
+        for event in self.requests.feed(fields):
+            if isinstance(event, AgentAsked):
+                self.tool_calls.asked(as_map(fields.get("request")))
+            yield event
 
     def _result(self, fields: Json) -> Iterator[Event]:
         if type(fields.get("is_error")) is not bool and not as_text(fields.get("subtype")):

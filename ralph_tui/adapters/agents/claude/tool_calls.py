@@ -36,6 +36,8 @@ class ToolCalls:
         self._roots = [root]
         self._running: dict[str, _Call] = {}
         self._denied: set[str] = set()
+        self._asked: set[str] = set()
+        """Calls with a question that was not answered."""
         self._refusals: dict[str, str] = {}
         """What failed calls of this turn were told: older versions say in the result which of
         them were denied, and not in which words."""
@@ -58,9 +60,14 @@ class ToolCalls:
         call = self._running.get(tool_id)
         return "" if call is None else as_text(call.input.get("command"))
 
+    def asked(self, request: Json) -> None:
+        """The program asks whether a tool may be used."""
+        self._asked.add(as_text(request.get("tool_use_id")) or self._asked_for(request))
+
     def decided(self, request: Json, now: float, *, refused: bool) -> None:
         """A tool was asked about: it takes its time from the answer on, or does no work."""
         tool_id = as_text(request.get("tool_use_id")) or self._asked_for(request)
+        self._asked.discard(tool_id)
         if call := self._running.get(tool_id):
             call.started = now
         if refused:
@@ -102,8 +109,11 @@ class ToolCalls:
         call = self._running.pop(tool_id, None)
         started = self._now if call is None else call.started
         ok = block.get("is_error") is not True
-        denied = tool_id in self._denied
-        because: Prevented = "denied" if denied else "interrupted" if self.interrupted else ""
+        because: Prevented = ""
+        if tool_id in self._denied:
+            because = "denied"
+        elif self.interrupted or tool_id in self._asked:
+            because = "interrupted"
         if not ok and not because:
             self.errors += 1
             self._refusals[tool_id] = content_text(block.get("content"))[:_LONGEST]
@@ -119,9 +129,12 @@ class ToolCalls:
         )
 
     def denied(self, fields: Json) -> Iterator[Event]:
-        """A denial, as an event of its own or in a result's list."""
+        """A denial, as an event of its own or in a result's list.
+
+        A call is listed there, too, if its question was broken off: nobody denied it.
+        """
         tool_id = as_text(fields.get("tool_use_id"))
-        if tool_id and tool_id in self._denied:
+        if tool_id and tool_id in self._denied | self._asked:
             return
         self._denied.add(tool_id)
         call = self._running.get(tool_id)

@@ -171,8 +171,7 @@ class CodexReader:
             call = limits.failed(error)
             if self._is_main(params):
                 self.retrying = call
-            noted = self._note(limits.retried(error, call), "warn")
-            yield noted.model_copy(update={"service": call.limit or "outage"})
+            yield self._note(limits.retried(error, call), "warn", call.trouble)
         elif words := as_text(error.get("message")).strip():
             yield self._note(with_local_times(words), "error")
 
@@ -258,12 +257,13 @@ class CodexReader:
         self._beat = self._now
         return [self.usage.report()]
 
-    def _note(self, text: str, level: str = "log") -> AgentNoted:
+    def _note(self, text: str, level: str = "log", service: str = "") -> AgentNoted:
         return AgentNoted.model_validate(
             {
                 "iteration": self.iteration,
                 "level": level,
                 "text": shorten(text, SPOKEN),
+                "service": service,
                 "offset": self._offset,
             }
         )

@@ -34,11 +34,11 @@ from ralph_tui.ports import Emit, Turn
 
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0
-"""Seconds after its start at which an agent that has not begun is given up, if it does nothing."""
+"""Seconds after its start at which an idle agent that is not ready is ended."""
 LONGEST_HANDSHAKE_S = 180.0
-"""The same of one that uses its processor or writes: it starts slowly."""
+"""The same for an agent that uses its processor or writes: it starts slowly."""
 LIFE_SIGNS = 4
-"""How often within `HANDSHAKE_S` it is checked for signs of life."""
+"""How often within `HANDSHAKE_S` the agent is checked for activity."""
 NOT_READY_S = 10.0
 """Seconds of silence after which it is said that an agent which has not begun is waited for."""
 MOST_NOISE = 200
@@ -96,7 +96,7 @@ class RpcSession(ProcessSession):
         self._lateness_told = False
         self._noise = 0
         """Lines that were no message."""
-        self._began_or_over = threading.Event()
+        self._exited = threading.Event()
         self._handshake = threading.Thread(target=self._await_handshake, daemon=True)
 
     def begin(self, agent: str) -> None:
@@ -191,18 +191,17 @@ class RpcSession(ProcessSession):
         return self._complain("", f"Not a message: {shown}")
 
     def _await_handshake(self) -> None:
-        """Give it up when it does nothing any more, or has started for too long."""
-        waited, idle, gap = 0.0, 0, HANDSHAKE_S / LIFE_SIGNS
-        signs: tuple[int, int, int | None] | None = None
-        while not self._began_or_over.wait(gap) and not self.began:
-            waited += gap
-            now = self.offset, self._noise, worked(self._child.pid)
-            idle = idle + 1 if now == signs else 0
-            signs = now
-            longest = waited >= LONGEST_HANDSHAKE_S
-            if longest or (waited >= HANDSHAKE_S * 0.99 and (idle or now[2] is None)):
-                limit = LONGEST_HANDSHAKE_S if longest else HANDSHAKE_S
-                late = f"The agent was not ready within {limit:g} s of its start"
+        """End the session if the agent is idle before it is ready, or starts for too long."""
+        gap = HANDSHAKE_S / LIFE_SIGNS
+        before: object = None
+        for look in itertools.count(1):
+            if self._exited.wait(gap) or self.began:
+                return
+            ticks = worked(self._child.pid)
+            signs = self.offset, self._noise, ticks
+            idle, before = ticks is None or signs == before, signs
+            if look * gap >= LONGEST_HANDSHAKE_S or (idle and look >= LIFE_SIGNS):
+                late = f"The agent was not ready within {look * gap:.3g} s of its start"
                 end = SessionEnd("error", f"{late}; run it by hand to see why.")
                 self._end(end, at_once=True)
                 return
@@ -214,7 +213,7 @@ class RpcSession(ProcessSession):
             self._end(SessionEnd("error", said), at_once=True)
 
     def _session_end(self, ended: Exit) -> SessionEnd:
-        self._began_or_over.set()
+        self._exited.set()
         end = super()._session_end(ended)
         failed = end.outcome in ("error", "crashed")
         return replace(end, outcome="not_started") if failed and not self.began else end

@@ -115,7 +115,7 @@ def _summary(
         "reflections": sum(len(attempt.reflections) for attempt in attempts),
         "best_completion": max(qualities, default=None),
         "completion_percent": completion,
-        "last_outcome": last.status if last else None,
+        "last_outcome": (last.outcome or last.status) if last else None,
         "last_reason": last.reason if last else None,
     }
 

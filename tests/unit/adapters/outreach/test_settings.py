@@ -129,5 +129,5 @@ def test_a_channel_without_httpx_is_refused_naming_the_extra(
         lambda name: None if name == "httpx" else real(name),
     )
     assert build_channels(Settings().outreach, {}, tmp_path) == []
-    with pytest.raises(UsageError, match=r"pip install '\.\[notify\]'"):
+    with pytest.raises(UsageError, match=r"uv tool install '\.\[notify\]'"):
         build_channels(settings("webhook=https://h.example.com").outreach, {}, tmp_path)

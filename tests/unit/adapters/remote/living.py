@@ -78,15 +78,17 @@ def engine_at_work(folder: Path) -> Iterator[Engine]:
     engine = Engine(Journal(folder / "events.jsonl", clock), clock, status=folder / "status.json")
     scheduler = Scheduler(engine, engine.state)
 
-    def steps() -> Iterator[Event]:
-        yield START
-        yield QUESTION
+    def run() -> None:
+        engine.record(START)
+        engine.record(QUESTION)
         try:
-            yield from scheduler.wait_until(lambda: False, idle=True)
+            scheduler.wait_until(lambda: False, idle=True)
         except Ended as end:
-            yield RunFinished(outcome=end.outcome, reason=end.reason, iterations=1, completion=0)
+            engine.record(
+                RunFinished(outcome=end.outcome, reason=end.reason, iterations=1, completion=0)
+            )
 
-    engine.start_thread(steps(), scheduler.stop_work)
+    engine.start_thread(run, scheduler.stop_work)
     try:
         yield engine
     finally:

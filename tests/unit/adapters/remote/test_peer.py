@@ -2,8 +2,10 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -170,11 +172,14 @@ with no_orphans():
 @pytest.mark.parametrize("how", [KEPT, ADOPTED])
 @pytest.mark.parametrize("says", [PERMIT, ON_TERMINAL.format(code="    " + PERMIT)])
 def test_what_another_run_has_started_is_known_without_mark_and_parents(
-    living: Living, how: str, says: str
+    living: Living, how: str, says: str, tmp_path: Path
 ) -> None:
     """Also on a terminal of its own, which nobody is at."""
-    code = OUTSIDE + says
-    words = ["env", "-i", sys.executable, "-c", PRELUDE + code, str(living.path)]
+    said = tmp_path / "said"
+    code = f"{OUTSIDE}{says}\nopen({str(said)!r}, 'w').close()"
+    call = shlex.join(["env", "-i", sys.executable, "-c", PRELUDE + code, str(living.path)])
+    # A keeper would end what the command leaves: so it stays until its child has spoken.
+    words = ["/bin/sh", "-c", f"{call}; until [ -e {shlex.quote(str(said))} ]; do sleep 0.05; done"]
     agent = AGENT.format(root=str(ROOT)) + how.format(command=words)
     (answer,) = talk(living, OUTSIDE + agent)
     assert answer["refused"] == STARTED_BY_RUN

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from uuid import uuid4
@@ -26,7 +26,6 @@ from ralph_tui.adapters.remote.server import CONNECTIONS, listening
 from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import RalphError
 from ralph_tui.events import (
-    Event,
     GuidanceQueued,
     Noticed,
     PauseRequested,
@@ -56,14 +55,14 @@ def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
     engine = Engine(Journal(tmp_path / "events.jsonl", clock), clock, status=status)
     seen: list[object] = []
 
-    def steps() -> Iterator[Event]:
+    def run() -> None:
         for event in (START, QUESTION, QuestionAnswered(question_id="q1", answer="continue")):
-            yield event
+            engine.record(event)
             engine.receive(0)
             seen.append(json.loads(status.read_text()).get("question"))
-        yield RunFinished(outcome="completed", reason="", iterations=1, completion=0)
+        engine.record(RunFinished(outcome="completed", reason="", iterations=1, completion=0))
 
-    engine.start_thread(steps(), lambda: None)
+    engine.start_thread(run, lambda: None)
     assert engine.join(PATIENCE_S)
     assert [bool(question) for question in seen] == [False, True, False]
 

@@ -1,5 +1,6 @@
 """The completion command under the keeper: what it comes to, and what it may cost."""
 
+import itertools
 import json
 import os
 import shlex
@@ -8,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import BinaryIO, cast
 
 import pytest
@@ -294,7 +296,7 @@ from pathlib import Path
 from ralph_tui.adapters.workspace.verification import ShellGate
 line = "tests/unit/test_something.py::test_name[param-1] PASSED  [ 42%]"
 command = f"yes '{line}' | head -c 80000000; echo; echo '===== 3 passed in 0.12s ====='"
-gate = ShellGate(command, cwd=Path.cwd(), run_id="r", timeout_s=50, count_tests=lambda lines: None)
+gate = ShellGate(command, cwd=Path.cwd(), run_id="r", timeout_s=9e9, count_tests=lambda _: None)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 result = gate.run(Path("log"))
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -316,6 +318,30 @@ def test_80_megabytes_of_output_stay_out_of_memory(tmp_path: Path) -> None:
     assert (tmp_path / "log").stat().st_size < 2 * capture.KEPT_LIMIT + 100
     assert measured["kb"] < 30_000
     (tmp_path / "log").unlink()
+
+
+def test_what_was_written_before_the_end_is_read_however_long_that_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "print('a line\\n' * 100_000); print('===== 3 passed in 0.12s =====')"
+    slow = ShellGate(
+        f"{sys.executable} -c {shlex.quote(code)}", cwd=tmp_path, run_id="r", timeout_s=9e9
+    )
+
+    class Late(capture.CappedLog):
+        def write(self, data: bytes) -> None:
+            child = slow._child
+            assert child is not None
+            until(lambda: child.poll() is not None)
+            super().write(data)
+
+    hours = itertools.count()
+    monkeypatch.setattr(verification, "CappedLog", Late)
+    clock = SimpleNamespace(monotonic=lambda: 3600.0 * next(hours))
+    monkeypatch.setattr(verification, "time", clock)
+    result = slow.run(tmp_path / "log")
+    assert result.counts is not None
+    assert result.counts.passed == 3
 
 
 def test_open_tags_leave_little_and_count_nothing(tmp_path: Path) -> None:

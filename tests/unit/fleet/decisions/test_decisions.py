@@ -9,8 +9,8 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.lost_hosts import margin_s
 from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.wording import fleet_sentence, state_word
-from ralph_tui.runtime.fleet.assembly import why_over
+from ralph_tui.fleet.runtime.assembly import why_over
+from ralph_tui.fleet.wording import fleet_sentence, loop_sentence, state_word
 from tests.fleet_events import a_loop, a_plan, three_tries
 from tests.fleet_world import PlayedFleet
 
@@ -139,6 +139,27 @@ class TestQueue:
         assert played.state.loops["3"].status == "skipped"
         played.collect("1")
         assert outcome(played) == "failed"
+
+    def test_a_loop_skipped_after_a_limit_does_not_fail_its_fleet(self) -> None:
+        played = fleet(a_plan(a_loop("1"), a_loop("2", after=("1",)), a_loop("3", after=("2",))))
+        played.end("1", "limit_reached")
+        played.settle()
+        played.collect("1")
+        assert outcome(played) == "limit_reached"
+        assert [played.state.loops[name].status for name in "23"] == ["skipped"] * 2
+
+    def test_a_queued_loop_is_skipped_when_its_fleet_is_aborted(self) -> None:
+        played = fleet(numbered(3))
+        played.record(told.StopAsked(by="you", now=True, abort=True))
+        played.settle()
+        played.end("1", "aborted")
+        played.end("2", "aborted")
+        played.collect("1", "2")
+        assert outcome(played) == "aborted"
+        loop = played.state.loops["3"]
+        assert loop.status == "skipped"
+        said = loop_sentence(loop, played.state, played.state.at)
+        assert said == "it did not run: the fleet was aborted"
 
     def test_starts_on_one_login_lie_apart(self) -> None:
         plan = a_plan(a_loop("1"), a_loop("2"), a_loop("3", account="work"), start_every_s=15.0)

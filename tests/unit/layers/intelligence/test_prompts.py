@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import AgentReported, GateFinished, ReadingTaken, SignalComputed
+from ralph_tui.events import AgentReported, GateFinished, PlanMade, ReadingTaken, SignalComputed
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.assessment import estimate_progress
 
@@ -147,3 +147,10 @@ def test_the_end_of_an_output_begins_with_a_whole_line() -> None:
     gate = gate.model_copy(update={"tail": "x" * 3000})
     text = build_prompt(PromptInput("x", "y", 3, 10, reading=reading, gate=gate)).text
     assert "x" * 2000 in text
+
+
+@given(st.integers(1, 500), st.integers(0, 20))
+def test_an_estimate_from_a_run_or_two_is_sent_to_no_agent(iterations: int, runs: int) -> None:
+    plan = PlanMade(approach="x", estimated_iterations=iterations, estimate_from=runs)
+    prompt = build_prompt(PromptInput("Fix the parser", "pytest -q", 1, 10, plan=plan))
+    assert ("Tasks like this one took" in prompt.text) == (runs >= 3)

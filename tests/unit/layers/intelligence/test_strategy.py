@@ -45,9 +45,9 @@ def planned(readings: list[float], grounds: Grounds | None = None, **more: Any) 
     ("readings", "grounds", "approach", "focus", "confidence", "says"),
     [
         (FALLING, BLOCKED, "pivot", "blocker_resolution", 0.9, "Two reports in a row"),
-        ([30] * 4, None, "pivot", "reframe", 0.85, "No rise for 3 iterations"),
-        (SWINGING, None, "pivot", "stabilize", 0.7, "It turned 3 times in 5 steps"),
-        (FALLING, None, "pivot", "review", 0.75, "2 falls in a row lost 20 points."),
+        ([30] * 4, None, "pivot", "reframe", 0.85, "has not risen since iteration 1."),
+        (SWINGING, None, "pivot", "stabilize", 0.7, "up and down: 0, 40, 60, 40, 60, 40 %."),
+        (FALLING, None, "pivot", "review", 0.75, "Completion fell: 70, 60, 50 %."),
         ([40, 84], None, "persist", "finish", 0.9, "84 % is reached: finish"),
         ([84, 82], None, "persist", "finish", 0.9, "after a loss of 2 points in the last"),
         ([10, 20], None, "persist", "continue", 0.8, "Completion is rising: go on"),

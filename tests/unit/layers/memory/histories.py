@@ -37,6 +37,7 @@ class Worked:
     grew: bool = False
     gate_error: str = ""
     timed_out: bool = False
+    failing: Sequence[str] = ()
     before: Sequence[Event] = field(default=())
     """Recorded before its session."""
     after: Sequence[Event] = field(default=())
@@ -92,7 +93,13 @@ def _iteration(k: int, one: Worked) -> list[Event]:
         *([report] if any(said) else []),
         SessionFinished(iteration=k, outcome=one.ended, reason=one.reason),
         GateFinished(
-            iteration=k, ok=one.points >= 100, error=one.gate_error, timed_out=one.timed_out
+            iteration=k,
+            ok=one.points >= 100,
+            error=one.gate_error,
+            timed_out=one.timed_out,
+            passed=round(one.points),
+            failed=len(one.failing),
+            failing=list(one.failing),
         ),
         ReadingTaken(iteration=k, completion=one.points, source="tests", grew=one.grew),
         *one.after,

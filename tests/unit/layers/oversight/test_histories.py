@@ -20,11 +20,11 @@ HISTORIES = [
 ]
 
 
-def asked(history: dict[str, Any]) -> set[str]:
-    """Levels that reached a human, with a quarter more iterations than the run took."""
+def asked(history: dict[str, Any], most: int | None = None) -> set[str]:
+    """Levels that reached a human; by default with a quarter more iterations than the run took."""
     governor, levels = Governor(history["baseline"]), set[str]()
-    most = -(-5 * len(history["readings"]) // 4)
-    for k, reading in enumerate(history["readings"], 1):
+    most = most or -(-5 * len(history["readings"]) // 4)
+    for k, reading in enumerate(history["readings"][:most], 1):
         budget = Budget(most, history["totals"][k - 1])
         finding = governor.take(Sample(k, reading, grew=k in history["grew"]), budget).finding
         assert finding
@@ -49,6 +49,17 @@ def asked(history: dict[str, Any]) -> set[str]:
 def test_real_histories(label: str, level: str, least: int, most: int) -> None:
     runs = [asked(history) for history in HISTORIES if history["label"] == label]
     assert least <= sum(level in levels for levels in runs) <= most
+
+
+@pytest.mark.parametrize(
+    ("label", "most", "least", "at_most"),
+    [("healthy", 50, 0, 8), ("healthy", 200, 0, 2), ("stuck", 50, 11, 17), ("stuck", 200, 8, 17)],
+)
+def test_a_larger_budget_asks_fewer_and_not_too_few(
+    label: str, most: int, least: int, at_most: int
+) -> None:
+    runs = [asked(history, most) for history in HISTORIES if history["label"] == label]
+    assert least <= sum("PAUSE" in levels for levels in runs) <= at_most
 
 
 BLOCKED = Grounds(standing=(("report", "no network"),))

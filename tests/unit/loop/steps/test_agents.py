@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from ralph_tui.cli.fronts.plain import WIDTH, plain_line
@@ -257,7 +258,7 @@ def test_a_resumed_run_goes_on_with_the_one_that_stood_in() -> None:
         if isinstance(event, SessionStarted) and event.agent == "second":
             break  # it was killed here
     again = World([4, 10], fallbacks=["second"], past=events, began=BEGAN + timedelta(minutes=9))
-    again.play(lambda asked: None, again.loop.resume(RunResumed()))
+    again.play(lambda asked: None, partial(again.loop.resume, RunResumed()))
     later = [(e.iteration, e.agent) for e in again.all(SessionStarted)]
     assert later == [(1, "fake"), (1, "second"), (2, "second"), (3, "second")]
     assert again.end.outcome == "completed"
@@ -273,7 +274,7 @@ def test_a_resumed_run_tries_again_what_its_owner_may_have_mended() -> None:
         if isinstance(event, SessionStarted) and event.agent == "second":
             break
     again = World([4, 10], fallbacks=["second"], past=events, began=BEGAN + timedelta(minutes=9))
-    again.play(lambda asked: None, again.loop.resume(RunResumed()))
+    again.play(lambda asked: None, partial(again.loop.resume, RunResumed()))
     assert again.all(SessionStarted)[-1].agent == "fake"
     assert again.all(AgentChanged)[-1].cause == "back"
 

@@ -1,5 +1,6 @@
 """An iteration is assessed right after its reading, once, whatever else goes wrong."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -229,7 +230,7 @@ def test_a_run_that_broke_off_anywhere_is_assessed_as_if_it_had_not() -> None:
     for number in range(2, len(world.events) - 1):
         later = broken_off(world, number)
         later.plan = world.plan
-        later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
+        later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
         readings = {event.iteration: event.seq for event in later.all(ReadingTaken)}
         last = {event.iteration: event for event in later.all(AssessmentMade)}
         assert set(readings) == set(last), number

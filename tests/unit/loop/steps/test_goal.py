@@ -1,9 +1,15 @@
 """A completion command that passes before anything was done: what completes the run then."""
 
+import json
+from typing import Any
+
 import pytest
 
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
+from ralph_tui.cli.status_words import next_step
 from ralph_tui.commands import Command
-from ralph_tui.events import QuestionAsked, ReadingTaken
+from ralph_tui.events import QuestionAsked, ReadingTaken, ReflectionWritten
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.layers.intelligence.sections import PROMISE
 from ralph_tui.layers.sensor.passing import refused
@@ -23,6 +29,11 @@ def test_headless_it_fails_before_anything_is_spent_and_says_what_to_add() -> No
     assert "--until-promise" in world.end.reason
     assert world.agent.prompts == []
     assert refused(world.state)
+    steps = {step.name: step.command for step in next_steps(world.state)}
+    assert "resume" not in steps
+    assert steps["again"].endswith(" --until-promise")
+    assert "passes already" in str(refusal_to_go_on("resume", world.state))
+    assert next_step(json.loads(json.dumps(summarize(world.state))), "") == steps["again"]
 
 
 def test_who_is_there_is_asked_once_before_iteration_1() -> None:
@@ -79,6 +90,42 @@ def test_a_command_and_a_criterion_may_be_given_together() -> None:
 
     assert [asked.topic for asked in world.all(QuestionAsked)] == ["criterion"]
     assert (world.end.outcome, world.end.iterations) == ("completed", 2)
+
+
+@pytest.mark.parametrize(
+    ("goal", "missing"),
+    [
+        ({"until_promise": True}, "the run ends only with a promise and a changed file"),
+        ({"criterion": "twice as fast"}, "the run ends only when its criterion is met"),
+    ],
+)
+def test_at_the_limit_the_missing_word_is_named_and_a_resume_is_offered(
+    goal: dict[str, Any], missing: str
+) -> None:
+    world = World(GREEN, max_iterations=2, command="pytest -q", **goal)
+    world.agent.acts.extend([FakeSession.finish] * 2)
+    world.run()
+
+    assert world.end.outcome == "limit_reached"
+    assert world.end.reason.endswith(f"; {missing}")
+    learned = world.only(ReflectionWritten)
+    assert learned.learning == f"The completion command passes: {missing}."
+    assert "iterations more" not in learned.model_dump_json()
+    assert "resume" in {step.name for step in next_steps(world.state)}
+    assert refusal_to_go_on("resume", world.state) is None
+    status = json.loads(json.dumps(summarize(world.state)))
+    assert next_step(status, "") == "ralph-tui resume --max-iterations 7"
+
+
+def test_where_work_is_left_a_resume_with_more_iterations_is_offered() -> None:
+    world = World([10, 10, 9], max_iterations=2, until_promise=True)
+    world.agent.acts.extend([FakeSession.finish] * 2)
+    world.run()
+
+    (resume,) = [step.command for step in next_steps(world.state) if step.name == "resume"]
+    assert resume.endswith(" --max-iterations 7")
+    status = json.loads(json.dumps(summarize(world.state)))
+    assert next_step(status, "") == "ralph-tui resume --max-iterations 7"
 
 
 def test_what_was_chosen_is_known_when_the_run_is_resumed() -> None:

@@ -4,6 +4,7 @@ run says nothing of it twice.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -249,7 +250,7 @@ def test_findings_survive_a_resume() -> None:
     events = world.run().events
     cut = next(e.seq for e in events if isinstance(e, IterationStarted) and e.iteration == 3)
     later = World([4, 10], past=events[: cut - 1])
-    later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
+    later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
     assert "- Iteration 1: The lexer must run before the parser." in later.agent.prompts[0]
 
 
@@ -435,7 +436,7 @@ def test_a_run_that_goes_on_with_memory_off_is_told_nothing_more() -> None:
             break
     off = World([10], rules=Rules(memory=False), knowledge=Remembered(), past=before.events)
     resumed = RunResumed(program_version="1", pid=1, host="h", mode="headless")
-    for _ in off.steps(off.loop.resume(resumed)):
+    for _ in off.steps(partial(off.loop.resume, resumed)):
         pass
     assert off.agent.prompts
     assert "Run one test" not in off.agent.prompts[-1]
@@ -471,7 +472,7 @@ def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:
         knowledge = Remembered(promoting=True)
         world = world_of(knowledge, past)
         resumed = RunResumed(program_version="1", pid=1, host="h", mode="headless")
-        for _ in world.steps(world.loop.resume(resumed)):
+        for _ in world.steps(partial(world.loop.resume, resumed)):
             pass
         cuts += 1
         credited = [(e.learning_id, e.iteration) for e in world.all(LearningCredited)]

@@ -1,6 +1,7 @@
 """Models are asked beside the agent's sessions; without a usable answer the run goes on."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -324,7 +325,7 @@ def test_a_resume_after_the_model_has_worded_it_writes_no_second_one() -> None:
     world = taught(LESSON, past=past)
     world.workspace.taken = [""] * len([e for e in past if isinstance(e, SnapshotTaken)])
     world.host.clock.seconds = first.host.clock.seconds
-    world.play(lambda asked: None, world.loop.resume(RunResumed()))
+    world.play(lambda asked: None, partial(world.loop.resume, RunResumed()))
     assert [e.model for e in world.all(ReflectionWritten)] == ["tiny", ""]
 
 
@@ -429,7 +430,7 @@ def test_a_resume_asks_again_what_was_open_and_nothing_that_is_known(
     asker = FakeAsker()
     world = judged({"met": True, "reason": "fine"}, asker=asker, past=past)
     world.workspace.taken = [""] * len([e for e in past if isinstance(e, SnapshotTaken)])
-    world.play(lambda asked: None, world.loop.resume(RunResumed()))
+    world.play(lambda asked: None, partial(world.loop.resume, RunResumed()))
     assert world.end.reason == "accepted by the model tiny after iteration 1"
     assert len(asker.asked) == again
     assert world.state.intelligence.asked is None

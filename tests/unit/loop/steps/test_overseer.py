@@ -601,12 +601,12 @@ def test_of_two_answers_the_first_counts_and_the_other_is_told() -> None:
     [
         ({"answer": "maybe"}, "maybe is no answer to it: continue, guide, extend, abort are"),
         ({"answer": "guide", "text": " \n"}, "guide needs words: add them"),
-        ({"answer": "extend"}, "extend needs a number: iterations, or dollars"),
-        ({"answer": "extend", "budget_usd": 2}, "no budget in dollars"),
+        ({"answer": "extend"}, "extend needs a number: iterations"),
+        ({"answer": "extend", "iterations": 1, "budget_usd": 2}, "no budget in dollars"),
     ],
 )
 def test_answers_that_do_not_fit_have_no_effect(fields: dict[str, object], why: str) -> None:
-    world = flat()
+    world = flat(max_iterations=7)
     given: list[Accepted | Refused] = []
     for event in world.steps():
         if isinstance(event, QuestionAsked) and event.topic == "redirect":
@@ -728,9 +728,42 @@ def test_what_else_holds_is_told_by_its_name_and_not_by_what_was_not_done() -> N
 
 def test_without_anybody_there_it_ends_a_run_that_does_nothing() -> None:
     world = idle("headless").run()
-    assert world.end.outcome == "aborted"
-    assert [e.about for e in world.all(EscalationRaised)][:1] == ["circuit"]
+    assert last(world) == (
+        "aborted",
+        "3 iterations in a row changed no file and brought no new best.",
+    )
+    assert [e.about for e in world.all(EscalationRaised)] == ["circuit"]
     assert world.state.run.iteration == 3
+    assert not world.all(QuestionAsked)
+    assert [e.status for e in world.all(HealthChecked)][-1:] == ["aborted"]
+
+
+def test_a_headless_run_whose_agent_only_promises_ends_as_well() -> None:
+    world = World([10], max_iterations=20, mode="headless", until_promise=True)
+    world.workspace.changed = []
+    world.agent.acts.extend([promise] * 20)
+    world.run()
+    assert last(world) == (
+        "aborted",
+        "3 iterations in a row changed no file, and the completion command said the same "
+        "after each.",
+    )
+    assert world.state.run.iteration == 3
+    assert not world.all(QuestionAsked)
+
+
+def test_a_headless_run_that_did_something_before_it_stalled_asks() -> None:
+    world = idle("headless")
+    still, work = world.workspace.changed, [*World([0]).workspace.changed]
+
+    def act(session: FakeSession) -> None:
+        world.workspace.changed = work if session.iteration == 1 else still
+        session.finish()
+
+    world.agent.acts.extend([act] * 20)
+    world.run()
+    asked = world.all(QuestionAsked)[-1]
+    assert (asked.topic, asked.about, asked.default) == ("pause", "circuit", "abort")
 
 
 def test_a_file_changed_in_the_second_iteration_keeps_it_closed() -> None:

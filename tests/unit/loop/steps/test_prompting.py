@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -124,14 +125,14 @@ def broken_off(whole: World, mode: Mode) -> World:
 
 def test_a_resumed_run_asks_again() -> None:
     later = broken_off(editing([0, 10], lambda asked: None), "attended")
-    later.play(answer("send", text=EDITED), later.loop.resume(RunResumed(pid=2, host="h")))
+    later.play(answer("send", text=EDITED), partial(later.loop.resume, RunResumed(pid=2, host="h")))
     assert later.agent.prompts[0] == f"{EDITED}\n"
     assert len(later.all(QuestionAsked)) == 2
 
 
 def test_without_anybody_to_ask_no_prompt_is_asked_about() -> None:
     later = broken_off(editing([0, 10], lambda asked: None), "headless")
-    later.play(lambda asked: None, later.loop.resume(RunResumed(pid=2, host="h")))
+    later.play(lambda asked: None, partial(later.loop.resume, RunResumed(pid=2, host="h")))
     assert len(later.all(QuestionAsked)) == 1
     assert "# Objective" in later.agent.prompts[0]
 

@@ -1,6 +1,7 @@
 """Who takes over from an ended session is told so: in its prompt, and in nobody else's."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -119,7 +120,7 @@ def test_who_takes_over_after_a_kill_is_told_too(kind: str) -> None:
     written = whole.only(HandoffWritten)
     number = next(e.seq for e in whole.events if e.seq >= written.seq and e.kind == kind)
     later = broken_off(whole, number)
-    later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
+    later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
     assert "> Look at groups first." in later.agent.prompts[0]
     assert written.read_at in later.agent.prompts[0]
     assert all(HEADING not in prompt for prompt in later.agent.prompts[1:])
@@ -133,7 +134,7 @@ def test_after_an_iteration_that_came_to_its_end_nobody_is_told() -> None:
     whole.run()
     number = next(e.seq for e in whole.events if e.kind == "iteration_finished")
     later = broken_off(whole, number)
-    later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
+    later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
     assert all(HEADING not in prompt for prompt in later.agent.prompts)
 
 

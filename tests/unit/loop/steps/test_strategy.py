@@ -1,6 +1,7 @@
 """Steps 3, 8 and the validation of step 11 in a run."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -206,7 +207,7 @@ def test_a_run_that_is_resumed_asks_about_its_strategy_once() -> None:
     for cut in range(asked - 12, asked + 12):
         again = broken_off(whole, cut, rules=NEVER_COUNTED)
         again.agent.acts.extend([blocked("no network")] * 12)
-        again.play(first, again.loop.resume(RunResumed(pid=2, host="h")))
+        again.play(first, partial(again.loop.resume, RunResumed(pid=2, host="h")))
         made = [e.iteration for e in again.all(InterventionMade) if e.about == "strategy"]
         assert made == [9], cut
         check(again)
@@ -257,7 +258,9 @@ def test_a_status_names_a_changed_approach_and_leaves_out_an_unchanged_one() -> 
     told = summarize(run.state) | {"alive": False}
     assert told["strategy"]["focus"] == "reframe"
     rows = dict(line.split(maxsplit=1) for line in status_text(told).splitlines())
-    assert rows["strategy"].startswith("another approach: No rise for 3 iterations")
+    assert rows["strategy"].startswith(
+        "another approach: Completion has not risen since iteration 1."
+    )
     calm = World([2, 4], max_iterations=1).run()
     told = summarize(calm.state) | {"alive": False}
     assert told["strategy"]["approach"] == "persist"

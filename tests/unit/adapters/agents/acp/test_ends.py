@@ -84,6 +84,13 @@ def test_an_agent_that_is_deaf_to_all_is_killed(bench: Bench) -> None:
         ({"code": 503, "message": "try later"}, "limited", "outage", "try later"),
         ({"code": 404, "message": "no such model"}, "unknown_model", None, "no such model"),
         ({"code": -32603, "message": "Internal error"}, "error", None, "it gave no reason"),
+        (
+            {
+                "code": -32603, "message": "Internal error: API Error: 529 Overloaded",
+                "data": {"errorKind": "server_error"},
+            },
+            "limited", "overload", "529 Overloaded",
+        ),
     ],
 )  # fmt: skip
 def test_a_failed_prompt_ends_the_session_as_what_it_is(

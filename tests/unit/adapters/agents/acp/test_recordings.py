@@ -121,6 +121,7 @@ def test_usage_is_told_as_far_as_the_agent_tells_it() -> None:
     assert (codex.tokens, codex.context_tokens, codex.cost_usd) == (43_791, 11_111, None)
     opencode = read("opencode-edits").of(UsageReported)
     assert [told.context_tokens for told in opencode] == [7995, 7995]
+    assert [told.tokens_partial for told in (claude, codex, opencode[-1])] == [False, False, True]
     assert opencode[-1].cost_usd == pytest.approx(0.001665)
     gemini = read("gemini-edits").of(UsageReported)[-1]
     assert (gemini.tokens, gemini.context_tokens, gemini.cost_usd) == (61_579, None, None)

@@ -1,14 +1,17 @@
 """Claude Code's questions, as recorded from it: what is shown, and what goes back."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ralph_tui.adapters.agents.claude.flags import permission_flags
 from ralph_tui.adapters.agents.claude.requests import Requests, asked_of, decision, would_do
+from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
-from ralph_tui.events import AgentAsked, AgentAskedNoMore, ToolFinished
+from ralph_tui.adapters.agents.claude.usage import Ledger
+from ralph_tui.events import AgentAsked, AgentAskedNoMore, ToolDenied, ToolFinished
 from ralph_tui.ports import AgentAnswer, Permissions
 from tests.paths import FIXTURES
 
@@ -207,3 +210,27 @@ def test_its_flags_ask_and_keep_plans_out() -> None:
     ]
     assert flags[5:] == permission_flags(Permissions("edits", ("WebSearch",)), "make")
     assert "--permission-prompt-tool" not in permission_flags(Permissions("skip"), "make")
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_a_question_that_was_broken_off_is_no_denial(*, cancelled: bool) -> None:
+    """Claude Code lists it among its denials, whether the turn or its input was ended."""
+    reader = StreamReader(1, Path("/r"), Ledger())
+    used = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "a"}}
+    ask = {"subtype": "can_use_tool", "tool_name": "Write", "tool_use_id": "t1", "input": {}}
+    failed = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": "aborted"}
+    denial = {"tool_name": "Write", "tool_use_id": "t1", "tool_input": {"file_path": "a"}}
+    lines: list[Json] = [
+        {"type": "assistant", "message": {"content": [used]}},
+        {"type": "control_request", "request_id": "r", "request": ask},
+        *([{"type": "control_cancel_request", "request_id": "r"}] if cancelled else []),
+        {"type": "user", "message": {"content": [failed]}},
+        {"type": "result", "subtype": "success", "permission_denials": [denial]},
+    ]
+    events = [
+        event for n, line in enumerate(lines) for event in reader.feed(json.dumps(line), n, n)
+    ]
+    assert not [event for event in events if isinstance(event, ToolDenied)]
+    (finished,) = [event for event in events if isinstance(event, ToolFinished)]
+    assert finished.prevented == "interrupted"
+    assert reader.tool_calls.errors == 0

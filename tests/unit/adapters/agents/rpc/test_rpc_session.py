@@ -4,6 +4,8 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -189,6 +191,57 @@ def test_what_never_begins_is_given_up(
     assert finished.outcome == "not_started"
     assert finished.reason.startswith("The agent was not ready within 0.2 s of its start;")
     assert not alive(session.pid)
+
+
+class Start:
+    """An agent that begins after so many seconds of a clock of its own."""
+
+    def __init__(self, begins_s: float, busy_until_s: float) -> None:
+        self.seconds = 0.0
+        self._begins_s, self._busy_until_s = begins_s, busy_until_s
+        self.offset = self._noise = 0
+        self._child, self._exited = SimpleNamespace(pid=1), self
+        self.ends: list[SessionEnd] = []
+
+    @property
+    def began(self) -> bool:
+        return self.seconds >= self._begins_s
+
+    def wait(self, timeout: float) -> bool:
+        self.seconds = min(self._begins_s, self.seconds + timeout)
+        return self.began
+
+    def worked(self, _: int) -> int:
+        return int(min(self.seconds, self._busy_until_s))
+
+    def _end(self, end: SessionEnd, *, at_once: bool) -> None:
+        assert at_once
+        self.ends.append(end)
+
+
+@pytest.mark.parametrize(
+    ("begins_s", "busy_until_s", "given_up_at_s"),
+    [
+        (56, 0, None),  # no sign of life until it begins
+        (61, 0, 60),
+        (179, 200, None),
+        (200, 200, 180),
+        (200, 100, 120),  # given up at the first check without a sign of life
+    ],
+)
+def test_a_slow_start_is_waited_for_while_the_agent_works(
+    monkeypatch: pytest.MonkeyPatch,
+    begins_s: float,
+    busy_until_s: float,
+    given_up_at_s: float | None,
+) -> None:
+    start = Start(begins_s, busy_until_s)
+    monkeypatch.setattr(rpc_session, "worked", start.worked)
+    RpcSession._await_handshake(cast("RpcSession", start))
+    assert bool(start.ends) == (given_up_at_s is not None)
+    assert start.seconds == (given_up_at_s or begins_s)
+    for end in start.ends:
+        assert end.reason.startswith(f"The agent was not ready within {given_up_at_s} s of its")
 
 
 def test_what_dies_with_questions_open_on_both_sides_ends(

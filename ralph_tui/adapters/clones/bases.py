@@ -1,0 +1,159 @@
+"""Where a host gets the commit that loops begin with.
+
+From the user's repository, where that lies on this machine; else from a copy in the host's own
+folder, made once per commit: of the repository's remote, or of a bundle that the fleet sends.
+"""
+
+import os
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from ralph_tui.adapters.clones.git import own_git
+from ralph_tui.adapters.clones.making import Origin, has_commit
+from ralph_tui.adapters.clones.places import fleet_folder
+from ralph_tui.adapters.processes.child import STDOUT, launch
+from ralph_tui.adapters.workspace.git import MISLEADING
+from ralph_tui.errors import ProcessError, WorkspaceError, why, workspace_error
+from ralph_tui.plain_files import emptied, make_folder, write_whole
+from ralph_tui.ports.clones import Base, Place
+from ralph_tui.text.sanitize import one_line
+
+FETCH_S = 900.0
+"""How long the repository's remote may take."""
+ASK_S = 600.0
+"""How long the fleet's bundle is waited for."""
+LOOK_S = 0.2
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ADDRESS = re.compile(r"(?:https?|ssh|git|file)://[^\s-]\S*|/\S+|[\w.-]+@?[\w.-]*:[^\s:-]\S*")
+
+
+class Waiting(Protocol):
+    """What waits for a commit."""
+
+    def check(self) -> None:
+        """Raises ``RalphError`` where it waits no more."""
+        ...
+
+
+class Bases:
+    """The copies of one host."""
+
+    def __init__(self, base: Path, machine: str, ask: Callable[[str], None]) -> None:
+        """`ask` asks the fleet for the bundle of a commit."""
+        self._base = base
+        self._machine = machine
+        self._ask = ask
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        """By fleet, held by the one that makes its copy; others then find it made."""
+        self._bundles: dict[tuple[str, str], bytes] = {}
+        """By fleet and commit."""
+        self._connections = 0
+        """To a fleet, so far."""
+
+    def origin_of(self, place: Place, waiting: Waiting) -> Origin:
+        """A repository on this machine that has the commit; raises ``RalphError``."""
+        source = place.source
+        if not _ID.fullmatch(source.commit):
+            raise WorkspaceError("the fleet names no commit to begin with")
+        if source.machine == self._machine and has_commit(Path(source.path), source.commit):
+            return Origin(Path(source.path), users=True)
+        copy = fleet_folder(self._base, place.fleet_id) / "base.git"
+        lock = self._locks[place.fleet_id]
+        while not lock.acquire(timeout=LOOK_S):
+            waiting.check()
+        try:
+            if not has_commit(copy, source.commit):
+                self._make(copy, place, waiting)
+        finally:
+            lock.release()
+        return Origin(copy, users=False)
+
+    def take(self, fleet_id: str, base: Base) -> None:
+        """A bundle has come."""
+        self._bundles[fleet_id, base.commit] = base.bundle
+
+    def ask_again(self) -> None:
+        """The fleet is heard again: what was asked of it, or sent by it, may have been lost."""
+        self._connections += 1
+
+    def _make(self, copy: Path, place: Place, waiting: Waiting) -> None:
+        commit = place.source.commit
+        try:
+            make_folder(copy)
+        except OSError as error:
+            raise workspace_error(
+                f"cannot write {one_line(str(copy))}: {why(error, 'make it writable')}", error
+            ) from error
+        kind = "sha1" if len(commit) == 40 else "sha256"
+        own_git(copy, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
+        if not self._fetched(copy, place, waiting):
+            self._unbundle(copy, place, waiting)
+        own_git(copy, "update-ref", f"refs/heads/base-{commit[:12]}", commit)
+
+    def _fetched(self, copy: Path, place: Place, waiting: Waiting) -> bool:
+        """Whether the repository's remote has given it: asked with the git of this host's user."""
+        remote, commit = place.source.remote, place.source.commit
+        if not _ADDRESS.fullmatch(remote):
+            return False
+        for wanted in (commit, "+refs/heads/*:refs/heads/*"):
+            waiting.check()
+            self._fetch(copy, remote, wanted, waiting)
+            if has_commit(copy, commit):
+                return True
+        return False
+
+    def _fetch(self, copy: Path, remote: str, wanted: str, waiting: Waiting) -> None:
+        kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
+        quiet = {
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ALLOW_PROTOCOL": "https:http:ssh:git:file",
+            "GIT_SSH_COMMAND": kept.get("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
+            "LC_ALL": "C",
+        }
+        words = ["git", "fetch", "--quiet", "--no-tags", "--", remote, wanted]
+        try:
+            with emptied(copy.with_name("fetch.log")) as log:
+                child = launch(
+                    words, cwd=copy, env=kept | quiet, run_id="", stdout=log, stderr=STDOUT
+                )
+        except (OSError, ProcessError):
+            return  # the fleet is asked instead
+        deadline = time.monotonic() + FETCH_S
+        try:
+            while child.poll() is None and time.monotonic() < deadline:
+                waiting.check()
+                time.sleep(LOOK_S / 2)
+        finally:
+            child.stop()
+            child.wait()
+
+    def _unbundle(self, copy: Path, place: Place, waiting: Waiting) -> None:
+        commit = place.source.commit
+        asked, deadline = -1, time.monotonic() + ASK_S
+        while (bundle := self._bundles.pop((place.fleet_id, commit), None)) is None:
+            waiting.check()
+            if asked != self._connections:
+                asked = self._connections
+                self._ask(commit)
+            if time.monotonic() > deadline:
+                raise WorkspaceError(
+                    f"the fleet did not send commit {commit[:12]} within {ASK_S / 60:.0f} minutes"
+                )
+            time.sleep(LOOK_S / 4)
+        file = copy.with_name(f"{commit[:12]}.bundle")
+        try:
+            write_whole(file, bundle, durable=False)
+            own_git(copy, "bundle", "unbundle", str(file))
+        except OSError as error:
+            raise workspace_error(
+                f"cannot write {one_line(str(file))}: {why(error, '')}", error
+            ) from error
+        finally:
+            file.unlink(missing_ok=True)
+        if not has_commit(copy, commit):
+            raise WorkspaceError(f"what the fleet sent does not hold commit {commit[:12]}")

@@ -1,0 +1,107 @@
+"""The completion command once more, on the work of a loop that is to win, in a fresh clone."""
+
+import socket
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ralph_tui.adapters.clones.filling import SETUP, SETUP_LIMIT_S, put_copied, run_setup
+from ralph_tui.adapters.clones.making import Origin, make_clone
+from ralph_tui.adapters.clones.places import TreeFolder
+from ralph_tui.adapters.workspace.verification import ShellGate
+from ralph_tui.errors import RalphError
+from ralph_tui.ports.clones import Source
+from ralph_tui.text.sanitize import clip, one_line
+
+MOST_WORDS = 300
+
+
+@dataclass(frozen=True)
+class Check:
+    """What came of it."""
+
+    passed: bool
+    reason: str = ""
+    """Why not, one sentence."""
+
+
+class FreshCheck:
+    """One check; `run` blocks, `cancel` may be called from any thread."""
+
+    def __init__(
+        self,
+        folder: TreeFolder,
+        root: Path,
+        command: str,
+        variables: Mapping[str, str],
+        *,
+        setup: str = "",
+        copied: Mapping[str, str] | None = None,
+        timeout_s: float = 3600.0,
+    ) -> None:
+        """`root` is the user's repository; `folder` is made for the check, and removed after it.
+
+        `variables`: the environment, as loops have it.
+        """
+        self._folder = folder
+        self._root = root
+        self._copied = dict(copied or {})
+        self._variables = variables
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._setup = self._made(setup, SETUP_LIMIT_S, called=SETUP) if setup.strip() else None
+        self._gate = self._made(command, timeout_s)
+        self._now: ShellGate | None = None
+
+    def _made(
+        self, command: str, timeout_s: float, called: str = "completion command"
+    ) -> ShellGate:
+        return ShellGate(
+            command,
+            cwd=self._folder.tree,
+            run_id=f"fleet-check-{self._folder.loop}",
+            timeout_s=timeout_s,
+            env=self._variables,
+            called=called,
+        )
+
+    def run(self, commit: str) -> Check:
+        """Whether the command passes on this commit."""
+        try:
+            self._folder.create()
+            source = Source(commit=commit, path=str(self._root), machine=socket.gethostname())
+            make_clone(self._folder.tree, Origin(self._root, users=True), source, "ralph-check")
+            put_copied(self._folder.tree, self._copied)
+            if self._setup is not None:
+                self._is_now(self._setup)
+                run_setup(self._setup, self._folder.log("setup"))
+            self._is_now(self._gate)
+            result = self._gate.run(self._folder.log("check"))
+        except RalphError as error:
+            return Check(passed=False, reason=str(error))
+        finally:
+            with suppress(RalphError):  # what stays is in the way of nothing but `fleet prune`
+                self._folder.remove()
+        if result.ok:
+            return Check(passed=True)
+        how = result.error or f"it ended with {result.exit_code} in a fresh clone"
+        if result.timed_out:
+            how = "it had not ended in its time in a fresh clone"
+        lines = [line for line in result.tail.splitlines() if line.strip()]
+        said = f": {clip(one_line(lines[-1]), MOST_WORDS)}" if lines and not result.error else ""
+        return Check(passed=False, reason=f"{one_line(how)}{said}")
+
+    def cancel(self) -> None:
+        """End it soon: it has not passed then."""
+        with self._lock:
+            self._cancelled = True
+            if self._now is not None:
+                self._now.cancel()
+
+    def _is_now(self, gate: ShellGate) -> None:
+        with self._lock:
+            self._now = gate
+            if self._cancelled:
+                gate.cancel()

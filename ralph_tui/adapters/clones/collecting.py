@@ -1,0 +1,177 @@
+"""The work of an ended loop, as a bundle: its branch with what was left uncommitted, its snapshots.
+
+An agent has worked in the tree: its git is seen through `Repository` alone, and only where it is
+still the tree's own. Files that the fleet copied in, and records, are no work.
+"""
+
+import re
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+
+from ralph_tui.adapters.clones.git import configured
+from ralph_tui.adapters.clones.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.workspace.hidden_refs import hidden_refs
+from ralph_tui.adapters.workspace.private_repository import OWN_FOLDERS
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.work_commits import RECORDS
+from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.ports.clones import Collected
+from ralph_tui.text.sanitize import one_line, shorten
+
+MOST_BUNDLE = 1 << 29
+"""Bytes of a bundle that is sent."""
+MOST_SUBJECT = 72
+_INDEX = "ralph-tui-collected"
+_STATE_FILES = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
+_SPECIAL, _ESCAPED = re.compile(r"[*?\[\\]"), r"\\\g<0>"
+_LITERAL_OFF = {"GIT_LITERAL_PATHSPECS": "0"}
+
+
+def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
+    """Commit what is left in a tree that nobody works in, and bundle what the base does not have.
+
+    Raises ``WorkspaceError``; then the tree is as it was.
+    """
+    repository = _own_repository(folder, record)
+    base = record.place.source.commit
+    head, tree, has_base = _stands(repository, base)
+    commit = _with_the_rest(repository, record, head, tree)
+    known = {"loop": folder.loop, "attempt": folder.attempt}
+    branch = record.branch or record.place.branch
+    if commit == base:
+        return Collected(**known, branch=branch, commit=commit)
+    return Collected(
+        **known,
+        branch=branch,
+        commit=commit,
+        bundle=_bundle(repository, base if has_base else "", record.run_id),
+    )
+
+
+def changed_between(repository: Repository, base: str, commit: str) -> dict[str, int]:
+    """By path, the lines that were added and removed; 0 of a file that is no text."""
+    told = repository.git("diff-tree", "-r", "-z", "--no-renames", "--numstat", base, commit)
+    changed = {}
+    for entry in told.out.decode("utf-8", "surrogateescape").split("\0"):
+        added, _, rest = entry.partition("\t")
+        removed, _, path = rest.partition("\t")
+        if path:
+            changed[path] = sum(int(n) for n in (added, removed) if n.isdecimal())
+    return changed
+
+
+def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
+    tree = folder.tree.resolve()
+    if not tree.is_dir():
+        raise WorkspaceError(f"{one_line(str(tree))} was removed: nothing of its work is there")
+    gone = _by_hand(tree, "was removed or damaged")
+    try:
+        repository = open_repository(tree)
+        users = open_repository(Path(record.place.source.path)) if record.worktree else None
+    except UsageError as error:  # its words are for whoever has named a folder
+        raise WorkspaceError(gone) from error
+    if repository.root != tree:  # git has looked further up
+        raise WorkspaceError(gone)
+    own = repository.git_dir == repository.common_dir == tree / ".git"
+    if users is not None:
+        own = (
+            repository.common_dir == users.common_dir
+            and repository.git_dir.parent == users.common_dir / "worktrees"
+        )
+    if not own:
+        raise WorkspaceError(_by_hand(tree, "is not the one it was made with"))
+    return repository
+
+
+def _by_hand(tree: Path, what: str) -> str:
+    return f"the git repository of {one_line(str(tree))} {what}: take its files home by hand"
+
+
+def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
+    """Its commit, the tree of that, and whether it has the base: an agent can take that away."""
+    names = ("HEAD^{commit}", "HEAD^{tree}", f"{base}^{{commit}}")
+    told = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
+    commit, tree, known = (line.split(" ") for line in told)
+    if commit[1:2] != ["commit"]:
+        raise WorkspaceError(_by_hand(repository.root, "has no commit any more"))
+    return commit[0], tree[0], known[0] == base
+
+
+def _with_the_rest(repository: Repository, record: PlaceRecord, head: str, before: str) -> str:
+    """The commit of the work; what was not committed becomes one, in HEAD and index as well.
+
+    `before` is the tree of `head`.
+    """
+    index = repository.git_dir / _INDEX
+    own = {"GIT_INDEX_FILE": str(index)}
+    try:
+        repository.git("read-tree", head, environment=own)
+        work = (".", *_excluded(record))
+        repository.git(
+            *("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
+            stdin="\0".join(work).encode("utf-8", "surrogateescape"),
+            environment=own | _LITERAL_OFF,
+        )
+        tree = repository.git("write-tree", environment=own).line
+        if tree == before:
+            return head
+        who = _identity(repository, record)
+        made = repository.git(
+            *("commit-tree", tree, "-p", head), stdin=_message(record).encode(), environment=who
+        )
+        repository.git("update-ref", "HEAD", made.line, head)
+        (repository.git_dir / "index.lock").unlink(missing_ok=True)  # its git is gone
+        index.replace(repository.git_dir / "index")
+    finally:
+        index.unlink(missing_ok=True)
+    return made.line
+
+
+def _excluded(record: PlaceRecord) -> Iterable[str]:
+    """Patterns of what is no work.
+
+    Each begins with a character that is escaped: of a plain path, even of one that is to be left
+    out, `git add` says that it is ignored, and fails.
+    """
+    names = (RECORDS, *OWN_FOLDERS, *record.place.copied, *record.of_setup)
+    for name in dict.fromkeys(name.rstrip("/") for name in names):
+        pattern = f":(exclude,glob)\\{name[0]}{_SPECIAL.sub(_ESCAPED, name[1:])}"
+        yield pattern
+        yield f"{pattern}/**"
+    for name in _STATE_FILES:
+        yield f":(exclude,glob)**/{name}"
+
+
+def _message(record: PlaceRecord) -> str:
+    place = record.place
+    first = next(iter(place.loop.objective.strip().splitlines()), "") or "Work of a loop"
+    subject = shorten(one_line(first), MOST_SUBJECT)
+    return f"{subject}\n\nralph-tui fleet {place.fleet}, loop {place.loop.id}\n"
+
+
+def _identity(repository: Repository, record: PlaceRecord) -> dict[str, str]:
+    """Whoever its owner is to git; else what the fleet was told; else ralph-tui."""
+    source = record.place.source
+    own = configured(repository, "user.name", "user.email")
+    name = own["user.name"] or source.user_name or "ralph-tui"
+    email = own["user.email"] or source.user_email
+    email = email or f"ralph-tui@{socket.gethostname()}"
+    return {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", name), ("EMAIL", email))
+    }
+
+
+def _bundle(repository: Repository, base: str, run_id: str) -> bytes:
+    snapshots = [ref.name for ref in hidden_refs(repository) if run_id and ref.run_id == run_id]
+    # In a repository without the base all of it is sent.
+    refs = [*([f"^{base}"] if base else []), "HEAD", *snapshots]
+    bundle = repository.git("bundle", "create", "--quiet", "-", *refs).out
+    if len(bundle) > MOST_BUNDLE:
+        raise WorkspaceError(
+            f"the work is larger than {MOST_BUNDLE >> 20} MB: take it home by hand, from "
+            f"{one_line(str(repository.root))}"
+        )
+    return bundle

@@ -1,0 +1,119 @@
+"""What a new tree gets beside what git holds: copied files, and the set-up command.
+
+The set-up command may run as long as `SETUP_LIMIT_S`; like every command of a run it has a keeper,
+so that nothing it starts stays.
+"""
+
+import os
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ralph_tui.adapters.clones.git import own_git
+from ralph_tui.adapters.workspace.verification import ShellGate
+from ralph_tui.errors import UsageError, WorkspaceError, why, workspace_error
+from ralph_tui.plain_files import (
+    is_plain,
+    leaves_folder,
+    make_folder,
+    read_bytes,
+    write_whole,
+)
+from ralph_tui.text.sanitize import one_line, shorten
+
+SETUP_LIMIT_S = 1800.0
+MOST_COPIED = 16 << 20
+"""Bytes of all copied files together: they travel with every order."""
+MOST_FILES = 2000
+SETUP = "set-up command"
+"""What its gate calls it."""
+LAST_WORDS = 300
+"""Characters of the end of the set-up command's output that the failing sentence has."""
+
+
+def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
+    """Files and folders of the user's repository by relative path, content as base64.
+
+    Raises ``UsageError``: one is not there, lies outside, cannot be read, or it is too much.
+    """
+    found: dict[str, str] = {}
+    size = 0
+    for name in names:
+        for path in _files(root, name):
+            try:
+                content = read_bytes(path, most=MOST_COPIED)
+            except OSError as error:
+                raise UsageError(
+                    f"{one_line(str(path))} cannot be copied into the trees of the loops: "
+                    f"{why(error, 'make it readable, or leave it out of copy')}"
+                ) from error
+            size += len(content)
+            if size > MOST_COPIED or len(found) >= MOST_FILES:
+                raise UsageError(
+                    f"{one_line(name)} of copy is too much: at most {MOST_COPIED >> 20} MB in "
+                    f"{MOST_FILES} files are copied; let the set-up command make it instead"
+                )
+            found[path.relative_to(root).as_posix()] = b64encode(content).decode()
+    return found
+
+
+def _files(root: Path, name: str) -> Iterator[Path]:
+    path = root / name
+    if leaves_folder(root, name):
+        raise UsageError(f"{one_line(name)} of copy lies outside of {one_line(str(root))}")
+    if is_plain(path):
+        yield path
+    elif path.is_dir():
+        for above, folders, names in os.walk(path):
+            folders.sort()
+            yield from (Path(above, each) for each in sorted(names) if is_plain(Path(above, each)))
+    else:
+        raise UsageError(
+            f"there is no {one_line(name)} in {one_line(str(root))}: leave it out of copy"
+        )
+
+
+def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
+    """Write the copied files into a new tree; ``WorkspaceError``."""
+    for name, content in copied.items():
+        path = tree / name
+        if leaves_folder(tree, name) or path.name in ("", ".git") or ".git" in path.parts:
+            raise WorkspaceError(f"{one_line(name)} is no file of a tree: leave it out of copy")
+        try:
+            make_folder(path.parent)
+            write_whole(path, b64decode(content), durable=False, mode=0o600)
+        except NotBase64 as error:
+            raise WorkspaceError(f"{one_line(name)} of copy was damaged on its way") from error
+        except OSError as error:
+            raise workspace_error(
+                f"{one_line(name)} cannot be copied to {one_line(str(tree))}: {why(error, '')}",
+                error,
+            ) from error
+
+
+def untracked(tree: Path) -> tuple[str, ...]:
+    """What git neither tracks nor ignores in a tree in which no agent has worked yet."""
+    listed = own_git(tree, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    return tuple(os.fsdecode(name) for name in listed.out.split(b"\0")[:MOST_FILES] if name)
+
+
+class SetupError(WorkspaceError):
+    """The set-up command failed, as it would anywhere."""
+
+
+def run_setup(gate: ShellGate, log: Path) -> None:
+    """Run the set-up command; ``SetupError`` with the end of its output where it fails."""
+    result = gate.run(log)
+    if result.ok:
+        return
+    if result.cancelled:
+        raise SetupError("the set-up command was ended with its loop")
+    how = f"ended with {result.exit_code}"
+    if result.timed_out:
+        how = f"had not ended after {SETUP_LIMIT_S / 60:.0f} minutes"
+    elif result.error:
+        raise SetupError(f"{one_line(result.error)} (all of it: {one_line(str(log))})")
+    words = shorten(one_line(" ".join(result.tail.split())[-LAST_WORDS:]), LAST_WORDS)
+    said = f": {words}" if words else ""
+    raise SetupError(f"the set-up command {how}{said} (all of it: {one_line(str(log))})")

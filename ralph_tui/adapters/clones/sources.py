@@ -1,0 +1,70 @@
+"""What the loops of a fleet begin with: a commit of the user's repository, and how hosts get it."""
+
+import os
+import re
+import socket
+from pathlib import Path
+
+from ralph_tui.adapters.clones.git import configured
+from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.errors import UsageError
+from ralph_tui.ports.clones import Source
+from ralph_tui.text.sanitize import one_line
+
+_LOGIN = re.compile(r"^(https?://|ssh://[^/@:]*(?=:))[^/@]*(?:@|(?=@))")
+_SCP_LIKE = re.compile(r"[\w.-]+@?[\w.-]*:(?!//)")
+
+
+def source_of(repository: Repository, base: str) -> Source:
+    """The commit that `base` (a branch, a tag, a commit) names now; ``UsageError``."""
+    found = repository.git(*_naming(base), accept=None)
+    if found.status:
+        if base == "HEAD":
+            raise UsageError(
+                f"{one_line(str(repository.root))} has no commit that loops could begin with: "
+                "make one with git commit"
+            )
+        raise UsageError(
+            f"{one_line(base)} is no commit of {one_line(str(repository.root))}: name a branch "
+            "or a commit as base"
+        )
+    told = configured(repository, "remote.origin.url", "user.name", "user.email")
+    return Source(
+        commit=found.line,
+        path=str(repository.root),
+        machine=socket.gethostname(),
+        remote=_address(repository.root, told["remote.origin.url"]),
+        user_name=told["user.name"],
+        user_email=told["user.email"],
+    )
+
+
+def is_commit(root: Path, base: str) -> bool:
+    """Whether a branch, a tag or a commit of this name is there; where git cannot say, yes."""
+    return run_git(root, *_naming(base), accept=None).status != 1 or base == "HEAD"
+
+
+def _naming(base: str) -> tuple[str, ...]:
+    return ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
+
+
+def base_bundle(repository: Repository, commit: str) -> bytes:
+    """Everything that the commit stands on, as a bundle; no ref is made for it."""
+    pack = repository.git(
+        *("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"),
+        stdin=f"{commit}\n".encode(),
+    )
+    version = (
+        b"# v2 git bundle\n" if len(commit) == 40 else b"# v3 git bundle\n@object-format=sha256\n"
+    )
+    return version + f"{commit} refs/heads/base\n\n".encode() + pack.out
+
+
+def _address(root: Path, remote: str) -> str:
+    """Without what logs in, which goes to no other machine; a path as it is seen from anywhere."""
+    if "://" in remote:
+        return _LOGIN.sub(r"\1", remote)
+    if not remote or "::" in remote or _SCP_LIKE.match(remote):
+        return "" if "::" in remote else remote
+    return os.path.normpath(root / Path(remote).expanduser())

@@ -1,0 +1,72 @@
+"""The worktrees of a repository: which there are, and who may change them now."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from ralph_tui.adapters.clones.git import own_git
+from ralph_tui.errors import WorkspaceError, why, workspace_error
+from ralph_tui.file_lock import holder_of, locked
+from ralph_tui.git_config import own_folder
+from ralph_tui.text.sanitize import one_line
+
+WAIT_S = 60.0
+"""How long others are waited for: each takes a moment."""
+LOCK = "worktrees-lock"
+"""In ralph-tui's folder of the common git dir."""
+
+
+@contextmanager
+def worktrees_held(repository: Path) -> Iterator[None]:
+    """Alone of all processes of ralph-tui; raises ``WorkspaceError``.
+
+    A git that adds or lists worktrees reads them all, and fails over one that is half made or gone.
+    """
+    asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+    common_dir = Path(own_git(repository, *asked, source=repository).line)
+    lock = common_dir / "ralph-tui" / LOCK
+    with ExitStack() as held:
+        try:
+            own_folder(lock.parent)
+            held.enter_context(locked(lock, WAIT_S))
+        except OSError as error:
+            raise _not_held(repository, lock, error) from error
+        yield
+
+
+def list_worktrees(repository: Path) -> dict[Path, str]:
+    """Each with the ref that is checked out in it, or nothing; for whoever holds them.
+
+    Raises ``WorkspaceError``.
+    """
+    told = own_git(repository, "worktree", "list", "--porcelain", source=repository)
+    found, where = {}, Path()
+    for line in told.lines:
+        key, _, value = line.partition(" ")
+        if key == "worktree":
+            where = Path(value)
+            found[where] = ""
+        elif key == "branch":
+            found[where] = value
+    return found
+
+
+def checked_out(repository: Path) -> dict[str, str]:
+    """The folders of all worktrees by the ref that is checked out in each.
+
+    Raises ``WorkspaceError``.
+    """
+    with worktrees_held(repository):
+        found = list_worktrees(repository)
+    return {ref: str(where) for where, ref in found.items() if ref}
+
+
+def _not_held(repository: Path, lock: Path, error: OSError) -> WorkspaceError:
+    where = f"the worktrees of {one_line(str(repository))}"
+    if error.errno == errno.EAGAIN:
+        return WorkspaceError(
+            f"process {holder_of(lock)} has been changing {where} for {WAIT_S:.0f} s: end it, and "
+            "try again"
+        )
+    return workspace_error(f"cannot lock {where}: {why(error, 'make it writable')}", error)

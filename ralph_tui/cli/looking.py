@@ -1,0 +1,20 @@
+"""A run that you read at a terminal counts as seen, as on its screen."""
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import told
+
+
+def look(found: RecordedRun) -> Callable[[], None]:
+    """Take down how a run is before it is printed; call the result once it was."""
+    if not sys.stdout.isatty():
+        return lambda: None
+    # They load every event; a status bar needs none.
+    from ralph_tui.adapters.records.seen import seen_in  # noqa: PLC0415
+    from ralph_tui.sources.run_record import RunRecord  # noqa: PLC0415
+
+    known = told(found, lambda status: seen_in(status, datetime.now(UTC)))
+    return lambda: RunRecord(found.journal).put_down(known)

@@ -1,0 +1,190 @@
+"""``ralph-tui fleet``: many loops of this repository at once, each in a tree of its own."""
+
+import argparse
+import importlib
+
+from ralph_tui.cli.options import add_goal, add_settings
+from ralph_tui.fleet.cli.worker_arguments import add_arguments as _add_worker
+from ralph_tui.fleet.dispatch.address import KEY_HOLDERS
+
+ACTIONS = {
+    "run": "run the objectives of a file, several tries at one, or a tracker's issues",
+    "status": "how the fleet and each of its loops stand",
+    "attach": "watch the fleet, or one of its loops, from any terminal",
+    "pause": "pause loops before their next iteration",
+    "unpause": "let paused loops go on",
+    "guide": "say something to the agents of loops",
+    "decide": "see or answer the open question of a loop",
+    "abort": "give loops up, or with all the fleet; their work is kept",
+    "stop": "end the fleet when its loops' iterations end, or --now",
+    "resume": "go on with a fleet that was stopped, or whose process is gone",
+    "prune": "remove trees and branches that past fleets have left",
+    "worker": "run loops of a fleet that is elsewhere, on this machine",
+}
+_LOOP = "its id, as 'fleet status' tells it, or all"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Runs many loops of this repository at once, each in a clone of its own, with one budget. "
+        "What each has made becomes a branch here; nothing is merged."
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+    for name, sentence in ACTIONS.items():
+        action = actions.add_parser(name, help=sentence)
+        action.description = f"{sentence[0].upper()}{sentence[1:]}."
+        action.set_defaults(within=action)
+        _ARGUMENTS[name](action)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it. Raises ``RalphError``."""
+    module, _, name = _RUN.get(args.action, f"telling:{args.action}").partition(":")
+    return int(getattr(importlib.import_module(f"ralph_tui.fleet.cli.{module}"), name)(args))
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        metavar="FILE",
+        nargs="?",
+        help="a fleet file (TOML); or an OBJECTIVE in quotes, with -c",
+    )
+    add_goal(parser)
+    parser.add_argument(
+        "--best-of",
+        metavar="N",
+        type=int,
+        default=None,
+        help="run N attempts to their end and choose the best: completed, passes again in a "
+        "fresh clone, then fewest changed lines, then lowest cost",
+    )
+    parser.add_argument(
+        "--first",
+        action="store_true",
+        help="with --best-of: choose the first that completes, and stop the rest",
+    )
+    parser.add_argument("--choice", choices=("best", "first", "all"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--from-issues", metavar="LABEL", help="the open issues of the tracker with this label"
+    )
+    parser.add_argument("--base", metavar="REF", help="what all loops begin with (HEAD)")
+    parser.add_argument(
+        "--isolation", choices=("clone", "worktree"), help="what a loop works in (clone)"
+    )
+    parser.add_argument("--setup", metavar="COMMAND", help="run once in every new tree")
+    parser.add_argument("--budget", metavar="USD", help="over all loops (none)")
+    _add_hosts(parser)
+    _add_front(parser)
+    add_settings(parser, budget=False)
+
+
+def _add_resume(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "fleet", metavar="FLEET", nargs="?", help="its name, as fleet-001; the newest"
+    )
+    _add_hosts(parser)
+    _add_front(parser)
+
+
+def _add_hosts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--agents", metavar="N", type=int, help="loops at once on this machine (2)")
+    parser.add_argument(
+        "--listen", metavar="ADDRESS", help="let hosts join: tls://HOST:PORT, with --tls"
+    )
+    parser.add_argument(
+        "--tls",
+        metavar="FOLDER",
+        help=f"folder with the key and certificate of the fleet; created if missing; {KEY_HOLDERS}",
+    )
+    parser.add_argument("--trees", metavar="FOLDER", help="where the loops' trees lie")
+
+
+def _add_front(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
+    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+    parser.add_argument(
+        "--detach", action="store_true", help="start it in the background, without a screen"
+    )
+    parser.add_argument("--detached", action="store_true", help=argparse.SUPPRESS)
+
+
+def _add_status(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("fleet", metavar="FLEET", nargs="?", help="its name; the newest")
+    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+
+
+def _add_attach(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "loop",
+        metavar="LOOP",
+        nargs="?",
+        help="one of its loops, or an earlier fleet; the newest with all of them",
+    )
+    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+
+
+def _add_loop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("loop", metavar="LOOP", help=_LOOP)
+
+
+def _add_guide(parser: argparse.ArgumentParser) -> None:
+    _add_loop(parser)
+    parser.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
+
+
+def _add_abort(parser: argparse.ArgumentParser) -> None:
+    _add_loop(parser)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _add_decide(parser: argparse.ArgumentParser) -> None:
+    from ralph_tui.cli.answering import add_answer_arguments  # noqa: PLC0415 - of this one alone
+
+    parser.add_argument("loop", metavar="LOOP", help="its id, as 'fleet status' tells it")
+    add_answer_arguments(parser)
+
+
+def _add_stop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--now", action="store_true", help="without waiting for iterations")
+
+
+def _add_prune(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--trees", metavar="FOLDER", help="where fleets were told to put them")
+    parser.add_argument("--yes", action="store_true", help="remove, without asking")
+    parser.add_argument(
+        "--resumable",
+        "--all",
+        action="store_true",
+        help="also clones of loops that 'fleet resume' would continue: these start over",
+    )
+    parser.add_argument(
+        "--branches", action="store_true", help="also branches of tries that were beaten"
+    )
+
+
+_ARGUMENTS = {
+    "run": _add_run,
+    "status": _add_status,
+    "attach": _add_attach,
+    "pause": _add_loop,
+    "unpause": _add_loop,
+    "guide": _add_guide,
+    "decide": _add_decide,
+    "abort": _add_abort,
+    "stop": _add_stop,
+    "resume": _add_resume,
+    "prune": _add_prune,
+    "worker": _add_worker,
+}
+_RUN = {
+    "run": "starting:run",
+    "resume": "starting:resume",
+    "status": "showing:status",
+    "attach": "showing:attach",
+    "decide": "deciding:decide",
+    "prune": "pruning:prune",
+    "worker": "worker:run",
+}
+"""Module and function beside this one; all others are in `telling`."""

@@ -1,0 +1,95 @@
+"""The process of a fleet: it works until the fleet is over, and prints a line for each event."""
+
+import contextlib
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.remote.requests import Request
+from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
+from ralph_tui.cli.fronts import signals
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.commands import Stop
+from ralph_tui.fleet.cli.lines import fleet_line
+from ralph_tui.fleet.events import FleetEvent
+
+if TYPE_CHECKING:
+    from ralph_tui.fleet.runtime.assembly import AssembledFleet
+
+END_SECONDS = 60.0
+"""How long the end of a fleet may take after its last line: its hosts are let go."""
+
+
+def run_here(
+    making: "AbstractContextManager[AssembledFleet]", *, as_json: bool, detached: bool
+) -> int:
+    """Run a fleet to its end in this process; the exit code tells its outcome.
+
+    `detached`: say on stdout that it has begun, then work on into its log.
+    """
+    with making as fleet:
+        collect_garbage_again()
+        events: SimpleQueue[FleetEvent | None] = SimpleQueue()
+        fleet.engine.subscribe(events.put)
+        with _signals_stop(fleet, hangup=not detached):
+            fleet.begin()
+            threading.Thread(target=_end, args=(fleet, events), daemon=True).start()
+            if detached:
+                _go_away(fleet, events.get())
+            try:
+                _print(events, as_json=as_json)
+            except OSError:
+                _stop(fleet, "a closed output")
+                raise
+            finally:
+                fleet.engine.join(END_SECONDS)
+        return exit_code(fleet)
+
+
+def exit_code(fleet: "AssembledFleet") -> int:
+    """What its outcome means to the shell; raises what kept it from being recorded."""
+    if fleet.engine.error is not None:
+        raise fleet.engine.error
+    finished = fleet.engine.state.finished
+    return OUTCOME_CODES[finished.outcome] if finished else ExitCode.INTERRUPTED
+
+
+def _end(fleet: "AssembledFleet", events: "SimpleQueue[FleetEvent | None]") -> None:
+    fleet.engine.join()
+    events.put(None)
+
+
+def _print(events: "SimpleQueue[FleetEvent | None]", *, as_json: bool) -> None:
+    while (event := events.get()) is not None:
+        if text := fleet_line(event, as_json=as_json):
+            print(text, flush=True)
+
+
+def _go_away(fleet: "AssembledFleet", first: FleetEvent | None) -> None:
+    if first is None:
+        return  # not even that could be recorded: the exit says why
+    told = {"run": fleet.folder.name, "pid": os.getpid(), "folder": str(fleet.folder.path)}
+    with contextlib.suppress(BrokenPipeError):  # who has started it did not wait
+        print(json.dumps(told), flush=True)
+    signals.detach_stdio()
+    signals.redirect_output(fleet.folder.log)
+
+
+@contextlib.contextmanager
+def _signals_stop(fleet: "AssembledFleet", *, hangup: bool) -> Iterator[None]:
+    def stop(number: signal.Signals) -> None:
+        _stop(fleet, number.name)
+
+    with signals.forwarded(stop, watch_terminal=False):
+        if not hangup:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        yield
+
+
+def _stop(fleet: "AssembledFleet", by: str) -> None:
+    fleet.engine.request(Request(Stop(by=by)), lambda _: None)

@@ -1,0 +1,83 @@
+"""``fleet run --from-issues``: a loop for each open issue of the configured tracker's label."""
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from ralph_tui.adapters.outreach import outbox_folder
+from ralph_tui.adapters.outreach.channel import ChannelContext
+from ralph_tui.adapters.outreach.http_service import UndeliveredError
+from ralph_tui.adapters.outreach.tracker import Issue, Tracker
+from ralph_tui.cli.options import load_settings
+from ralph_tui.errors import UsageError
+from ralph_tui.fleet.plan import Plan
+from ralph_tui.ports.clones import Loop
+from ralph_tui.text.sanitize import clip, one_line
+
+Tries = Callable[..., tuple[Loop, ...]]
+"""See `planning.tries`."""
+MOST_ISSUES = 200
+"""Of a fleet."""
+MOST_TEXT = 8000
+"""Characters of an issue that an objective has."""
+
+
+def loops_of_issues(args: argparse.Namespace, root: Path, tries: Tries) -> tuple[Loop, ...]:
+    """One loop, or several `tries`, for each; raises ``UsageError`` where there is none."""
+    label = args.from_issues.strip()
+    tracker = _tracker(args, root)
+    issues: list[Issue] = []
+    try:
+        for issue in tracker.open_issues(label):
+            if len(issues) == MOST_ISSUES:
+                raise UsageError(f"more than {MOST_ISSUES} issues have the label: choose fewer")
+            issues.append(issue)
+    except UndeliveredError as error:
+        raise UsageError(f"the issues cannot be read: {error}") from error
+    if not issues:
+        shown = clip(one_line(label), 80)
+        raise UsageError(f"{tracker.place} has no open issue with the label {shown!r}")
+    oldest_first = sorted(issues, key=lambda issue: issue.number)
+    return tuple(
+        loop
+        for one in oldest_first
+        for loop in tries(args, str(one.number), _objective(one), issue=one.number)
+    )
+
+
+def with_texts(plan: Plan, args: argparse.Namespace, root: Path) -> Plan:
+    """A file's plan whose objectives name issues, with what these say. Raises ``UsageError``."""
+    tracker = _tracker(args, root)
+    texts: dict[int, str] = {}
+    loops = []
+    for loop in plan.loops:
+        number = loop.issue
+        if number is None or loop.objective:
+            loops.append(loop)
+            continue
+        if number not in texts:
+            try:
+                texts[number] = _objective(tracker.issue(number))
+            except UndeliveredError as error:
+                raise UsageError(f"issue {number} cannot be read: {error}") from error
+        loops.append(loop.model_copy(update={"objective": texts[number]}))
+    return plan.model_copy(update={"loops": tuple(loops)})
+
+
+def _tracker(args: argparse.Namespace, root: Path) -> Tracker:
+    settings = load_settings(args, root).settings.outreach
+    tracker = Tracker.from_settings(ChannelContext(settings, os.environ, outbox_folder(root)))
+    if tracker is None:
+        raise UsageError(
+            "issues need a tracker: set outreach.tracker to gitea or github, and "
+            "outreach.repository to owner/name ('ralph-tui config' shows where)"
+        )
+    return tracker
+
+
+def _objective(issue: Issue) -> str:
+    if not issue.title.strip() and not issue.body.strip():
+        raise UsageError(f"issue {issue.number} has neither title nor text: write what is to do")
+    text = f"Resolve issue {issue.number}: {one_line(issue.title)}\n\n{issue.body.strip()}"
+    return clip(text, MOST_TEXT).strip()

@@ -1,0 +1,233 @@
+"""``fleet status`` and ``fleet attach``: how a fleet stands, from its records alone."""
+
+import argparse
+import json
+import sys
+import textwrap
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.clones.receiving import BELOW
+from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.tail import ReplacedError, Tail
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
+from ralph_tui.cli.fronts.presentation import on_terminal
+from ralph_tui.cli.options import terminal_width
+from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.fleet.cli.attach import find_shown, show_fleet
+from ralph_tui.fleet.cli.lines import fleet_line
+from ralph_tui.fleet.parsing import parse_fleet_event
+from ralph_tui.fleet.plan import host_words
+from ralph_tui.fleet.records.folders import FleetFolder, find_fleet
+from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.state import FleetState, LoopState
+from ralph_tui.fleet.wording import (
+    COST_NOT_TOLD,
+    GONE,
+    conflict_sentences,
+    cost_words,
+    fleet_sentence,
+    kept_sentence,
+    loop_sentence,
+    result_sentence,
+    spent_words,
+    state_word,
+)
+from ralph_tui.text.format import money, percent
+from ralph_tui.text.sanitize import clip, one_line
+
+LOOK_S = 0.2
+"""Between two looks at a journal that grows."""
+
+
+def status(args: argparse.Namespace) -> int:
+    """Print it. Raises ``UsageError`` where there is no fleet."""
+    root = worktree_root(Path.cwd())
+    folder = find_fleet(root, args.fleet)
+    recording = read_fleet(folder.journal)
+    state, alive = recording.state(), folder.owner() is not None
+    if args.json:
+        print(json.dumps(_as_json(folder, state, alive=alive), ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(_lines(root, folder, state, alive=alive)))
+        if recording.remark and not alive:
+            print(recording.remark)
+    return ExitCode.COMPLETED
+
+
+def attach(args: argparse.Namespace) -> int:
+    """Show it, as lines without a terminal. Raises ``UsageError`` where there is none."""
+    root = worktree_root(Path.cwd())
+    folder, loop = find_shown(root, args.loop)
+    if on_terminal() and not args.json:
+        return show_fleet(root, folder, loop)
+    return watch(folder, loop or None, as_json=args.json)
+
+
+def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False) -> int:
+    """Print what a fleet records until it is over, or ctrl+c leaves it alone."""
+    tail, state = Tail(folder.journal), FleetState()
+    print(f"{folder.name}: its lines until it is over; ctrl+c leaves it running", file=sys.stderr)
+    try:
+        while True:
+            for line in tail.lines():
+                event = parse_fleet_event(line)
+                state.apply(event)
+                about = getattr(event, "loop", loop)
+                wanted = loop is None or about == loop
+                if wanted and (text := fleet_line(event, as_json=as_json)):
+                    print(text, flush=True)
+            if state.finished is not None:
+                return OUTCOME_CODES[state.finished.outcome]
+            if not tail.rest and folder.owner() is None:
+                print(GONE)
+                return ExitCode.FAILED
+            time.sleep(LOOK_S)
+    except ReplacedError:
+        raise UsageError(f"the journal of {folder.name} was replaced: attach again") from None
+    except KeyboardInterrupt:
+        print(f"\n{folder.name} goes on; watch it again: ralph-tui fleet attach")
+        return ExitCode.COMPLETED
+    finally:
+        tail.close()
+
+
+def _lines(root: Path, folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
+    now = datetime.now(UTC)
+    lost = not alive and state.finished is None
+    spent = _spent(state)
+    title = f" {one_line(state.plan.name)}" if state.plan.name else ""
+    lines = [f"{folder.name}{title}  {fleet_sentence(state, now, lost=lost)}{spent}"]
+    width = max((len(name) for name in state.loops), default=1)
+    words = {name: state_word(loop, lost=lost) for name, loop in state.loops.items()}
+    wide = max(map(len, words.values()), default=1)
+    gone = _deleted(root, state)
+    below: list[tuple[int, str]] = []
+    """Under the line of this number, from 1."""
+    for name, loop in state.loops.items():
+        sentence = loop_sentence(loop, state, now, lost=lost)
+        where = loop.host if len(state.hosts) > 1 else ""
+        lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, where)}".rstrip())
+        result = result_sentence(loop, lost=lost)
+        if loop.branch in gone:
+            result += "; the branch was deleted since"
+        told = [sentence, result, kept_sentence(loop), *conflict_sentences(loop)]
+        below += [(len(lines), text) for text in told if text and text != words[name]]
+    columns = terminal_width()
+    shown = []
+    for number, line in enumerate(lines, 1):
+        shown += [clip(line, columns)] if columns and number > 1 else _wrapped(line, "", columns)
+        for row, text in below:
+            if row == number:
+                shown += _wrapped(text, " " * (width + 4), columns)
+    return shown
+
+
+def _wrapped(text: str, indent: str, columns: int) -> list[str]:
+    """In the width of the terminal; whole where there is none."""
+    if not columns:
+        return [f"{indent}{text}"]
+    return textwrap.wrap(
+        text, columns, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def _deleted(root: Path, state: FleetState) -> set[str]:
+    """Branches that were collected and are not there any more; empty where git cannot say."""
+    collected = {loop.branch for loop in state.loops.values() if loop.commit and loop.branch}
+    if not collected:
+        return set()
+    listing = ("for-each-ref", "--format=%(refname:lstrip=2)", f"refs/heads/{BELOW}")
+    try:
+        return collected - set(open_repository(root).git(*listing).lines)
+    except RalphError:
+        return set()
+
+
+def _spent(state: FleetState) -> str:
+    if not state.spent_usd and state.plan.budget_usd is None:
+        return ""
+    if state.finished is not None and state.budget_percent:
+        return ""  # its reason says it
+    return f" · {spent_words(state)}"
+
+
+def _row(loop: LoopState, where: str) -> str:
+    """Iteration, completion and cost in columns, host, objective: within 80 columns."""
+    of = f"/{loop.max_iterations}" if loop.max_iterations else ""
+    cells = [
+        f"{loop.iteration}{of}" if loop.iteration else "",
+        percent(100 * loop.completions[-1]) if loop.completions else "",
+        money(loop.spent_usd) if loop.cost_told else "",
+        loop.place if not loop.not_needed else "",
+    ]
+    widths = (5, 6, 6, 6)
+    row = "  ".join(f"{cell:<{wide}}" for cell, wide in zip(cells, widths, strict=True))
+    return "  ".join([row, *([f"on {host_words(where)}"] if where else []), _objective(loop)])
+
+
+def _objective(loop: LoopState) -> str:
+    return clip(one_line(loop.spec.objective), 32)
+
+
+def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str, Any]:
+    started, finished = state.started, state.finished
+    now, lost = datetime.now(UTC), not alive and finished is None
+    return {
+        "fleet": folder.name,
+        "name": state.plan.name,
+        "alive": alive,
+        "sentence": fleet_sentence(state, now, lost=lost),
+        "outcome": finished.outcome if finished else None,
+        "reason": finished.reason if finished else "",
+        "commit": started.commit if started else "",
+        "spent_usd": state.spent_usd if cost_words(state) != COST_NOT_TOLD else None,
+        "budget_usd": state.plan.budget_usd,
+        "journal": str(folder.journal),
+        "hosts": [
+            {
+                "name": host.name,
+                "slots": host.slots,
+                "machine": host.machine,
+                "joined": alive and host.here,
+            }
+            for host in state.hosts.values()
+        ],
+        "loops": [
+            _loop_json(folder, loop, loop_sentence(loop, state, now, lost=lost))
+            for loop in state.loops.values()
+        ],
+    }
+
+
+def _loop_json(folder: FleetFolder, loop: LoopState, sentence: str) -> dict[str, Any]:
+    return {
+        "id": loop.spec.id,
+        "objective": loop.spec.objective,
+        "status": loop.status,
+        "phase": loop.phase,
+        "outcome": loop.outcome,
+        "sentence": sentence,
+        "attempt": loop.attempt,
+        "host": loop.host,
+        "iteration": loop.iteration,
+        "max_iterations": loop.max_iterations,
+        "completions": loop.completions,
+        "question": loop.question,
+        "cost_usd": loop.spent_usd if loop.cost_told else None,
+        "tokens": loop.tokens,
+        "branch": loop.branch if loop.commit else "",
+        "commit": loop.commit,
+        "kept": loop.kept,
+        "not_collected": loop.not_collected,
+        "files": loop.files,
+        "changed_lines": loop.changed_lines,
+        "conflicts": loop.conflicts,
+        "place": loop.place,
+        "verified": loop.verified,
+        "tree": loop.folder,
+        "record": str(folder.mirror(loop.spec.id, loop.attempt)) if loop.attempt else "",
+    }

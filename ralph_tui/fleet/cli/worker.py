@@ -1,0 +1,170 @@
+"""``ralph-tui fleet worker``: this machine runs loops of a fleet whose process is elsewhere.
+
+It dials the fleet, listens on no port, and tries again for as long as it lives.
+"""
+
+import argparse
+import asyncio
+import errno
+import os
+import re
+import signal
+import socket
+import threading
+import time
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.clones.places import WORKER_LOCK
+from ralph_tui.adapters.processes.sweep import MARKS, no_orphans
+from ralph_tui.adapters.records.folders import named_path
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fronts import signals
+from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.file_lock import holder_of, locked
+from ralph_tui.fleet.dispatch import check_installed
+from ralph_tui.fleet.dispatch.address import KEY_HOLDERS, Address
+from ralph_tui.text.durations import seconds
+from ralph_tui.text.format import clock, count
+
+if TYPE_CHECKING:
+    from ralph_tui.fleet.dispatch.link import HostLink
+    from ralph_tui.fleet.host.worker_host import WorkerHost
+
+LOG = "worker-log.txt"
+END_S = 10.0
+"""A connection may never close where both its ends are stopped at once: it is not waited for."""
+TWICE_S = 1.0
+"""Within this a second signal is the same one: timeout(1) and job managers send it twice."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_MOST_AGENTS = 1000
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve the fleet until a signal, or until it lets this host go. Raises ``RalphError``."""
+    if any(mark in os.environ for mark in MARKS):
+        raise UsageError(
+            "a process that a run has started cannot join a fleet: use a terminal that no run has "
+            "started"
+        )
+    address, name, lease = Address.parse(args.address), _name(args.name), _lease(args.lease)
+    if not address.port:
+        raise UsageError(f"{address} has no port: say which the fleet listens at")
+    if not 1 <= args.agents <= _MOST_AGENTS:
+        raise UsageError(f"--agents takes a number from 1 to {_MOST_AGENTS}")
+    if not args.tls:
+        raise UsageError(f"{address} needs --tls FOLDER, a copy of the folder of the fleet's key")
+    check_installed()
+    base = named_path(args.base).absolute() if args.base else _usual_base(name)
+    keys = named_path(args.tls).absolute()
+    with ExitStack() as held:
+        _lock(base, held)
+        held.enter_context(no_orphans())
+        return _serve(address, name, args.agents, base, keys, lease)
+
+
+def _serve(
+    address: Address, name: str, agents: int, base: Path, keys: Path, lease: float | None
+) -> int:
+    # Loads Dask: a worker alone does.
+    from ralph_tui.fleet.cli.worker_lines import WorkerLines  # noqa: PLC0415
+    from ralph_tui.fleet.dispatch import tls  # noqa: PLC0415
+    from ralph_tui.fleet.dispatch.engine import configured, scratch_folder  # noqa: PLC0415
+    from ralph_tui.fleet.dispatch.link import Berth, HostLink  # noqa: PLC0415
+    from ralph_tui.fleet.host.worker_host import WorkerHost  # noqa: PLC0415
+
+    collect_garbage_again()
+    security = tls.security(keys)
+    with configured(base / LOG), scratch_folder(base) as scratch:
+        link = HostLink(str(address), Berth(name, agents, scratch, lease), security, _say)
+
+        host = WorkerHost(name, agents, base, link.observe, WorkerLines(_say).tell)
+        _say(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
+        _say(KEY_HOLDERS)
+        try:
+            with signals.forwarded(_Stopping(host, link, base)):
+                dismissed = asyncio.run(link.run(host))
+        finally:
+            host.close()
+    if dismissed:
+        raise RalphError(f"the fleet has let {name} go: {dismissed}")
+    return ExitCode.COMPLETED
+
+
+class _Stopping:
+    """At the first signal loops are stopped in order; at the second their keepers end them."""
+
+    def __init__(self, host: "WorkerHost", link: "HostLink", base: Path) -> None:
+        self._host, self._link, self._base = host, link, base
+        self._since: float | None = None
+
+    def __call__(self, number: signal.Signals) -> None:
+        if self._since is not None:
+            if time.monotonic() - self._since > TWICE_S:
+                signals.exit_now(ExitCode.INTERRUPTED)
+            return
+        self._since = time.monotonic()
+        threading.Thread(target=self._stop, args=(number,), name="stopping", daemon=True).start()
+
+    def _stop(self, number: signal.Signals) -> None:
+        alive = self._host.alive
+        _say(f"stopping {count(alive, 'loop')}; once more: at once" if alive else "stopping")
+        reason = f"it was stopped by {number.name}"
+        try:
+            self._link.leave(reason)
+            self._host.close()
+            if alive:
+                _say(f"what has not ended stays in {self._base}: the same line goes on with it")
+        finally:  # it ends, whatever its loops do
+            self._link.stop(reason)
+            signals.exit_after(END_S, ExitCode.COMPLETED)
+
+
+def _lock(base: Path, held: ExitStack) -> None:
+    """One worker works in a folder: two would run the same loop."""
+    try:
+        held.enter_context(locked(base / WORKER_LOCK, 0))
+    except OSError as error:
+        if error.errno == errno.EAGAIN:
+            pid = holder_of(base / WORKER_LOCK)
+            raise UsageError(
+                f"another worker (process {pid}) works in {base}: name another folder with --base"
+            ) from error
+        raise UsageError(f"cannot work in {base}: {why(error, 'name another --base')}") from error
+
+
+def _usual_base(name: str) -> Path:
+    from platformdirs import user_state_path  # noqa: PLC0415 - where no folder was named
+
+    return user_state_path("ralph-tui") / "hosts" / name
+
+
+def _name(typed: str | None) -> str:
+    name = typed if typed is not None else re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' cannot be the name of a host: --name takes letters, digits, '.', '_', '-'"
+        )
+    return name
+
+
+def _lease(typed: str | None) -> float | None:
+    if typed is None:
+        return None
+    try:
+        value = seconds(typed)
+    except ValueError as error:
+        raise UsageError(f"--lease {error}") from None
+    assert isinstance(value, float)
+    if value <= 0:
+        raise UsageError("--lease must be more than 0")
+    return value
+
+
+def _say(sentence: str) -> None:
+    with suppress(OSError):  # nobody may be reading any more
+        # In one piece: several threads say something.
+        print(f"{clock(datetime.now(UTC), seconds=True)} {sentence}\n", end="", flush=True)

@@ -1,0 +1,321 @@
+"""The file of a fleet: what it runs and within which limits, as TOML.
+
+Rule: all that is wrong is told at once, each in a sentence with ``path:line``.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from ralph_tui.config.files import read_file
+from ralph_tui.config.problems import closest
+from ralph_tui.errors import SettingsError, UsageError
+from ralph_tui.fleet.config.tables import (
+    HERE,
+    SECTIONS,
+    AccountTable,
+    FileRead,
+    FleetTable,
+    ObjectiveTable,
+    checked,
+    settings_of,
+    unknown,
+)
+from ralph_tui.fleet.plan import Plan, tries_at
+from ralph_tui.ports.clones import Loop
+from ralph_tui.text.sanitize import clip
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+MOST_SENTENCES = 500
+"""Of what is wrong in a file: who has many objectives mends it once."""
+TAKEN = frozenset({"all"})
+"""What commands mean something else by."""
+
+
+def read_fleet_file(
+    path: Path,
+    agents: Mapping[str, bool] = MappingProxyType({}),
+    is_commit: Callable[[str], bool] = lambda _: True,
+) -> Plan:
+    """The plan that a file describes; an objective that is an issue has yet to get its text.
+
+    `agents`: as of `FileRead`. `is_commit`: whether a base is one.
+    Raises ``SettingsError`` with all that is wrong, ``UsageError`` where it cannot be read.
+    """
+    file = read_file(path, follow=True)
+    if file is None:
+        raise UsageError(f"there is no file {path}: write it, or name another")
+    read = FileRead(file, agents)
+    plan = _plan(read)
+    _check_agents(read)
+    if not is_commit(plan.base):
+        read.wrong(
+            "fleet.base",
+            f"fleet.base ({HERE}) is {clip(repr(plan.base), 80)}, which is no commit here: "
+            "name a branch or a commit",
+        )
+    if read.problems:
+        ordered = sorted(read.problems, key=lambda each: each[0])
+        told = list(dict.fromkeys(sentence for _, sentence in ordered))
+        raise SettingsError(told, MOST_SENTENCES)
+    return plan
+
+
+def _plan(read: FileRead) -> Plan:
+    table = read.file.table
+    for name in table:
+        if name not in SECTIONS:
+            read.wrong(name, unknown(name, SECTIONS, "a fleet's file"))
+    fleet = checked(read, FleetTable, table.get("fleet", {}), "fleet") or FleetTable()
+    _check_paths(read, fleet)
+    accounts = _accounts(read, table.get("account", {}))
+    told = _told_objectives(read, table.get("objective", []))
+    objectives = [
+        checked(read, ObjectiveTable, one, f"objective.{place}") for place, one in enumerate(told)
+    ]
+    loops = list(_loops(read, fleet, [one or ObjectiveTable() for one in objectives], accounts))
+    given = {
+        "name": fleet.name,
+        "agents": fleet.agents,
+        "budget_usd": fleet.budget_usd,
+        "base": fleet.base,
+        "isolation": fleet.isolation,
+        "setup": fleet.setup,
+        "copied": fleet.copied,
+        "ports": fleet.ports,
+        "start_every_s": fleet.start_every,
+        "lease_s": fleet.lease,
+    }
+    known = {name: value for name, value in given.items() if value is not None}
+    return Plan.model_validate({**known, "loops": loops, "accounts": accounts})
+
+
+def _told_objectives(read: FileRead, told: Any) -> list[Any]:
+    if isinstance(told, dict):
+        read.wrong("objective", f"objective ({HERE}) must be written [[objective]], one for each")
+    elif not isinstance(told, list):
+        read.wrong("objective", f"objective ({HERE}) must be a table: write [[objective]]")
+    elif not told:
+        read.wrong("", f"{HERE} has no [[objective]]: add one with a text and a command")
+    return told if isinstance(told, list) else []
+
+
+def _accounts(read: FileRead, told: Any) -> dict[str, int]:
+    if not isinstance(told, dict):
+        read.wrong("account", f"account ({HERE}) must be a table: write [account.NAME]")
+        return {}
+    tables = {
+        name: checked(read, AccountTable, value, f"account.{name}") for name, value in told.items()
+    }
+    return {name: table.agents if table else 1 for name, table in tables.items()}
+
+
+def _loops(
+    read: FileRead,
+    fleet: FleetTable,
+    objectives: list[ObjectiveTable],
+    accounts: Mapping[str, int],
+) -> Iterator[Loop]:
+    ids = list(_ids(read, objectives))
+    _check_after(read, objectives, ids)
+    common = settings_of(read, fleet, "fleet")
+    made: set[str] = set()
+    for place, one in enumerate(objectives):
+        where = f"objective.{place}"
+        if one.text is not None and one.issue is not None:
+            read.wrong(where, f"the objective ({HERE}) has a text and an issue: leave one out")
+        if one.text is None and one.issue is None and not _is_wrong(read, place, "text", "issue"):
+            read.wrong(where, f"the objective ({HERE}) has nothing to do: give it text or an issue")
+        goal = _end_of(read, fleet, one, place)
+        for loop in tries_at(
+            ids[place],
+            one.best_of or fleet.best_of or 1,
+            "first" if (one.choice or fleet.choice) == "first" else "all",
+            objective=one.text or "",  # that of an issue is fetched
+            **goal,
+            issue=one.issue,
+            account=_account(read, fleet, one, where, accounts),
+            after=tuple(_after(one, ids)),
+            settings=_with_program(read, common, settings_of(read, one, where)),
+        ):
+            # Their branches are files somewhere, and some disks know no capitals.
+            if loop.id.casefold() in made:
+                twice = f"two loops would be called {loop.id!r} ({HERE})"
+                read.wrong(f"{where}.name", f"{twice}: give one objective another name")
+            made.add(loop.id.casefold())
+            yield loop
+
+
+def _end_of(read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int) -> dict[str, Any]:
+    """What tells when an objective is done: the fields of its loop."""
+    own = one.command is not None or one.criterion is not None
+    table = one if own else fleet
+    promise = one.until_promise if one.until_promise is not None else fleet.until_promise
+    if table.command is table.criterion and not _is_wrong(read, place, "command", "criterion"):
+        read.wrong(
+            f"objective.{place}",
+            f"the objective ({HERE}) has no command that tells when its work is done: give it "
+            "one, or a criterion in words",
+        )
+    elif one.until_promise and (table.criterion is not None or table.command is None):
+        read.wrong(
+            f"objective.{place}.until_promise",
+            f"until_promise ({HERE}) goes with a command and without a criterion: you are asked "
+            "at each promise anyway",
+        )
+    return {
+        "command": table.command,
+        "criterion": table.criterion,
+        "until_promise": bool(promise) and table.criterion is None,
+    }
+
+
+def _account(
+    read: FileRead,
+    fleet: FleetTable,
+    one: ObjectiveTable,
+    where: str,
+    accounts: Mapping[str, int],
+) -> str:
+    account = one.account or fleet.account or ""
+    if account and account not in accounts:
+        guess = closest(account, accounts)
+        hint = f"did you mean {guess}?" if guess else f"add [account.{account}] with agents = 1"
+        read.wrong(
+            f"{where}.account" if one.account else "fleet.account",
+            f"account {clip(account, 40)!r} ({HERE}) is not in the file: {hint}",
+        )
+    return account
+
+
+def _ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator[str]:
+    """The name of each objective, or its number from 1 on."""
+    seen: set[str] = set()
+    for place, one in enumerate(objectives):
+        name, where = one.name, f"objective.{place}.name"
+        if name is not None and not _NAME.fullmatch(name):
+            read.wrong(
+                where,
+                f"objective.name ({HERE}) must be a letter and up to 39 letters, digits, - and _, "
+                f"not {clip(repr(name), 80)}",
+            )
+            name = None
+        if name in TAKEN:
+            read.wrong(
+                where,
+                f"objective.name ({HERE}) cannot be {name!r}: commands mean all loops by it, give "
+                "it another name",
+            )
+            name = None
+        if name in seen:
+            read.wrong(where, f"two objectives have the name {name!r} ({HERE}): give one another")
+            name = None
+        if name is not None:
+            seen.add(name)
+        yield name or str(place + 1)
+
+
+def _after(one: ObjectiveTable, ids: list[str]) -> Iterator[str]:
+    """What it waits for, by id; what is none is left out."""
+    for told in dict.fromkeys(one.after or []):
+        if isinstance(told, int) and 1 <= told <= len(ids):
+            yield ids[told - 1]
+        elif isinstance(told, str) and told in ids:
+            yield told
+
+
+def _check_after(read: FileRead, objectives: list[ObjectiveTable], ids: list[str]) -> None:
+    waits = {ids[place]: list(_after(one, ids)) for place, one in enumerate(objectives)}
+    # One whose name is refused has its number for now, which its owner never gave it.
+    real = [name for name, one in zip(ids, objectives, strict=True) if one.name in (None, name)]
+    for place, one in enumerate(objectives):
+        where = f"objective.{place}.after"
+        for told in one.after or []:
+            known = told in ids if isinstance(told, str) else 1 <= told <= len(ids)
+            if not known:
+                guess = closest(str(told), real)
+                known_are = f"known are {', '.join(real[:20])}" if real else "leave it out"
+                hint = f"did you mean {guess}?" if guess else known_are
+                read.wrong(
+                    where, f"after ({HERE}) names {clip(repr(told), 80)}, no objective: {hint}"
+                )
+        if _leads_to(ids[place], ids[place], waits):
+            read.wrong(
+                where, f"objective {ids[place]} waits for itself (after, {HERE}): take one out"
+            )
+
+
+def _leads_to(begin: str, end: str, waits: Mapping[str, list[str]]) -> bool:
+    seen: set[str] = set()
+    left = list(waits[begin])
+    while left:
+        name = left.pop()
+        if name == end:
+            return True
+        if name not in seen:
+            seen.add(name)
+            left += waits[name]
+    return False
+
+
+def _check_agents(read: FileRead) -> None:
+    agents = read.agents
+    told = read.file.table.get("objective")
+    tables = {"fleet": read.file.table.get("fleet")}
+    if isinstance(told, list):
+        tables |= {f"objective.{place}": one for place, one in enumerate(told)}
+    for where, table in tables.items():
+        name = table.get("agent") if isinstance(table, dict) else None
+        if not agents or not isinstance(table, dict) or not isinstance(name, str):
+            continue
+        if name not in agents:
+            guess = closest(name, agents)
+            hint = f"did you mean {guess}?" if guess else f"known are {', '.join(agents)}"
+            said = f"agent {clip(repr(name), 80)} ({HERE}) is not known: {hint}"
+            read.wrong(f"{where}.agent", said)
+        elif "agent_command" in table and not agents[name]:
+            takers = " and ".join(one for one, takes in agents.items() if takes)
+            read.wrong(
+                f"{where}.agent_command",
+                f"agent_command ({HERE}) is what the agents {takers} run, and agent says {name}: "
+                "leave one of the two out",
+            )
+
+
+def _check_paths(read: FileRead, fleet: FleetTable) -> None:
+    for path in fleet.copied or ():
+        if Path(path).is_absolute() or ".." in Path(path).parts or path.startswith("~"):
+            read.wrong(
+                "fleet.copy",
+                f"fleet.copy ({HERE}) must name paths within the repository, "
+                f"not {clip(repr(path), 80)}",
+            )
+
+
+def _with_program(
+    read: FileRead, common: Mapping[str, str], own: Mapping[str, str]
+) -> dict[str, str]:
+    """The settings of all, and an objective's own, where agent and command fit each other.
+
+    A shell command is run by the agent of that name, where none is named that runs one; an
+    objective that names another agent is not given the command of all.
+    """
+    settings = {**common, **own}
+    runs_it = read.agents.get(settings.get("agent.name", ""), False)
+    if "agent.command" in own and "agent.name" not in own and not runs_it:
+        settings["agent.name"] = "command"
+    elif "agent.name" in own and "agent.command" not in own and not runs_it:
+        settings.pop("agent.command", None)
+    if "agent.command" in settings:
+        settings.setdefault("agent.name", "command")
+    return settings
+
+
+def _is_wrong(read: FileRead, place: int, *keys: str) -> bool:
+    """Whether one of these was given, for all or for this one, and its error was said already."""
+    objectives, fleet = read.file.table["objective"], read.file.table.get("fleet")
+    one = objectives[place] if place < len(objectives) else {}
+    given = {*one, *(fleet if isinstance(fleet, dict) else ())} if isinstance(one, dict) else None
+    return given is None or not given.isdisjoint(keys)

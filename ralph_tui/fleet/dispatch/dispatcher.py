@@ -1,0 +1,311 @@
+"""The fleet's side: a scheduler in a thread of this process, and the hosts that have joined it."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from distributed.security import Security
+
+from ralph_tui import __version__
+from ralph_tui.errors import UsageError, why
+from ralph_tui.fleet.dispatch import tls, wire
+from ralph_tui.fleet.dispatch.address import Address, check_free
+from ralph_tui.fleet.dispatch.engine import (
+    SILENT_S,
+    Departures,
+    FleetScheduler,
+    configured,
+    scratch_folder,
+)
+from ralph_tui.fleet.dispatch.link import Berth, HostLink
+from ralph_tui.fleet.plan import HERE
+from ralph_tui.fleet.ports import (
+    Gone,
+    Joined,
+    Leaving,
+    LoopHost,
+    Noted,
+    Observe,
+    Order,
+    Refused,
+)
+from ralph_tui.text.sanitize import one_line
+
+STOP_S = 4.0
+"""How long the scheduler may take to close."""
+
+_OWN = (Joined, Leaving, Gone, Refused)
+"""What no host can say of itself or another: the dispatcher alone does."""
+MakeHost = Callable[[Observe], LoopHost]
+
+
+@dataclass
+class _Seat:
+    """A host that has joined."""
+
+    address: str
+    """Of its connection."""
+    instance: str
+    """Of its process."""
+    hello: Joined | None
+    """Until it has said what it holds of this fleet, too, and was told of."""
+    leaving: str = ""
+    """Why it said that it leaves."""
+
+
+class DaskDispatcher:
+    """A `Dispatcher` on Dask."""
+
+    address = ""
+
+    def __init__(
+        self,
+        log: Path,
+        fleet_id: str,
+        title: str,
+        here: MakeHost | None = None,
+        *,
+        slots: int = 1,
+        listen: Address | None = None,
+        keys: Path | None = None,
+        silent_s: float = SILENT_S,
+    ) -> None:
+        """`title` is what hosts call the fleet; `here` makes the host within this process.
+
+        `keys` is the folder of the TLS files. Without `listen` there is no port, and no other host.
+        """
+        self._log = log
+        self._welcome = {"op": wire.WELCOME, "fleet": fleet_id, "title": title}
+        self._make_host = here
+        self._slots = slots
+        self._listen = listen
+        self._keys = keys
+        self._silent_s = silent_s
+        self._observe: Observe = lambda _: None
+        self._loop: asyncio.AbstractEventLoop
+        self._stop = asyncio.Event()
+        self._scheduler: FleetScheduler | None = None
+        self._seats: dict[str, _Seat] = {}
+        """By name of the host. The loop's thread alone touches them."""
+        self._names: dict[str, str] = {}
+        """Names of hosts by the address of the connection."""
+        self._removals: set[asyncio.Task[Any]] = set()
+        self._ready: Future[None] = Future()
+        self._thread = threading.Thread(target=self._main, name="fleet-dispatch", daemon=True)
+
+    def start(self, observe: Observe) -> None:
+        """Begin; raises ``RalphError`` where it cannot listen."""
+        self._observe = observe
+        self._loop = asyncio.new_event_loop()
+        self._thread.start()
+        self._ready.result()
+
+    def send(self, host: str, order: Order) -> None:
+        """Hand an order over; to a host that is gone it is lost, as `Gone` says."""
+        line = wire.encode(order)
+        self._call(lambda: self._order(host, line))
+
+    def dismiss(self, host: str, reason: str) -> None:
+        """Let a host go that may not take part; it is told why, and no `Gone` follows."""
+        self._call(lambda: self._dismiss(host, reason))
+
+    def stop(self) -> None:
+        """Let all hosts go; the one in this process stops its loops in order."""
+        if self._thread.is_alive():
+            self._call(self._stop.set)
+            self._thread.join()
+
+    def _call(self, action: Callable[[], object]) -> None:
+        with suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(action)
+
+    # -- the thread ------------------------------------------------------------------------
+
+    def _main(self) -> None:
+        try:
+            with (
+                configured(self._log, self._silent_s),
+                scratch_folder(self._log.parent) as scratch,
+                asyncio.Runner(loop_factory=lambda: self._loop) as runner,
+            ):
+                runner.run(self._serve(scratch))
+        except (OSError, UsageError) as error:
+            if self._ready.done():
+                raise
+            self._ready.set_exception(_refusal(error))
+        finally:
+            if not self._ready.done():  # a bug: it is told with its traceback, and waits for nobody
+                self._ready.set_exception(RuntimeError("the dispatcher did not start"))
+
+    async def _serve(self, scratch: Path) -> None:
+        scheduler = self._scheduler = self._make_scheduler()
+        try:
+            await scheduler
+        except RuntimeError as error:  # Dask's, whatever was in the way
+            if isinstance(error.__cause__, OSError):
+                raise error.__cause__ from error
+            raise
+        self.address = self._address_of(scheduler)
+        here = self._host_here(scratch) if self._make_host is not None else None
+        self._ready.set_result(None)
+        try:
+            await self._stop.wait()
+            for seat in self._seats.values():
+                self._send_to(seat.address, {"op": wire.ENDED})
+            if here is not None:
+                link, host, running = here
+                await asyncio.to_thread(host.close)
+                link.stop("the fleet has ended")
+                await running
+        finally:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(scheduler.close(reason="the fleet has ended"), STOP_S)
+
+    def _make_scheduler(self) -> FleetScheduler:
+        security = Security()
+        if self._listen is not None:
+            check_free(self._listen)
+            if self._keys is None:
+                raise UsageError(f"{self._listen} needs --tls FOLDER, for the fleet's key")
+            tls.make_files(self._keys)
+            security = tls.security(self._keys)
+        scheduler = FleetScheduler(self._listen, security, (Departures(self._departed),))
+        scheduler.stream_handlers |= {
+            wire.HELLO: self._hello,
+            wire.HOLDS: self._holding,
+            wire.OBSERVED: self._observed,
+            wire.LEAVING: self._leaving,
+        }
+        return scheduler
+
+    def _address_of(self, scheduler: FleetScheduler) -> str:
+        """Where hosts join, with the port that was taken."""
+        joined = [listener.contact_address for listener in scheduler.listeners]
+        return next((address for address in joined if not address.startswith("inproc")), "")
+
+    def _host_here(self, scratch: Path) -> tuple[HostLink, LoopHost, asyncio.Task[str]]:
+        assert self._scheduler is not None
+        assert self._make_host is not None
+        inproc = self._scheduler.listeners[0].contact_address
+        link = HostLink(inproc, Berth(HERE, self._slots, scratch))
+        host = self._make_host(link.observe)
+        return link, host, asyncio.create_task(link.run(host))
+
+    # -- what comes of the hosts -----------------------------------------------------------
+
+    def _hello(
+        self,
+        worker: str,
+        host: str = "",
+        instance: str = "",
+        version: str = "",
+        slots: int = 0,
+        machine: str = "",
+        home: str = "",
+        **_: object,
+    ) -> None:
+        name = one_line(str(host)) or "?"
+        seat = self._seats.get(name)
+        if version != __version__:
+            self._refuse(worker, name, f"it has ralph-tui {version}, the fleet has {__version__}")
+            return
+        if seat is not None and seat.instance != instance:
+            self._refuse(
+                worker, name, f"a host named {name} is there already: give it another --name"
+            )
+            return
+        try:
+            hello = Joined(host=name, slots=slots, machine=machine, home=home, version=version)
+        except ValueError as error:
+            self._refuse(worker, name, f"it was not understood: {wire.problem(error)}")
+            return
+        if seat is not None:
+            self._leave(name, "it has connected anew")
+            self._remove(seat.address)
+        self._seats[name] = _Seat(worker, instance, hello)
+        self._names[worker] = name
+        self._send_to(worker, self._welcome)
+
+    def _holding(self, worker: str, holds: str = "[]", **_: object) -> None:
+        name = self._names.get(worker)
+        if name is None or (hello := self._seats[name].hello) is None:
+            return
+        try:
+            held = wire.held(holds)
+        except ValueError as error:
+            reason = f"what it holds was not understood: {wire.problem(error)}"
+            self._dismiss(name, reason)
+            self._observe(Refused(host=name, reason=reason))
+            return
+        self._seats[name].hello = None
+        self._observe(hello.model_copy(update={"holds": held}))
+
+    def _observed(self, worker: str, lines: list[str], **_: object) -> None:
+        name = self._names.get(worker)
+        if name is None or self._seats[name].hello is not None:
+            return
+        for line in lines:
+            try:
+                what = wire.observation(line)
+            except ValueError as error:
+                text = f"something it observed was not understood: {wire.problem(error)}"
+                what = Noted(host=name, text=one_line(text))
+            if not isinstance(what, _OWN):
+                self._observe(what)
+
+    def _leaving(self, worker: str, reason: str = "", **_: object) -> None:
+        name = self._names.get(worker)
+        if name and not self._seats[name].leaving and self._seats[name].hello is None:
+            self._seats[name].leaving = one_line(str(reason)) or "it was stopped"
+            self._observe(Leaving(host=name, reason=self._seats[name].leaving))
+
+    def _departed(self, worker: str, why: str) -> None:
+        if name := self._names.get(worker):
+            leaving = self._seats[name].leaving
+            self._leave(name, leaving or why, left=bool(leaving))
+
+    def _leave(self, name: str, reason: str, *, left: bool = False) -> None:
+        seat = self._seats.pop(name)
+        del self._names[seat.address]
+        if seat.hello is None:
+            self._observe(Gone(host=name, reason=reason, left=left))
+
+    def _refuse(self, worker: str, name: str, reason: str) -> None:
+        self._send_to(worker, {"op": wire.DISMISSED, "reason": reason})
+        self._remove(worker)
+        self._observe(Refused(host=name, reason=reason))
+
+    def _dismiss(self, name: str, reason: str) -> None:
+        if seat := self._seats.pop(name, None):
+            del self._names[seat.address]
+            self._send_to(seat.address, {"op": wire.DISMISSED, "reason": reason})
+            self._remove(seat.address)
+
+    def _remove(self, worker: str) -> None:
+        assert self._scheduler is not None
+        removal = self._loop.create_task(
+            self._scheduler.remove_worker(worker, stimulus_id="fleet", expected=True)
+        )
+        self._removals.add(removal)
+        removal.add_done_callback(self._removals.discard)
+
+    def _order(self, name: str, line: str) -> None:
+        seat = self._seats.get(name)
+        # One that has not said yet what it holds is gone for those who order.
+        if seat is not None and seat.hello is None:
+            self._send_to(seat.address, {"op": wire.ORDERED, "lines": [line]})
+
+    def _send_to(self, worker: str, message: dict[str, Any]) -> None:
+        assert self._scheduler is not None
+        self._scheduler.worker_send(worker, message)
+
+
+def _refusal(error: OSError | UsageError) -> UsageError:
+    if isinstance(error, UsageError):
+        return error
+    return UsageError(f"the fleet cannot be made ready for hosts: {why(error, 'see its log')}")

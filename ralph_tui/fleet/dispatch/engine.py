@@ -1,0 +1,232 @@
+"""Dask as a fleet uses it: no web server, no profiler, no history, its log in a file."""
+
+import asyncio
+import ipaddress
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import dask
+import msgpack  # type: ignore[import-untyped]
+from distributed import Scheduler, Worker, protocol
+from distributed.comm.core import Comm
+from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.protocol.utils import msgpack_opts
+from distributed.security import Security
+
+from ralph_tui.fleet.dispatch.address import Address
+from ralph_tui.fleet.dispatch.local_peers import is_of_run
+from ralph_tui.plain_files import appending, make_folder
+
+SILENT_S = 15.0
+"""A host that says nothing for this long is let go; found out within twice this time."""
+CONNECT_S = 5.0
+"""How long one try to reach a scheduler may take."""
+
+_SETTINGS: dict[str, object] = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.low-level-log-length": 10,
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.scheduler.preload": [],
+    "distributed.scheduler.http.routes": [],
+    "distributed.scheduler.idle-timeout": None,
+    "distributed.scheduler.no-workers-timeout": None,
+    "distributed.scheduler.contact-address": None,
+    "distributed.worker.preload": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.lifetime.duration": None,
+    "distributed.comm.timeouts.connect": "5s",
+    "distributed.comm.retry.count": 0,
+}
+"""Over whatever a user's own files for Dask say. By default it samples a hundred times a second."""
+_ASKED = ("register-worker", "heartbeat_worker")
+_TOLD = ("keep-alive", "log-event", "worker-status-change")
+_ORDERED = ("close", "remove-worker", "worker-status-change")
+"""The handlers of Dask that a fleet needs: requests to the scheduler, messages to it, orders to a
+worker. The others can run code that a connection sent.
+"""
+_LOGGERS = ("distributed", "tornado", "asyncio")
+
+
+@contextmanager
+def configured(log: Path, silent_s: float = SILENT_S) -> Iterator[None]:
+    """Dask as a fleet needs it, its log appended to `log`, until the block ends."""
+    handler = logging.StreamHandler[Any](_Lines(appending(log)))
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(logging.WARNING)
+    to_terminal = _take_from_terminal()
+    # Without any handler, a logger that does not propagate would still write to the terminal.
+    loggers = {*map(logging.getLogger, _LOGGERS), *(logger for logger, _ in to_terminal)}
+    for logger in loggers:
+        logger.addHandler(handler)
+    of_dask: Any = protocol
+    unpickle, of_dask.loads = of_dask.loads, _plain_values
+    settings = _SETTINGS | {"distributed.scheduler.worker-ttl": f"{silent_s} s"}
+    try:
+        with dask.config.set(settings):
+            yield
+    finally:
+        of_dask.loads = unpickle
+        for logger in loggers:
+            logger.removeHandler(handler)
+        for logger, theirs in to_terminal:
+            logger.addHandler(theirs)
+        handler.stream.close()
+
+
+def _plain_values(frames: Sequence[Any], **_: object) -> Any:
+    """Decode a message. Dask's own `loads` unpickles it, which runs code of the sender's choice."""
+    return msgpack.unpackb(frames[0], use_list=False, **msgpack_opts)
+
+
+def _only(names: Iterable[str], handlers: dict[str, Any]) -> dict[str, Any]:
+    return {name: handlers[name] for name in names}
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A folder for what Dask writes; what a killed process left in it is taken away, too."""
+    folder = parent / "scratch"
+    try:
+        make_folder(folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _take_from_terminal() -> list[tuple[logging.Logger, logging.Handler]]:
+    """Take away what Dask logs to the terminal: it tells tracebacks of ordinary ends."""
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in _LOGGERS]
+    found: list[tuple[logging.Logger, logging.Handler]] = [
+        (logger, handler)
+        for logger in map(logging.getLogger, names)
+        for handler in logger.handlers
+        if isinstance(handler, logging.StreamHandler) and handler.stream in (sys.stderr, sys.stdout)
+    ]
+    for logger, handler in found:
+        logger.removeHandler(handler)
+    return found
+
+
+class _Lines:
+    """A file of bytes as a handler writes to it."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):  # a full disk is said by what has to write
+            self._file.write(text.encode(errors="replace"))
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class FleetScheduler(Scheduler):
+    """A scheduler that listens where it is told, and nowhere else."""
+
+    def __init__(
+        self, listen: Address | None, security: Security, plugins: Sequence[SchedulerPlugin]
+    ) -> None:
+        """This process reaches it always, others where it listens."""
+        theirs = [] if listen is None else [listen]
+        several: dict[str, Any] = {
+            "protocol": ["inproc", *("tls" for _ in theirs)],
+            "host": [None, *(at.host for at in theirs)],
+            "port": [None, *(at.port for at in theirs)],
+        }
+        super().__init__(
+            **several,
+            security=security,
+            plugins=plugins,
+            extensions={},
+        )
+        self.handlers = _only(_ASKED, self.handlers)
+        self.stream_handlers = _only(_TOLD, self.stream_handlers)
+
+    def handle_comm(self, comm: Comm) -> Any:
+        """Serve a connection, unless an agent on this machine opened it: it could read the key."""
+        if not comm.peer_address.startswith("inproc") and is_of_run(
+            comm.local_address, comm.peer_address
+        ):
+            comm.abort()
+            return asyncio.sleep(0)
+        return super().handle_comm(comm)
+
+    def start_http_server(self, *_: Any, **__: Any) -> None:
+        """It has no web server."""
+
+
+class FleetWorker(Worker):
+    """A worker that listens on no port, and whose process outlives its connection."""
+
+    cut: asyncio.Event
+    """Its connection has ended, or it is being closed."""
+
+    def __init__(self, scheduler: str, name: str, scratch: Path, security: Security) -> None:
+        """`name` is no other worker's, on any machine."""
+        self.cut = asyncio.Event()
+        super().__init__(
+            scheduler,
+            name=name,
+            security=security,
+            protocol="inproc",
+            contact_address=_nowhere(),
+            local_directory=str(scratch),
+            nthreads=1,
+            memory_limit=0,
+            death_timeout=CONNECT_S,
+            extensions={},
+        )
+        self.handlers = {}
+        self.stream_handlers = _only(_ORDERED, self.stream_handlers)
+
+    def start_http_server(self, *_: Any, **__: Any) -> None:
+        """It has no web server."""
+
+    async def handle_scheduler(self, comm: Comm) -> None:
+        """Serve the connection until it ends. Dask's own would end the process with it."""
+        try:
+            await self.handle_stream(comm)
+        finally:
+            await self.close(reason="the connection has ended")
+
+    async def close(self, *args: Any, **kwargs: Any) -> str | None:  # type: ignore[override]
+        """Let go of the connection; what waits for its end hears of it at once."""
+        self.cut.set()
+        return await super().close(*args, **kwargs)
+
+
+def _nowhere() -> str:
+    """An address of no machine: nobody dials a host, but Dask tells hosts apart by their addresses.
+
+    What is sent into 100::/64 is discarded (RFC 6666).
+    """
+    discarded = ipaddress.IPv6Address(bytes([1, *bytes(7), *os.urandom(8)]))
+    return f"tcp://[{discarded}]:1"
+
+
+class Departures(SchedulerPlugin):
+    """Hears of every connection that has ended."""
+
+    def __init__(self, departed: Callable[[str, str], None]) -> None:
+        """`departed` is told the worker's address, and why it is gone."""
+        self._departed = departed
+
+    def remove_worker(
+        self, scheduler: object, worker: str, *, stimulus_id: str = "", **_: object
+    ) -> None:
+        """Called by the scheduler."""
+        silent = stimulus_id.startswith("check-worker-ttl")
+        self._departed(worker, "it fell silent" if silent else "its connection has ended")

@@ -1,0 +1,249 @@
+"""One attempt of a loop on this host, from its order to its removal.
+
+Its run is a child under a keeper: whatever becomes of this process, the keeper ends what it keeps.
+A thread makes the tree and follows the run; what is asked when it is over takes a thread by itself.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+
+from ralph_tui.adapters.clones.filling import SetupError
+from ralph_tui.adapters.clones.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.processes.child import Child, launch
+from ralph_tui.errors import RalphError, WorkspaceError, why, workspace_error
+from ralph_tui.events.run import Outcome
+from ralph_tui.fleet.host.channel import Channel
+from ralph_tui.fleet.host.command_line import environment, resume_words, run_words
+from ralph_tui.fleet.host.ending import over_after, over_found
+from ralph_tui.fleet.host.port_blocks import take_block
+from ralph_tui.fleet.host.preparing import Preparer, wait_for_end
+from ralph_tui.fleet.host.running import Inbox, Running
+from ralph_tui.fleet.host.slots import Slots
+from ralph_tui.fleet.host.telling import Telling
+from ralph_tui.fleet.ports import (
+    Adopt,
+    Held,
+    Noted,
+    Observe,
+    Over,
+    Place,
+    Stage,
+    StageName,
+    Tell,
+    Told,
+)
+from ralph_tui.plain_files import appending, emptied
+
+NOT_RUNNING = "the loop is not running"
+BUG = "a bug of ralph-tui ended the host's work on it: the host's output says more"
+
+
+class HeldLoop:
+    """Its methods may be called from any thread, and do not block."""
+
+    def __init__(
+        self, place: Place, folder: TreeFolder, observe: Observe, preparer: Preparer, slots: Slots
+    ) -> None:
+        """One whose run is to begin, by `start`; or, without that, one that is over."""
+        self.place = place
+        self.folder = folder
+        self.busy = threading.Lock()
+        """Held while its tree is collected or removed."""
+        self._observe = observe
+        self._preparer = preparer
+        self._slots = slots
+        self._telling = Telling(place, folder, observe)
+        self._inbox = Inbox()
+        self._lock = threading.Lock()
+        self._telling_again = threading.Lock()
+        self._ending = ""
+        """Why this host ends it."""
+        self._cancel: Callable[[], None] | None = None
+        self._over: Over | None = None
+        self._done = threading.Event()
+        self._said = threading.Event()
+        """That it is over was observed, too."""
+        self._thread: threading.Thread | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether its run, or what leads to it, goes on."""
+        return self._thread is not None and not self._done.is_set()
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Loop and attempt."""
+        return self.place.loop.id, self.place.attempt
+
+    def held(self) -> Held:
+        """As a host says it when it joins."""
+        loop, attempt = self.key
+        return Held(loop=loop, attempt=attempt, alive=self.alive, seq=self._telling.seq)
+
+    def start(self, before: "HeldLoop | None" = None) -> None:
+        """Begin, as soon as the attempt `before` is over."""
+        name = "loop-{}-{}".format(*self.key)
+        self._inbox.begin()
+        self._thread = threading.Thread(target=self._live, args=(before,), name=name, daemon=True)
+        self._thread.start()
+
+    def end(self, reason: str) -> None:
+        """Stop its run in order, or what leads to it."""
+        with self._lock:
+            self._ending = self._ending or reason
+            cancel = self._cancel
+        if cancel is not None:
+            cancel()
+        self._inbox.nudge()
+
+    def take(self, order: Tell | Adopt) -> None:
+        """Hand an order to its thread; where that has ended, it is answered from here."""
+        with self._lock:
+            if self.alive:
+                self._inbox.orders.append(order)
+                self._inbox.nudge()
+                return
+        self._answer(order)
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait until its end was observed, in seconds; whether it was."""
+        return self._thread is None or self._said.wait(timeout)
+
+    # -- for who prepares it -----------------------------------------------------------------
+
+    def stage(self, stage: StageName) -> None:
+        """Tell how far its tree is; raises ``RalphError`` where it is to end."""
+        self.check()
+        loop, attempt = self.key
+        self._observe(Stage(loop=loop, attempt=attempt, stage=stage))
+
+    def note(self, warning: str) -> None:
+        """Tell a warning."""
+        self._observe(Noted(loop=self.place.loop.id, text=warning))
+
+    def check(self) -> None:
+        """Raises ``RalphError`` where it is to end."""
+        if self._ending:
+            raise RalphError(self._ending)
+
+    @contextmanager
+    def cancelled_by(self, cancel: Callable[[], None]) -> Iterator[None]:
+        """While the block runs, `cancel` ends what it waits for."""
+        with self._lock:
+            self._cancel = cancel
+        try:
+            self.check()
+            yield
+        finally:
+            with self._lock:
+                self._cancel = None
+
+    # -- the thread --------------------------------------------------------------------------
+
+    def _live(self, before: "HeldLoop | None") -> None:
+        over = None
+        try:
+            if before is not None:
+                before.join()
+            over = self._life()
+        except RalphError as error:
+            if self._ending:
+                over = self._given_up("interrupted", self._ending)
+            else:
+                here_alone = not isinstance(error, SetupError)
+                over = self._given_up("failed", str(error), elsewhere=here_alone)
+        finally:
+            # The traceback of a bug goes where those of threads go; the fleet is told of an end.
+            self._finish(over or self._given_up("failed", BUG))
+
+    def _given_up(self, outcome: Outcome, reason: str, *, elsewhere: bool = False) -> Over:
+        loop, attempt = self.key
+        seq, record = self._telling.seq, self.folder.read()
+        never = not seq and (record is None or not record.run)
+        common = {"loop": loop, "attempt": attempt, "seq": seq, "never_began": never}
+        common["elsewhere"] = never and elsewhere
+        return Over.model_validate({**common, "outcome": outcome, "reason": reason})
+
+    def _life(self) -> Over:
+        with ExitStack() as held:
+            slot = held.enter_context(self._slots.taken(self))
+            block = take_block(self.place.ports)
+            if block is not None:
+                held.callback(block.release)
+            ports = None if block is None else block.range
+            variables = environment(self.place, slot, ports)
+            record = self._preparer.prepare(self, variables)
+            self.stage("starting")
+            channel = held.enter_context(closing(Channel(self._observe)))
+            child = self._launch(record, channel, variables)
+            held.callback(child.wait)
+            held.callback(child.stop)
+            child.at_end(self._inbox.nudge)
+            running = Running(child, channel, self._telling, self.folder, ports)
+            ended = running.follow(self._inbox, lambda: self._ending)
+            said = self.folder.log("errors")
+            over = over_after(self.key, self._telling.follower, ended, said, self._ending)
+            if record.run and over.never_began:  # of what is there already nothing more came
+                known = {"never_began": False, "seq": self.place.seen}
+                return over.model_copy(update=known)
+            return over
+
+    def _launch(self, record: PlaceRecord, channel: Channel, variables: Mapping[str, str]) -> Child:
+        place, theirs = self.place, channel.theirs.fileno()
+        goes_on = place.resume and record.run
+        words = resume_words(place, record.run, theirs) if goes_on else run_words(place, theirs)
+        loop, attempt = self.key
+        try:
+            output, errors = self.folder.log("run"), self.folder.log("errors")
+            with appending(output) as out, emptied(errors) as err:
+                child = launch(
+                    words,
+                    cwd=self.folder.tree,
+                    env=variables,
+                    run_id=f"fleet-{place.fleet_id}-{loop}-{attempt}",
+                    stdout=out,
+                    stderr=err,
+                    inherited=(theirs,),
+                    silence_s=place.lease_s,
+                )
+        except OSError as error:
+            raise workspace_error(
+                f"cannot write to {self.folder.folder}: {why(error, 'make it writable')}", error
+            ) from error
+        channel.theirs.close()
+        return child
+
+    # -- when it is over ---------------------------------------------------------------------
+
+    def _finish(self, over: Over) -> None:
+        with self._lock:
+            self._over = over
+            self._done.set()
+            left = list(self._inbox.orders)
+            self._inbox.orders.clear()
+            self._inbox.close()
+        self._telling.close()
+        self._observe(over)
+        self._said.set()
+        for order in left:
+            self._answer(order)
+
+    def _answer(self, order: Tell | Adopt) -> None:
+        if isinstance(order, Tell):
+            self._observe(Told(id=order.id, refused=NOT_RUNNING))
+            return
+        # It may be much that has to be told again.
+        threading.Thread(target=self._tell_again, args=(order.seen,), daemon=True).start()
+
+    def _tell_again(self, seen: int) -> None:
+        with self._telling_again:
+            if self._thread is None:
+                with suppress(WorkspaceError):  # it is told as it stands
+                    wait_for_end(self.folder.tree)
+            if not self._telling.began:
+                self._telling.recall()
+            self._telling.again(seen)
+            over = self._over or over_found(self.key, self._telling.follower)
+            self._telling.close()
+            self._observe(over)

@@ -1,0 +1,305 @@
+"""The loops of one host, whatever connects it to a fleet: `ralph_tui.fleet.ports.LoopHost`.
+
+Orders return at once: each loop has a thread. One registry knows every loop that is alive or whose
+tree is still here, so an order for a loop that is held is never a second run of it.
+
+Rule: a host serves one fleet after the other. What it holds of another fleet than the one that is
+heard goes on under its lease and stays where it is: the other one neither hears of it nor ends it.
+"""
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from ralph_tui.adapters.clones.bases import Bases
+from ralph_tui.adapters.clones.collecting import collect
+from ralph_tui.adapters.clones.making import remove_tree
+from ralph_tui.adapters.clones.places import TreeFolder, found_in, home_of
+from ralph_tui.errors import RalphError, WorkspaceError
+from ralph_tui.fleet.host.held_loop import HeldLoop
+from ralph_tui.fleet.host.preparing import Preparer, wait_for_end
+from ralph_tui.fleet.host.slots import Slots
+from ralph_tui.fleet.ports import (
+    Adopt,
+    Base,
+    Collect,
+    Collected,
+    End,
+    Held,
+    NeedsBase,
+    NotCollected,
+    Noted,
+    Observation,
+    Observe,
+    Order,
+    Over,
+    Place,
+    Remove,
+    Tell,
+    Told,
+)
+from ralph_tui.text.format import duration
+
+LOOK_S = 0.25
+"""How often leases are looked at while the fleet is not heard."""
+CLOSE_S = 15.0
+"""In which the last loop has ended: it has its own time, then its keeper's."""
+ENDED = "the fleet has ended it"
+CLOSED = "its host was stopped"
+NO_TREE = "it has no tree: its run never began"
+NOT_HELD = "this host does not hold the loop"
+
+Key = tuple[str, str, int]
+"""Of a fleet, a loop of it, and an attempt of that."""
+Work = Collect | Remove
+Witness = Callable[[Observation, str], None]
+"""Takes an observation and the id of its fleet; called from any thread, and does not block."""
+
+
+class WorkerHost:
+    """See `LoopHost`; any thread may call."""
+
+    def __init__(
+        self, name: str, slots: int, base: Path, observe: Observe, witness: Witness | None = None
+    ) -> None:
+        """`base` is where trees lie, also those of an earlier process of this host.
+
+        `witness` is told of all that is observed, also of loops of fleets that are not heard.
+        """
+        self.name = name
+        self.slots = slots
+        self.home = home_of(base)
+        self._base = base
+        self._tell_fleet = observe
+        self._witness = witness
+        self._lock = threading.RLock()
+        self._loops: dict[Key, HeldLoop] = {}
+        self._fleet = ""
+        """The one that is heard, or was heard last."""
+        self._known: set[str] = set()
+        """Fleets whose trees were looked for."""
+        self._lost_at: dict[str, float] = {}
+        """Since when fleets are not heard."""
+        self._working: set[threading.Thread] = set()
+        self._watching = False
+        self._closed = threading.Event()
+        self._bases = Bases(base, socket.gethostname(), self._ask_for_base)
+        self._preparer = Preparer(self._bases)
+        self._slots = Slots(slots)
+
+    @property
+    def alive(self) -> int:
+        """How many loops go on, of any fleet."""
+        with self._lock:
+            return sum(loop.alive for loop in self._loops.values())
+
+    def holds(self) -> tuple[Held, ...]:
+        """The fleet's loops, alive or over and not removed."""
+        with self._lock:
+            mine = (loop for loop in self._loops.values() if loop.place.fleet_id == self._fleet)
+            return tuple(loop.held() for loop in mine)
+
+    def obey(self, order: Order) -> None:
+        """Carry an order out; what comes of it is observed."""
+        with self._lock:
+            match order:
+                case Place():
+                    self._place(order)
+                case Adopt():
+                    self._adopt(order)
+                case Tell():
+                    self._tell(order)
+                case End():
+                    for loop in self._of(order.loop):
+                        if order.attempt in (None, loop.place.attempt):
+                            loop.end(ENDED)
+                case Collect():
+                    self._aside(self._collect, order)
+                case Remove():
+                    self._aside(self._remove, order)
+                case Base():
+                    self._bases.take(self._fleet, order)
+
+    def fleet_lost(self) -> None:
+        """The fleet is not heard any more: leases begin to run out."""
+        with self._lock:
+            if self._fleet not in self._lost_at and not self._closed.is_set():
+                self._lost_at[self._fleet] = time.monotonic()
+                if not self._watching:
+                    self._watching = True
+                    threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
+
+    def fleet_found(self, fleet_id: str) -> None:
+        """This fleet is there, or there again."""
+        with self._lock:
+            self._fleet = fleet_id
+            self._lost_at.pop(fleet_id, None)
+            self._find_trees(fleet_id)
+            self._bases.ask_again()
+
+    def close(self) -> None:
+        """Stop all loops in order; returns when nothing of them is alive, or after `CLOSE_S`."""
+        with self._lock:
+            self._closed.set()
+            loops = list(self._loops.values())
+        for loop in loops:
+            loop.end(CLOSED)
+        deadline = time.monotonic() + CLOSE_S
+        for loop in loops:
+            loop.join(max(0.0, deadline - time.monotonic()))
+        for thread in list(self._working):
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    # -- orders ------------------------------------------------------------------------------
+
+    def _place(self, place: Place) -> None:
+        loop_id, attempt = place.loop.id, place.attempt
+        held = self._loops.get((place.fleet_id, loop_id, attempt))
+        if held is not None and held.alive:
+            held.take(Adopt(loop=loop_id, attempt=attempt, seen=place.seen))
+            return
+        if self._closed.is_set():
+            self._refuse(place, CLOSED)
+            return
+        try:
+            folder = TreeFolder.of(self._base, place.fleet_id, loop_id, attempt)
+        except RalphError as error:
+            self._refuse(place, str(error))
+            return
+        before = next((loop for loop in self._of(loop_id) if loop.alive), None)
+        if before is not None:
+            before.end("a later attempt takes its place")
+        loop = self._hold(place, folder)
+        self._loops[_key(loop)] = loop
+        loop.start(before)
+
+    def _hold(self, place: Place, folder: TreeFolder) -> HeldLoop:
+        observe = partial(self._observe, of=place.fleet_id)
+        return HeldLoop(place, folder, observe, self._preparer, self._slots)
+
+    def _observe(self, what: Observation, of: str = "") -> None:
+        """Of the loop of a fleet; empty: of the one that is heard."""
+        if self._witness is not None:
+            self._witness(what, of or self._fleet)
+        with self._lock:  # else another one may be heard before it is told
+            if not of or of == self._fleet:
+                self._tell_fleet(what)
+
+    def _refuse(self, place: Place, reason: str) -> None:
+        over = Over(loop=place.loop.id, attempt=place.attempt, outcome="failed", reason=reason)
+        self._observe(over.model_copy(update={"never_began": True, "elsewhere": True}))
+
+    def _adopt(self, adopt: Adopt) -> None:
+        held = self._held(adopt)
+        if held is not None:
+            held.take(adopt)
+            return
+        known = {"loop": adopt.loop, "attempt": adopt.attempt, "seq": adopt.seen}
+        self._observe(Over.model_validate({**known, "outcome": "interrupted", "reason": NOT_HELD}))
+
+    def _tell(self, tell: Tell) -> None:
+        held = self._of(tell.loop)
+        if held:
+            held[0].take(tell)
+        else:
+            self._observe(Told(id=tell.id, refused=NOT_HELD))
+
+    def _aside(self, work: Callable[[Work, HeldLoop | None], None], order: Work) -> None:
+        """In a thread of its own: git takes its time."""
+        name = f"{order.kind}-{order.loop}-{order.attempt}"
+        begun = (order, self._held(order))  # of this fleet, whichever is heard when it is done
+        thread = threading.Thread(target=work, args=begun, name=name, daemon=True)
+        thread.start()  # one that has not begun cannot be waited for
+        self._working = {*filter(threading.Thread.is_alive, self._working), thread}
+
+    def _collect(self, order: Work, held: HeldLoop | None) -> None:
+        known = {"loop": order.loop, "attempt": order.attempt}
+        if held is None:
+            self._observe(NotCollected(**known, reason=NOT_HELD))
+            return
+        try:
+            what = self._collected(held)
+        except RalphError as error:
+            what = NotCollected(**known, reason=str(error))
+        self._observe(what, of=held.place.fleet_id)
+
+    def _collected(self, held: HeldLoop) -> Collected | NotCollected:
+        if held.alive:
+            raise WorkspaceError("its run goes on: it is collected when that is over")
+        with held.busy:
+            record = held.folder.read()
+            if record is None or not record.ready:
+                loop, attempt = held.key
+                return NotCollected(loop=loop, attempt=attempt, reason=NO_TREE, never_began=True)
+            wait_for_end(held.folder.tree)
+            return collect(held.folder, record)
+
+    def _remove(self, order: Work, held: HeldLoop | None) -> None:
+        if held is None:
+            return
+        held.end(ENDED)
+        held.join()
+        try:
+            with held.busy:
+                remove_tree(held.folder)
+        except RalphError as error:
+            noted = Noted(host=self.name, loop=order.loop, text=str(error))
+            self._observe(noted, of=held.place.fleet_id)
+            return
+        with self._lock:
+            if self._loops.get(_key(held)) is held:
+                del self._loops[_key(held)]
+
+    def _held(self, order: Adopt | Work) -> HeldLoop | None:
+        with self._lock:
+            return self._loops.get((self._fleet, order.loop, order.attempt))
+
+    def _of(self, loop_id: str) -> list[HeldLoop]:
+        """Its attempts, the latest first."""
+        found = [
+            loop
+            for (fleet_id, name, _), loop in self._loops.items()
+            if (fleet_id, name) == (self._fleet, loop_id)
+        ]
+        return sorted(found, key=lambda loop: loop.place.attempt, reverse=True)
+
+    def _find_trees(self, fleet_id: str) -> None:
+        """Trees of an earlier process of this host: their loops are over."""
+        if fleet_id in self._known:
+            return
+        self._known.add(fleet_id)
+        for folder in found_in(self._base, fleet_id):
+            record = folder.read()
+            if record is not None and record.ready:
+                loop = self._hold(record.place, folder)
+                self._loops.setdefault(_key(loop), loop)
+
+    def _ask_for_base(self, commit: str) -> None:
+        self._observe(NeedsBase(host=self.name, commit=commit))
+
+    # -- leases ------------------------------------------------------------------------------
+
+    def _watch_leases(self) -> None:
+        while not self._closed.wait(LOOK_S):
+            with self._lock:
+                if not self._lost_at:
+                    self._watching = False
+                    return
+                now, lost_at = time.monotonic(), dict(self._lost_at)
+                loops = list(self._loops.values())
+                alive = {loop.place.fleet_id for loop in loops if loop.alive}
+                for fleet_id in self._lost_at.keys() - alive:
+                    del self._lost_at[fleet_id]
+            for loop in loops:
+                lease, since = loop.place.lease_s, lost_at.get(loop.place.fleet_id)
+                if lease is None or since is None or now < since + lease:
+                    continue
+                if loop.alive:
+                    loop.end(f"its host has not heard of the fleet for {duration(lease)}")
+
+
+def _key(loop: HeldLoop) -> Key:
+    return loop.place.fleet_id, *loop.key

@@ -1,0 +1,169 @@
+"""What people ask of a fleet: of one of its loops, whose run is told, or of the fleet itself.
+
+A command to a loop goes to its host and on to its run; the answer comes back as ``Told``. Nobody
+waits for ever: a host that is lost refuses what it was asked.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from ralph_tui.adapters.remote.requests import Request
+from ralph_tui.commands import Abort, Command, Pause, Present, Stop, Unpause
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.ports import End, Tell, Told
+from ralph_tui.fleet.refusals import refusal
+from ralph_tui.fleet.runtime.carrying_out import ended
+from ralph_tui.fleet.runtime.desk import Desk
+from ralph_tui.fleet.state import LoopState
+from ralph_tui.ports import Accepted, Refused
+from ralph_tui.text.sanitize import clip, one_line
+
+OVER = "the fleet is over"
+HOST_GONE = "its host is lost: it may have been told, and obey when it is found"
+Reply = Callable[[Accepted | Refused], None]
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A command that was told to a run."""
+
+    loop: str
+    host: str
+    command: Command
+    reply: Reply
+
+
+class Asking:
+    """Takes requests and their answers; called in the engine's thread."""
+
+    def __init__(self, desk: Desk, aborted: set[str]) -> None:
+        """`aborted` takes the loops that are given up while their tree is made."""
+        self._desk = desk
+        self._aborted = aborted
+        self._open: dict[str, _Open] = {}
+        self._numbers = count(1)
+
+    def take(self, request: Request, reply: Reply) -> None:
+        """Answer a request, or pass it on; `reply` is called once."""
+        command, name = request.command, request.loop
+        if not name:
+            self._of_fleet(command, reply)
+            return
+        loop = self._desk.state.loops.get(name)
+        if loop is None:
+            known = ", ".join(self._desk.state.loops)
+            sentence = f"this fleet has no loop {clip(one_line(name), 40)!r}: it has {known}"
+            reply(Refused(clip(sentence, 400)))
+        elif reason := refusal(loop, abort=isinstance(command, Abort)):
+            self._given(name, command, reason)
+            reply(Refused(reason))
+        elif loop.status == "running":
+            self.tell(loop, command, reply)
+        else:
+            reply(Accepted(self._abort(loop, command)))
+
+    def tell(self, loop: LoopState, command: Command, reply: Reply = lambda _: None) -> None:
+        """Hand a command to the run of a loop that runs."""
+        number = str(next(self._numbers))
+        self._open[number] = _Open(loop.spec.id, loop.host, command, reply)
+        fields = command.model_dump(mode="json")
+        self._desk.order(loop.host, Tell(id=number, loop=loop.spec.id, command=fields))
+
+    def told(self, answer: Told) -> None:
+        """What a run has said to a command."""
+        asked = self._open.pop(answer.id, None)
+        if asked is None:
+            return
+        refused = clip(answer.refused, 500)
+        if not refused and answer.accepted is None:
+            refused = "its run gave no answer"
+        self._given(asked.loop, asked.command, refused)
+        asked.reply(Refused(refused) if refused else Accepted(answer.accepted or 0))
+
+    def refuse_open(self, reason: str, *, host: str | None = None) -> None:
+        """Nobody answers these any more; `host`: those that this one was told."""
+        for number, asked in list(self._open.items()):
+            if host is None or asked.host == host:
+                self.told(Told(id=number, refused=reason))
+
+    def waiting(self) -> list[Reply]:
+        """Those who wait for an answer; nobody else will give them one."""
+        left, self._open = list(self._open.values()), {}
+        return [asked.reply for asked in left]
+
+    def loop_over(self, loop: str) -> None:
+        """Its run has ended, perhaps without an answer."""
+        for number, asked in list(self._open.items()):
+            if asked.loop == loop:
+                self.told(Told(id=number, refused="the run is over"))
+
+    def _abort(self, loop: LoopState, command: Command) -> int:
+        """Of a loop that does not run yet."""
+        name = loop.spec.id
+        first = self._given(name, command, "")
+        if loop.status == "queued" and loop.run_id:
+            self._desk.record(ended(loop, "aborted", f"aborted by {command.by}"))
+        elif loop.status == "queued":
+            reason = f"aborted by {command.by}"
+            self._desk.record(told.LoopSkipped(loop=name, reason=reason, aborted=True))
+        else:
+            self._aborted.add(name)
+            self._desk.order(loop.host, End(loop=name))
+        return first
+
+    def _of_fleet(self, command: Command, reply: Reply) -> None:
+        if isinstance(command, Present):
+            for loop in self._desk.state.loops.values():
+                if loop.status == "running":
+                    self.tell(loop, command)
+            reply(Accepted(self._desk.state.seq))
+            return
+        if isinstance(command, Pause | Unpause):
+            self._hold(command, reply)
+            return
+        stopping, reason = self._desk.state.stopping, ""
+        if not isinstance(command, Stop | Abort):
+            reason = f"{command.name} is for a loop: name one, or all"
+        elif isinstance(command, Stop) and command.mode == "taken_back":
+            reason = "a fleet's stop cannot be taken back: 'ralph-tui fleet resume' goes on"
+        elif stopping is not None and _reached(stopping, command):
+            reason = "the fleet is being stopped already"
+        if reason:
+            self._given("", command, reason)
+            reply(Refused(reason))
+            return
+        first = self._given("", command, "")
+        abort = isinstance(command, Abort)
+        now = abort or (isinstance(command, Stop) and command.mode == "now")
+        self._desk.record(told.StopAsked(by=command.by, now=now, abort=abort))
+        reply(Accepted(first))
+
+    def _hold(self, command: Pause | Unpause, reply: Reply) -> None:
+        """Let none of the queue begin, or let it; loops that run are told one by one."""
+        paused = self._desk.state.paused is not None
+        reason = ""
+        if paused is isinstance(command, Pause):
+            reason = "the fleet is paused already" if paused else "the fleet is not paused"
+        first = self._given("", command, reason)
+        reply(Refused(reason) if reason else Accepted(first))
+
+    def loop_began(self, name: str) -> None:
+        """One that was on its way when all were asked to pause does so, too."""
+        paused, loop = self._desk.state.paused, self._desk.state.loops.get(name)
+        if paused is not None and loop is not None:
+            self.tell(loop, Pause(by=paused.by))
+
+    def _given(self, loop: str, command: Command, refused: str) -> int:
+        if isinstance(command, Present):  # no news
+            return self._desk.state.seq
+        return self._desk.record(
+            told.CommandGiven(loop=loop, name=command.name, by=command.by, refused=refused)
+        )
+
+
+def _reached(asked: told.StopAsked, command: Command) -> bool:
+    """Whether the fleet does as much already."""
+    if isinstance(command, Abort):
+        return asked.abort
+    return asked.now or not (isinstance(command, Stop) and command.mode == "now")

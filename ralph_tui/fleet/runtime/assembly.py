@@ -1,0 +1,271 @@
+"""Assembles a fleet: lock, folder, journal, dispatcher, engine, command socket."""
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from uuid import uuid4
+
+from ralph_tui import __version__
+from ralph_tui.adapters.clones.places import usual_base
+from ralph_tui.adapters.clones.receiving import BELOW
+from ralph_tui.adapters.clones.sources import source_of
+from ralph_tui.adapters.processes.sweep import no_orphans
+from ralph_tui.adapters.records.journal import Journal, cut
+from ralph_tui.adapters.records.lock import Lock
+from ralph_tui.adapters.remote.server import hearing_fleet, serving
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.errors import UsageError
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.dispatch.address import KEY_HOLDERS, Address
+from ralph_tui.fleet.host.worker_host import WorkerHost
+from ralph_tui.fleet.plan import HERE, Plan
+from ralph_tui.fleet.ports import Dispatcher, LoopHost, Observe, Source
+from ralph_tui.fleet.records.folders import (
+    FleetFolder,
+    create_fleet,
+    remove_unbegun,
+    take_lock,
+)
+from ralph_tui.fleet.records.mirror import Mirror
+from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.runtime.base_check import check_base
+from ralph_tui.fleet.runtime.beginning import (
+    check_agents,
+    check_trees,
+    folder_of,
+    goes_on_when_resumed,
+    remarks,
+    what_goes_on,
+)
+from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
+from ralph_tui.fleet.runtime.results import CollectedWork
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.runtime.clock import SystemClock
+
+BASES = "refs/ralph/fleets/"
+"""Refs that keep the commits that fleets began with, as long as one can go on."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How hosts take part."""
+
+    reach: told.Reach = field(default_factory=told.Reach)
+    """Where it goes on with a fleet, what is empty is as it was."""
+    agents: int | None = None
+    """Loops at once on this machine; None: as planned."""
+    unattended: bool = True
+    """Started as plain lines: nobody is asked."""
+
+
+@dataclass(frozen=True)
+class AssembledFleet:
+    """A fleet that is ready to begin."""
+
+    engine: FleetEngine
+    folder: FleetFolder
+    dispatcher: Dispatcher
+    opening: Sequence[told.FleetEvent] = field(default=())
+
+    def begin(self) -> None:
+        """Start its threads; raises ``RalphError`` where hosts cannot join."""
+        self.engine.begin(*self.opening)
+
+
+@contextmanager
+def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[AssembledFleet]:
+    """A fleet in the repository around `folder`, its lock held until the block is left.
+
+    Raises ``UsageError``, ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
+    """
+    repository = open_repository(folder)
+    source = source_of(repository, plan.base)
+    commit = source.commit
+    _check(repository, plan, connection)
+    fleet_id = str(uuid4())
+    with ExitStack() as held:
+        lock = held.enter_context(_locked(repository, fleet_id))
+        if plan.agents if connection.agents is None else connection.agents:
+            check_base(repository, source, plan, _trees(connection))
+        records = create_fleet(repository.root)
+        held.callback(remove_unbegun, records)
+        start = told.FleetStarted(
+            program_version=__version__,
+            fleet_id=fleet_id,
+            name=records.name,
+            root=str(repository.root),
+            commit=commit,
+            plan=plan,
+            reach=connection.reach,
+            unattended=connection.unattended,
+            pid=os.getpid(),
+            host=socket.gethostname(),
+        )
+        opening = [start, *remarks(repository, plan, commit)]
+        yield _assembled(
+            _Parts(repository, records, lock, start, source, FleetState(), opening),
+            connection,
+            held,
+        )
+
+
+@contextmanager
+def resumed_fleet(
+    records: FleetFolder, connection: Connection, by: str
+) -> Iterator[AssembledFleet]:
+    """A fleet whose process is gone, or which was stopped, ready to go on; errors as before."""
+    with ExitStack() as held:
+        recording = read_fleet(records.journal)
+        start = recording.events[0]
+        assert isinstance(start, told.FleetStarted)
+        repository = open_repository(folder_of(start.root))
+        lock = held.enter_context(_locked(repository, start.fleet_id))
+        recording = read_fleet(records.journal)  # nobody writes it from now on
+        state = recording.state()
+        if reason := why_over(state):
+            raise UsageError(
+                f"{records.name} is over: {reason}; start another one with 'ralph-tui fleet run'"
+            )
+        source = source_of(repository, start.commit)
+        said = {name: value for name, value in connection.reach if value}
+        connection = replace(connection, reach=state.reach.model_copy(update=said))
+        _check(repository, start.plan, connection)
+        cut(recording.journal)
+        resumed = told.FleetResumed(
+            by=by,
+            reach=connection.reach,
+            unattended=connection.unattended,
+            pid=os.getpid(),
+            host=socket.gethostname(),
+        )
+        yield _assembled(
+            _Parts(
+                repository, records, lock, start, source, state, [resumed, *what_goes_on(state)]
+            ),
+            connection,
+            held,
+        )
+
+
+def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
+    """What every loop would fail for, said once; raises ``UsageError``."""
+    way = f"refs/heads/{BELOW.rstrip('/')}"
+    if not repository.git("show-ref", "--verify", "--quiet", way, accept=None).status:
+        raise UsageError(
+            f"a branch is called {BELOW.rstrip('/')}, where branches of fleets go below: rename it "
+            "with git branch -m"
+        )
+    agents = plan.agents if connection.agents is None else connection.agents
+    if agents:
+        check_trees(repository.root, _trees(connection))
+    if not connection.reach.listen:  # else others may have the agent that this machine has not
+        check_agents(repository.root, plan)
+
+
+def why_over(state: FleetState) -> str:
+    """Why nobody can go on with a fleet; empty where something is left to be done."""
+    if state.finished is None:
+        return ""
+    if state.stopping is not None and state.stopping.abort:
+        return "it was given up"
+    left = any(goes_on_when_resumed(loop) for loop in state.loops.values())
+    return "" if left else "all its loops have ended"
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What a fleet is assembled from, new or resumed."""
+
+    repository: Repository
+    records: FleetFolder
+    lock: Lock
+    start: told.FleetStarted
+    source: Source
+    state: FleetState
+    opening: Sequence[told.FleetEvent]
+
+
+def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> AssembledFleet:
+    start, records = parts.start, parts.records
+    clock = SystemClock(parts.state.at if parts.state.seq else None)
+
+    @cache
+    def mirror(loop: str, attempt: int) -> Mirror:
+        return Mirror(records.mirror(loop, attempt))
+
+    dispatcher = _make_dispatcher(start, records, connection)
+    trees = _trees(connection)
+    held.callback(_remove_empty, trees / start.fleet_id)
+    results = CollectedWork(parts.repository, start, trees)
+    _ = results.copied  # what is wrong with them is said before anything begins
+    outside = Outside(dispatcher, parts.source, mirror, results, parts.lock.keep_name)
+    state = parts.state
+    journal = Journal(records.journal, clock, seq=state.seq, last_at=state.at)
+    engine = FleetEngine(journal, clock, outside, state)
+    if connection.reach.listen:
+        engine.warn(KEY_HOLDERS)
+    hearing = hearing_fleet(engine.request, engine.warn)
+    address = held.enter_context(serving(hearing, start.fleet_id))
+    parts.lock.rename(records.name, str(address or ""))
+    _keep_base(parts.repository, start)
+    held.callback(_let_base_go, parts.repository, start, engine)
+    return AssembledFleet(engine, records, dispatcher, parts.opening)
+
+
+def _make_dispatcher(
+    start: told.FleetStarted, records: FleetFolder, connection: Connection
+) -> Dispatcher:
+    """Loads the engine that carries orders: only the process of a fleet does."""
+    from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher  # noqa: PLC0415
+
+    agents = start.plan.agents if connection.agents is None else connection.agents
+    reach, trees = connection.reach, _trees(connection)
+
+    def make_host(observe: Observe) -> LoopHost:
+        return WorkerHost(HERE, agents, trees, observe)
+
+    return DaskDispatcher(
+        records.log,
+        start.fleet_id,
+        f"{start.name} of {Path(start.root).name}",
+        make_host if agents else None,
+        slots=agents,
+        listen=Address.parse(reach.listen) if reach.listen else None,
+        keys=Path(reach.tls) if reach.tls else None,
+    )
+
+
+def _keep_base(repository: Repository, start: told.FleetStarted) -> None:
+    """Its owner may take the commit out of every branch, and let git clean up."""
+    repository.git("update-ref", f"{BASES}{start.fleet_id}", start.commit)
+
+
+def _let_base_go(repository: Repository, start: told.FleetStarted, engine: FleetEngine) -> None:
+    if not engine.state.seq or why_over(engine.state):
+        repository.git("update-ref", "-d", f"{BASES}{start.fleet_id}", accept=None)
+
+
+def _trees(connection: Connection) -> Path:
+    """Where the trees of this process's own loops lie."""
+    return Path(connection.reach.trees) if connection.reach.trees else usual_base()
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # a tree is left, or there never was one
+        folder.rmdir()
+
+
+@contextmanager
+def _locked(repository: Repository, fleet_id: str) -> Iterator[Lock]:
+    since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
+    lock = take_lock(repository.root, fleet_id, since)
+    try:
+        with no_orphans():
+            yield lock
+    finally:
+        lock.release()

@@ -1,0 +1,296 @@
+"""The thread of a fleet: observations and commands in, its journal, orders out.
+
+Journal first, as in a run: an event is on disk before it is folded, shown or carried out. What is
+decided next is a pure function of the state, asked again when that has changed: see `Rounds`.
+"""
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+
+from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.adapters.remote.requests import Request
+from ralph_tui.errors import JournalError, RalphError, out_of_means
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.decisions import Finish, decide
+from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Order, Source, Told
+from ralph_tui.fleet.runtime.asking import HOST_GONE, OVER, Asking
+from ralph_tui.fleet.runtime.carrying_out import CarryingOut
+from ralph_tui.fleet.runtime.desk import Mirrors, Results, Work
+from ralph_tui.fleet.runtime.observing import Observing
+from ralph_tui.fleet.runtime.rounds import Rounds
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Clock
+from ralph_tui.runtime.inbox import Inbox
+from ralph_tui.text.sanitize import clip, one_line
+
+MOST_TAKEN = 1000
+"""So much is taken in before it is asked what is next, also where more comes all the time."""
+MOST_ROUNDS = 10_000
+"""So often in a row nothing but a bug decides again."""
+Subscriber = Callable[[told.FleetEvent], None]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A request, and who waits for its answer."""
+
+    request: Request
+    reply: Callable[[Accepted | Refused], None]
+
+
+@dataclass
+class _Done:
+    """Work that has ended."""
+
+    name: str
+    events: Sequence[told.FleetEvent] = ()
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class _Warning:
+    text: str
+
+
+@dataclass(frozen=True)
+class Outside:
+    """All that a fleet's engine uses."""
+
+    dispatcher: Dispatcher
+    source: Source
+    mirrors: Mirrors
+    results: Results
+    keep_lock: Callable[[], None] = field(default=lambda: None)
+    """Gives the lock its name back; called about once a second."""
+
+
+class FleetEngine:
+    """Runs a fleet to its end in a thread of its own."""
+
+    def __init__(
+        self, journal: Journal, clock: Clock, outside: Outside, state: FleetState | None = None
+    ) -> None:
+        """`state` is the fold of what the journal holds already."""
+        self.clock = clock
+        self.journal = journal
+        self.state = state or FleetState()
+        self.error: RalphError | None = None
+        """Why the fleet could not be recorded to its end; one sentence for the user."""
+        self._outside = outside
+        self._inbox = Inbox()
+        self._rounds = Rounds(clock.monotonic)
+        self._subscribers: list[Subscriber] = []
+        self._works: SimpleQueue[tuple[str, Work] | None] = SimpleQueue()
+        self._working: list[str] = []
+        """Names of work that has not ended."""
+        self._closing = threading.Lock()
+        self._closed = self._stopped = False
+        self._observing = Observing(self, outside.mirrors, outside.results)
+        self._asking = Asking(self, self._observing.aborted)
+        self._carrying_out = CarryingOut(
+            self, outside.source, outside.mirrors, outside.results, self._asking.tell
+        )
+        self._thread = threading.Thread(target=self._drive, name="ralph-fleet", daemon=True)
+        self._worker = threading.Thread(target=self._do_work, name="ralph-fleet-git", daemon=True)
+        self._opening: Sequence[told.FleetEvent] = ()
+
+    # -- for others, from any thread -----------------------------------------------------------
+
+    def subscribe(self, receive: Subscriber) -> None:
+        """`receive` is called in the engine's thread for each recorded event; it must be quick."""
+        self._subscribers.append(receive)
+
+    def begin(self, *opening: told.FleetEvent) -> None:
+        """Record these, and go on until the fleet is over.
+
+        Raises ``RalphError`` where hosts cannot join: then nothing is recorded.
+        """
+        self._outside.dispatcher.start(self.observe)
+        self._opening = opening
+        self._worker.start()
+        self._thread.start()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the end; whether it has come."""
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def observe(self, one: Observation) -> None:
+        """What a host has said."""
+        self._inbox.put(one)
+
+    def warn(self, text: str) -> None:
+        """Record a sentence of something that belongs to the fleet's process."""
+        self._inbox.put(_Warning(text))
+
+    def request(self, request: Request, reply: Callable[[Accepted | Refused], None]) -> None:
+        """`reply` is called once, from another thread, also when the fleet is over."""
+        with self._closing:
+            if not self._closed:
+                self._inbox.put(_Asked(request, reply))
+                return
+        reply(Refused(OVER))
+
+    # -- for its parts (`Desk`) ----------------------------------------------------------------
+
+    def record(self, event: told.FleetEvent) -> int:
+        """See `Desk`."""
+        stamped = self._put(event)
+        self._rounds.change()
+        self._carrying_out.follow(stamped)
+        if isinstance(stamped, told.LoopBegan):
+            self._asking.loop_began(stamped.loop)
+        if isinstance(stamped, told.LoopEnded):
+            self._asking.loop_over(stamped.loop)
+        return stamped.seq
+
+    def _put(self, event: told.FleetEvent) -> told.FleetEvent:
+        """On disk, folded, told to who looks on; nothing follows from it."""
+        stamped = self.journal.append(event)
+        self.state.apply(stamped)
+        for receive in self._subscribers:
+            receive(stamped)
+        return stamped
+
+    def order(self, host: str, order: Order) -> None:
+        """See `Desk`."""
+        self._outside.dispatcher.send(host, order)
+
+    def work(self, name: str, work: Work, *, once: bool = False) -> None:
+        """See `Desk`."""
+        if once and name in self._working[1:]:  # the first one may have begun
+            return
+        self._working.append(name)
+        self._works.put((name, work))
+
+    # -- the threads ---------------------------------------------------------------------------
+
+    def _do_work(self) -> None:
+        while (begun := self._works.get()) is not None:
+            name, work = begun
+            done = _Done(name)
+            try:
+                done.events = list(work())
+            except BaseException as error:  # noqa: BLE001  told in the engine's thread
+                done.error = error
+            self._inbox.put(done)
+
+    def _drive(self) -> None:
+        try:
+            self._run()
+        except JournalError as error:
+            self.error = error
+        except Exception as bug:  # noqa: BLE001  the one boundary: a bug must not leave loops alone
+            self._last_words(bug)
+        finally:
+            self._close()
+
+    def _run(self) -> None:
+        for event in self._opening:
+            self.record(event)
+        while self.state.finished is None:
+            if self.journal.tick():
+                self._outside.keep_lock()
+            # Hosts speak first: what they hold decides what is lost.
+            item, taken = self._inbox.get(self._rounds.due_in()), 0
+            while item is not None:
+                self._take(item)
+                taken += 1
+                item = self._inbox.get(0) if taken < MOST_TAKEN else None
+            if not self._rounds.due_in():
+                self._rounds.end(self._decide())
+
+    def _decide(self) -> float:
+        """Until nothing is left; the seconds of CPU that it took to see that."""
+        for _ in range(MOST_ROUNDS):
+            began = time.thread_time()
+            decisions = decide(self.state, self.clock.now())
+            took = time.thread_time() - began
+            if not decisions:
+                return took
+            for decision in decisions:
+                if not isinstance(decision, Finish):
+                    self._carrying_out.carry_out(decision)
+                elif self._working:  # what it gives back comes before the end
+                    return took
+                else:
+                    self._finish(decision)
+                    return took
+        raise RuntimeError("the fleet's decisions go round in a circle")
+
+    def _finish(self, decision: Finish) -> None:
+        self._outside.dispatcher.stop()
+        self._stopped = True
+        spent = self.state.spent_usd or None
+        self.record(
+            told.FleetFinished(outcome=decision.outcome, reason=decision.reason, spent_usd=spent)
+        )
+
+    def _take(self, item: object) -> None:
+        match item:
+            case _Asked():
+                self._asking.take(item.request, item.reply)
+            case _Done():
+                self._done(item)
+            case _Warning():
+                self.record(told.FleetNoticed(text=item.text, level="warn"))
+            case Told():
+                self._asking.told(item)
+            case _:
+                self._observing.take(item)  # type: ignore[arg-type]
+                if isinstance(item, Gone):
+                    self._asking.refuse_open(HOST_GONE, host=item.host)
+
+    def _done(self, done: _Done) -> None:
+        self._working.remove(done.name)
+        self._rounds.change()  # the end may have waited for it
+        if isinstance(done.error, RalphError | OSError):
+            text = f"{done.name}: {clip(one_line(str(done.error)), 500)}"
+            self.record(told.FleetNoticed(text=text, level="warn"))
+        elif done.error is not None:
+            raise done.error
+        for event in done.events:
+            self.record(event)
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def _last_words(self, bug: Exception) -> None:
+        sentence = out_of_means(bug)
+        reason = sentence or f"a bug ended the fleet: {type(bug).__name__}: {bug}"
+        reason = f"{clip(one_line(reason), 500)}; 'ralph-tui fleet resume' goes on"
+        with suppress(JournalError):
+            if not sentence:
+                trace = "".join(traceback.format_exception(bug))
+                self._put(told.FleetNoticed(text=trace, level="warn"))
+            spent = self.state.spent_usd
+            self._put(told.FleetFinished(outcome="failed", reason=reason, spent_usd=spent or None))
+
+    def _close(self) -> None:
+        self._inbox.close()
+        with self._closing:
+            self._closed = True
+        self._asking_over()
+        self._works.put(None)
+        self._outside.results.cancel()
+        if not self._stopped:
+            self._outside.dispatcher.stop()
+        if self._worker.ident is not None:
+            self._worker.join()
+        try:
+            self.journal.close()
+        except (JournalError, OSError) as error:
+            self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
+
+    def _asking_over(self) -> None:
+        """Everybody who waits for an answer gets one."""
+        while (item := self._inbox.get(0)) is not None:
+            if isinstance(item, _Asked):
+                item.reply(Refused(OVER))
+        for reply in self._asking.waiting():
+            reply(Refused(OVER))

@@ -1,0 +1,260 @@
+"""What the observations of hosts mean: the events they cause, and the orders that answer them.
+
+Rule: a host may say anything. What it says of a loop counts only for the attempt that the fleet
+has placed; any other attempt is ended, its work kept as a branch beside, and then removed.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events.run import Outcome
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet import ports as seen
+from ralph_tui.fleet.lost_hosts import has_tree, margin_s
+from ralph_tui.fleet.records.mirror import GapError
+from ralph_tui.fleet.runtime.carrying_out import ended
+from ralph_tui.fleet.runtime.desk import Desk, Mirrors, Results
+from ralph_tui.fleet.runtime.progress import differs, progress_of, without_room
+from ralph_tui.fleet.state import LoopState
+from ralph_tui.text.sanitize import clip, one_line
+
+
+class Observing:
+    """Takes observations in; called in the engine's thread."""
+
+    def __init__(self, desk: Desk, mirrors: Mirrors, results: Results) -> None:
+        """`mirrors` gives the record of a loop's attempt."""
+        self._desk = desk
+        self._mirrors = mirrors
+        self._results = results
+        self._unreadable: set[tuple[str, int]] = set()
+        """Attempts of whose record a line could not be read."""
+        self._overtaken: dict[tuple[str, int], str] = {}
+        """Attempts whose place another one has taken, and the hosts that hold them."""
+        self.aborted: set[str] = set()
+        """Loops that were given up while their tree was made: no run could be told."""
+
+    def take(self, one: seen.Observation) -> None:
+        """One observation."""
+        match one:
+            case seen.Joined():
+                self._joined(one)
+            case seen.Leaving():
+                self._desk.record(told.HostLeaving(host=one.host, reason=one.reason))
+            case seen.Gone():
+                self._gone(one)
+            case seen.Refused():
+                self._desk.record(told.HostRefused(host=one.host, reason=one.reason))
+            case seen.NeedsBase():
+                self._needs_base(one)
+            case seen.Noted():
+                self._noted(one)
+            case seen.Told():
+                pass  # `Asking` takes it
+            case _:
+                self._of_loop(one)
+
+    # -- hosts ---------------------------------------------------------------------------------
+
+    def _joined(self, one: seen.Joined) -> None:
+        desk, known = self._desk, self._desk.state.hosts.get(one.host)
+        if known is None or not known.here or known.slots != one.slots:
+            desk.record(
+                told.HostJoined(
+                    host=one.host,
+                    slots=one.slots,
+                    machine=one.machine,
+                    home=one.home,
+                    version=one.version,
+                )
+            )
+        held = {(each.loop, each.attempt) for each in one.holds}
+        for each in one.holds:
+            self._held(one.host, each)
+        for loop in list(desk.state.loops.values()):
+            if not loop.placed or (loop.spec.id, loop.attempt) in held:
+                continue
+            if has_tree(loop, one.host, one.home):
+                self._missing(loop, one.host)
+            elif loop.host == one.host and loop.status != "lost":
+                # Another one took the name: where the loop ran it may go on until its lease ends.
+                desk.record(told.LoopLost(loop=loop.spec.id, until=self._lease_over()))
+
+    def _lease_over(self) -> datetime:
+        lease = self._desk.state.plan.lease_s
+        return self._desk.clock.now() + timedelta(seconds=lease + margin_s(lease))
+
+    def _held(self, host: str, held: seen.Held) -> None:
+        desk, loop = self._desk, self._desk.state.loops.get(held.loop)
+        if loop is None or loop.attempt != held.attempt or loop.status == "skipped":
+            self._unwanted(host, held)
+        elif loop.status == "queued" and loop.attempt == loop.unbegun and not held.alive:
+            desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
+        elif loop.status != "ended":
+            seq = self._mirrors(held.loop, held.attempt).seq
+            if loop.status in ("lost", "queued") or loop.host != host:
+                desk.record(told.LoopAdopted(loop=held.loop, host=host, known=seq))
+            desk.order(host, seen.Adopt(loop=held.loop, attempt=held.attempt, seen=seq))
+        elif held.alive:
+            desk.order(host, seen.End(loop=held.loop))
+        elif loop.commit and loop.tree_is_done:
+            desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
+
+    def _unwanted(self, host: str, held: seen.Held) -> None:
+        """It is not known, or another attempt has taken its place."""
+        desk, which = self._desk, {"loop": held.loop, "attempt": held.attempt}
+        if held.alive:
+            desk.order(host, seen.End(**which))
+        loop = desk.state.loops.get(held.loop)
+        if loop is None or held.attempt >= loop.attempt:
+            desk.order(host, seen.Remove(**which))
+            return
+        self._overtaken[held.loop, held.attempt] = host
+        if not held.alive:  # else when it has ended
+            desk.order(host, seen.Collect(**which))
+
+    def _missing(self, loop: LoopState, host: str) -> None:
+        """Its host is there, or its machine, and holds it no more."""
+        gone = "the process that it ran under was gone"
+        if loop.run_id:
+            self._desk.record(ended(loop, "interrupted", gone))
+        else:
+            self._desk.record(told.LoopRequeued(loop=loop.spec.id, reason=gone))
+
+    def _gone(self, one: seen.Gone) -> None:
+        self._desk.record(told.HostLost(host=one.host, reason=one.reason, left=one.left))
+
+    def _needs_base(self, one: seen.NeedsBase) -> None:
+        started = self._desk.state.started
+        if started is None or one.commit != started.commit:
+            return
+        host, commit, desk = one.host, one.commit, self._desk
+
+        def bundle() -> list[told.FleetEvent]:
+            # An order may be handed over from any thread; it is no event.
+            desk.order(host, seen.Base(commit=commit, bundle=self._results.bundle_base(commit)))
+            return []
+
+        desk.work("base", bundle)
+
+    def _noted(self, one: seen.Noted) -> None:
+        where = f"{one.host}: " if one.host else ""
+        self._desk.record(
+            told.FleetNoticed(text=f"{where}{one.text}", level=one.level, loop=one.loop)
+        )
+
+    # -- loops ---------------------------------------------------------------------------------
+
+    def _of_loop(self, one: Any) -> None:
+        loop = self._desk.state.loops.get(one.loop)
+        if loop is None or loop.attempt != one.attempt:
+            if host := self._overtaken.get((one.loop, one.attempt)):
+                self._of_overtaken(host, one)
+            return
+        if isinstance(one, seen.Collected | seen.NotCollected):
+            self._collected(loop, one)
+        elif isinstance(one, seen.Recorded):
+            self._recorded(loop, one)
+        elif loop.placed:
+            self._lives(loop, one)
+
+    def _of_overtaken(self, host: str, one: Any) -> None:
+        """What it has made is kept before its tree goes."""
+        desk, which = self._desk, {"loop": one.loop, "attempt": one.attempt}
+        match one:
+            case seen.Over():
+                desk.order(host, seen.Collect(**which))
+            case seen.NotCollected():
+                del self._overtaken[one.loop, one.attempt]
+                if one.never_began:
+                    desk.order(host, seen.Remove(**which))
+                    if one.attempt in desk.state.loops[one.loop].left:
+                        desk.record(told.AttemptKept(**which, host=host))
+                    return
+                what = f"what attempt {one.attempt} of loop {one.loop} had made stays on {host}"
+                text = f"{what}: {one.reason}"
+                desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+            case seen.Collected():
+                del self._overtaken[one.loop, one.attempt]
+
+                def keep() -> list[told.FleetEvent]:
+                    event = self._results.keep(one, host)
+                    # An order may be handed over from any thread.
+                    desk.order(host, seen.Remove(**which))
+                    return [event]
+
+                desk.work(f"keep {one.loop}", keep)
+
+    def _lives(self, loop: LoopState, one: Any) -> None:
+        desk = self._desk
+        match one:
+            case seen.Stage() if loop.status == "placing":
+                desk.record(told.LoopStage(loop=one.loop, stage=one.stage))
+            case seen.Began() if loop.run_id != one.run_id or loop.status == "placing":
+                host = desk.state.hosts.get(loop.host)
+                desk.record(
+                    told.LoopBegan(
+                        loop=one.loop,
+                        run_id=one.run_id,
+                        run=one.run,
+                        folder=one.folder,
+                        machine=host.machine if host else "",
+                        ports=one.ports,
+                    )
+                )
+            case seen.Stands():
+                self._stands(loop, one)
+            case seen.Over():
+                self._over(loop, one)
+
+    def _recorded(self, loop: LoopState, one: seen.Recorded) -> None:
+        key = (one.loop, one.attempt)
+        mirror = self._mirrors(*key)
+        try:
+            mirror.append(one.seq, one.lines)
+        except GapError:
+            order = seen.Adopt(loop=one.loop, attempt=one.attempt, seen=mirror.seq)
+            self._desk.order(loop.host, order)
+        except (ValueError, WorkspaceError) as error:
+            if key not in self._unreadable:
+                self._unreadable.add(key)
+                what = clip(one_line(str(error)), 200)
+                text = f"the record of loop {one.loop} breaks off behind event {mirror.seq}: {what}"
+                self._desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+        else:
+            told_of = filter(None, (without_room(loop, line) for line in one.lines))
+            for waits in told_of if loop.placed else ():
+                self._desk.record(waits)
+
+    def _stands(self, loop: LoopState, one: seen.Stands) -> None:
+        try:
+            status = self._mirrors(one.loop, one.attempt).put_status(one.status)
+        except ValueError:
+            return
+        except WorkspaceError:  # a projection: the next one, or the record, brings it back
+            status = one.status
+        progress = progress_of(one.loop, status)
+        if progress is None or not differs(progress, loop):
+            return
+        asks_anew = bool(progress.question) and progress.question_id != loop.question_id
+        self._desk.record(progress)
+        if asks_anew:
+            asked = clip(one_line(progress.question), 300)
+            text = f"loop {one.loop} asks: {asked} (ralph-tui fleet decide {one.loop})"
+            self._desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+
+    def _over(self, loop: LoopState, one: seen.Over) -> None:
+        outcome: Outcome = one.outcome
+        if one.loop in self.aborted and (outcome == "interrupted" or one.never_began):
+            outcome = "aborted"
+        self._desk.record(ended(loop, outcome, one.reason, one))
+
+    def _collected(self, loop: LoopState, one: seen.Collected | seen.NotCollected) -> None:
+        if loop.status != "ended" or loop.commit:
+            return
+        if isinstance(one, seen.NotCollected):
+            self._desk.record(told.CollectionFailed(loop=one.loop, reason=one.reason))
+            return
+        run_id, earlier = loop.run_id, loop.earlier
+        self._desk.work(f"collect {one.loop}", lambda: self._results.receive(one, run_id, earlier))

@@ -1,0 +1,163 @@
+"""What loops have made, in the user's repository: branches, their conflicts, the check of a winner.
+
+All of it blocks; the engine has a thread for it. What git or the disk refuses becomes an event.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+
+from ralph_tui.adapters.clones.checking import Check, FreshCheck
+from ralph_tui.adapters.clones.conflicts import ConflictTable
+from ralph_tui.adapters.clones.filling import read_copied
+from ralph_tui.adapters.clones.places import TreeFolder
+from ralph_tui.adapters.clones.receiving import receive
+from ralph_tui.adapters.clones.sources import base_bundle
+from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.errors import RalphError
+from ralph_tui.fleet.events import (
+    AttemptKept,
+    CollectionFailed,
+    ConflictsFound,
+    FleetEvent,
+    FleetStarted,
+    ResultCollected,
+    WinnerVerified,
+)
+from ralph_tui.fleet.host.command_line import fleet_environment
+from ralph_tui.fleet.host.port_blocks import take_block
+from ralph_tui.fleet.ports import Collected
+from ralph_tui.fleet.state import LoopState
+from ralph_tui.ports.clones import Earlier
+
+NO_COMMAND = "a person has judged it: there is no command that could be run once more"
+
+
+class CollectedWork:
+    """The work of one fleet's loops."""
+
+    def __init__(self, repository: Repository, start: FleetStarted, trees: Path) -> None:
+        """`trees`: where the clone of a check is made."""
+        self._repository = repository
+        self._start = start
+        self._trees = trees
+        self._check: FreshCheck | None = None
+        self._conflicts = ConflictTable(repository)
+
+    @cached_property
+    def copied(self) -> dict[str, str]:
+        """The files that every tree gets, as they were when they were asked for first.
+
+        Raises ``UsageError``.
+        """
+        return read_copied(self._repository.root, self._start.plan.copied)
+
+    def receive(
+        self, collected: Collected, run_id: str, earlier: Earlier | None
+    ) -> Sequence[FleetEvent]:
+        """Make a branch of what a host has sent; ``CollectionFailed`` where that cannot be.
+
+        `earlier` is what was collected of the loop before: its branch goes on.
+        """
+        loop = collected.loop
+        try:
+            made = receive(self._repository, collected, self._start.commit, run_id, earlier)
+        except RalphError as error:
+            return [CollectionFailed(loop=loop, reason=str(error))]
+        result = ResultCollected(
+            loop=loop,
+            branch=made.branch,
+            commit=made.commit,
+            files=made.files,
+            changed_lines=made.changed_lines,
+        )
+        if not made.kept or earlier is None:
+            return [result]
+        before = {"attempt": earlier.attempt, "host": earlier.host, "branch": made.kept}
+        return [AttemptKept.model_validate({"loop": loop, **before}), result]
+
+    def keep(self, collected: Collected, host: str) -> AttemptKept:
+        """Make a branch of an attempt whose place another one has taken, named after both.
+
+        Raises ``RalphError``: then its tree must stay.
+        """
+        number = collected.attempt
+        beside = collected.model_copy(update={"branch": f"{collected.branch}-attempt-{number}"})
+        made = receive(self._repository, beside, self._start.commit, "")
+        return AttemptKept(
+            loop=collected.loop,
+            attempt=number,
+            host=host,
+            branch=made.branch,
+            files=made.files,
+        )
+
+    def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
+        """With what each branch cannot be merged, one event each. Raises ``RalphError``.
+
+        Of several tries only one will be merged: they are not held against each other. The base as
+        it is now counts, too: its owner may have worked on.
+        """
+        base = self._start.plan.base
+        named = ("rev-parse", "--quiet", "--verify", "--end-of-options", f"{base}^{{commit}}")
+        now = self._repository.git(*named, accept=None).line
+        moved_on = {base: now} if now and now != self._start.commit else {}
+        found = []
+        for loop in loops:
+            rest = {one.branch: one.commit for one in loops if _both(loop, one)}
+            told = self._conflicts.of(loop.commit, rest | moved_on)
+            found.append(
+                ConflictsFound(branch=loop.branch, others=told.others, unknown=told.unknown)
+            )
+        return found
+
+    def verify(self, loop: LoopState) -> WinnerVerified:
+        """Run its completion command once more, in a fresh clone."""
+        name = loop.spec.id
+        if loop.spec.command is None:
+            return WinnerVerified(loop=name, passed=True, reason=NO_COMMAND)
+        try:
+            check = self._checked(loop, loop.spec.command)
+        except RalphError as error:
+            return WinnerVerified(loop=name, passed=False, reason=str(error))
+        finally:
+            self._check = None
+        return WinnerVerified(loop=name, passed=check.passed, reason=check.reason)
+
+    def _checked(self, loop: LoopState, command: str) -> Check:
+        """In a slot and a block of ports that no loop of this machine has."""
+        start, name = self._start, loop.spec.id
+        plan = start.plan
+        folder = TreeFolder.of(self._trees, start.fleet_id, f"check-{name}", 1)
+        with ExitStack() as held:
+            block = take_block(plan.ports)
+            if block is not None:
+                held.callback(block.release)
+            ports = None if block is None else block.range
+            named = (start.fleet_id, start.name, name, loop.attempt)
+            variables = fleet_environment(*named, plan.agents, ports)
+            self._check = FreshCheck(
+                folder,
+                self._repository.root,
+                command,
+                variables,
+                setup=plan.setup,
+                copied=self.copied,
+            )
+            return self._check.run(loop.commit)
+
+    def bundle_base(self, commit: str) -> bytes:
+        """What the commit stands on; raises ``RalphError``."""
+        return base_bundle(self._repository, commit)
+
+    def cancel(self) -> None:
+        """End a check that goes on; from any thread."""
+        if (check := self._check) is not None:
+            check.cancel()
+
+
+def _both(one: LoopState, other: LoopState) -> bool:
+    """Whether both may be merged."""
+    alike = bool(one.spec.tries_at) and one.spec.tries_at == other.spec.tries_at
+    return one is not other and not alike

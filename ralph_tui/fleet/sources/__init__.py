@@ -1,0 +1,1 @@
+"""Where the screens of a fleet get its state."""

@@ -1,0 +1,220 @@
+"""A loop of a fleet: its state comes from the mirror of its journal, commands go to the fleet.
+
+Rule: as of any `Source`, `poll` runs on the UI thread and stays short. A host may name any folder
+as a loop's tree: it is looked into only where it holds the record of the very run.
+"""
+
+import socket
+from datetime import datetime
+from pathlib import Path
+
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.commands import Command
+from ralph_tui.errors import RalphError
+from ralph_tui.events import Event
+from ralph_tui.fleet.ports.source import Asked
+from ralph_tui.fleet.sources.whole import Fleet
+from ralph_tui.fleet.state import LoopState
+from ralph_tui.fleet.wording import GONE, loop_sentence
+from ralph_tui.plain_files import reading
+from ralph_tui.ports.player import Player
+from ralph_tui.ports.source import Files, OnDisk, Source
+from ralph_tui.sources.following import Following, followed_run
+from ralph_tui.sources.outbox import Outbox
+from ralph_tui.sources.recorded import opened
+from ralph_tui.sources.run_record import INSIDE, RunRecord
+from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.state import RunState
+from ralph_tui.state.fleet_work import FleetWork
+from ralph_tui.text.foreign_json import parse_json
+
+LOOK_S = 1.0
+"""How often it is looked where the loop's tree is."""
+
+
+class LoopRecord(RunRecord):
+    """What is on disk of a loop's run; what its user takes away lies beside the mirror.
+
+    The tree goes when the loop's work is collected, and is no place to type commands in.
+    """
+
+    def __init__(self, fleet: Fleet, loop: str, journal: Path, mirror: Path) -> None:
+        """`journal`: in the loop's tree where that is here, else the mirror's."""
+        super().__init__(journal)
+        self.worktree = None
+        self._fleet, self._loop, self._beside = fleet, loop, mirror
+
+    @property
+    def fleet(self) -> FleetWork | None:
+        """See `OnDisk`; its work may be collected while it is looked at."""
+        loop, started = self._fleet.state.loops.get(self._loop), self._fleet.state.started
+        if loop is None or started is None:  # the fleet's journal is read anew
+            return None
+        branch = loop.branch if loop.commit else ""
+        return FleetWork(f"{started.name}/{self._loop}", started.commit, branch)
+
+    def _folder(self) -> tuple[Path, bool]:
+        return self._beside / INSIDE, True
+
+
+class FleetLoop:
+    """See `ports.source.Source`, which it implements."""
+
+    live = True
+    elsewhere = True
+    restores_ended = False
+    overtaken = ""
+    player: Player | None = None
+
+    def __init__(self, fleet: Fleet, loop: str) -> None:
+        """`loop`: its id, which is in the fleet's plan."""
+        self.loop = loop
+        self.name = fleet.name
+        self.lost: bool | str = False
+        self.folder: Path | None = None
+        self.files: Files | None = None
+        self.record: OnDisk | None = None
+        self._fleet = fleet
+        self._outbox: Outbox[Command] = Outbox(lambda wish: fleet.hand_over(Asked(loop, wish)))
+        self.refused = self._outbox.refused
+        self._attempt = 0
+        self._journal: Following[RunState, Event] | None = None
+        self._tree: Path | None = None
+        self._look_due = float("-inf")
+        self._said = self._told = ""
+
+    @property
+    def note(self) -> str:
+        """See `Source`; what a screen writes here stands before what the fleet says."""
+        return self._told or self._said
+
+    @note.setter
+    def note(self, text: str) -> None:
+        self._told = text
+
+    def start(self) -> None:
+        """See `Source`."""
+        self._outbox.start()
+
+    def poll(self, state: RunState, now: float) -> RunState:
+        """See `Source`; another attempt is another run."""
+        self._fleet.poll(now)
+        loop = self._fleet.state.loops.get(self.loop)
+        if loop is None:  # the fleet's journal is read anew
+            return state
+        if loop.attempt != self._attempt:
+            self._begin(loop)
+            state = RunState()
+        if self._journal is None:
+            self._stand(loop, state, "")
+            return state
+        state = self._journal.look(state)
+        if self._journal.whole:
+            self._stand(loop, state, self._journal.problem)
+        if now >= self._look_due:
+            self._look_due = now + LOOK_S
+            self._find(loop)
+        return state
+
+    def _begin(self, loop: LoopState) -> None:
+        """Follow the record of this attempt."""
+        self._close()
+        self._attempt, self._tree, self._look_due = loop.attempt, None, float("-inf")
+        self.record = None
+        if loop.attempt:
+            self._journal = followed_run(_mirror(self._fleet, loop).journal)
+
+    def _stand(self, loop: LoopState, state: RunState, problem: str) -> None:
+        """Say what the journal of the run does not tell."""
+        self.lost = _lost(loop, self._fleet) if state.run.live else False
+        said = "" if self.lost else _standing(loop, self._fleet, begun=bool(state.seq))
+        self._said = problem or said
+
+    def _find(self, loop: LoopState) -> None:
+        """Where its files are: in its tree, while that is on this machine; its record anyway."""
+        mirror = _mirror(self._fleet, loop)
+        run = tree_of(loop, mirror)
+        if self.record is None or (run.folder if run else None) != self._tree:
+            self._tree = self.folder = run.folder if run is not None else None
+            here = loop.commit or run is not None
+            self.files = RecordedFiles((run or mirror).folder) if here else None
+            self.record = LoopRecord(self._fleet, self.loop, (run or mirror).journal, mirror.folder)
+
+    def clock(self, state: RunState) -> datetime:
+        """See `Source`; nothing grows older once nobody is at it."""
+        return state.at if self.lost else self._fleet.clock()
+
+    def send(self, command: Command) -> None:
+        """See `Source`."""
+        self._outbox.put(command)
+
+    def stop(self) -> None:
+        """See `Source`."""
+        self._outbox.stop()
+        self._close()
+
+    def _close(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+
+def _standing(loop: LoopState, fleet: Fleet, *, begun: bool) -> str:
+    """How a loop stands that does not run, or of which nothing is heard; empty: its run tells."""
+    if loop.status in ("running", "placing", "ended") and begun:
+        return ""
+    return f"loop {loop.spec.id}: {loop_sentence(loop, fleet.state, fleet.clock())}"
+
+
+def _lost(loop: LoopState, fleet: Fleet) -> str:
+    """Why nothing more comes of a run that has recorded no end; empty: it goes on."""
+    if fleet.lost:
+        return GONE
+    if loop.over or (loop.status == "queued" and loop.attempt):
+        return loop_sentence(loop, fleet.state, fleet.clock())
+    return "" if fleet.state.finished is None else "its fleet is over"
+
+
+def tree_of(loop: LoopState, mirror: RecordedRun) -> RecordedRun | None:
+    """The record of its run in its tree; None where that is not on this machine any more."""
+    task, slash, attempt = loop.run.partition("/")
+    if loop.machine != socket.gethostname() or not slash or not loop.folder:
+        return None
+    folder = ralph_folder(Path(loop.folder)) / "tasks" / task / "attempts" / attempt
+    run = RecordedRun(folder / "events.jsonl")
+    ids = {_run_id(each.journal) for each in (run, mirror)}
+    return run if ids == {loop.run_id} and ".." not in folder.parts else None
+
+
+def _run_id(journal: Path) -> str | None:
+    try:
+        with reading(journal) as file:
+            first = parse_json(file.readline(1 << 20))
+        return str(first["run_id"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _mirror(fleet: Fleet, loop: LoopState) -> RecordedRun:
+    return RecordedRun(fleet.folder.mirror(loop.spec.id, loop.attempt) / "events.jsonl")
+
+
+def opened_loop(fleet: Fleet, loop: LoopState) -> Source:
+    """A loop as a screen is opened on it: a film where it is over, else as it goes on.
+
+    Raises ``RalphError`` where there is nothing to be seen of it, and never will be.
+    """
+    if fleet.live and not loop.over:
+        return FleetLoop(fleet, loop.spec.id)
+    if not loop.attempt or not (mirror := _mirror(fleet, loop)).journal.exists():
+        stands = loop_sentence(loop, fleet.state, fleet.clock())
+        raise RalphError(f"loop {loop.spec.id} has no record: {stands}")
+    replay = opened(mirror.journal)
+    run = tree_of(loop, mirror)
+    replay.record = LoopRecord(fleet, loop.spec.id, (run or mirror).journal, mirror.folder)
+    replay.why_lost = _lost(loop, fleet)
+    replay.folder = run.folder if run is not None else None
+    if run is not None:
+        replay.files = RecordedFiles(run.folder)
+    return replay

@@ -1,0 +1,224 @@
+"""The rows around the loops: how the fleet stands, the selected loop, the keys."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ralph_tui.fleet.plan import HERE, host_words
+from ralph_tui.fleet.state import HostState, LoopState
+from ralph_tui.fleet.tui import words
+from ralph_tui.fleet.tui.keys import KEYS, FleetKey, over, verb
+from ralph_tui.fleet.tui.view import FleetView
+from ralph_tui.fleet.wording import (
+    NAMED,
+    conflict_sentences,
+    cost_words,
+    fleet_sentence,
+    kept_sentence,
+    loop_sentence,
+    result_sentence,
+    spent_words,
+)
+from ralph_tui.keys import DEFAULTS, Keys
+from ralph_tui.text.format import count, day_and_clock, duration
+from ralph_tui.text.terms import LEVELS, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING, Term
+from ralph_tui.tui.draw.fitting import Field, fit, join
+from ralph_tui.tui.draw.key_row import fitted
+from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
+from ralph_tui.tui.draw.told_rows import AnswerRow
+from ralph_tui.tui.draw.words import since
+from ralph_tui.tui.list_keys import key_spans
+
+SEPARATOR = " · "
+TITLE = 12
+"""Cells that the fleet's title keeps, as far as it needs them."""
+KEPT = ("help", "leave", "decide", "open")
+"""Actions that the row of keys leaves out last."""
+SPARED = ("guide", "stop", "log", "abort", "pause")
+"""Those that it leaves out first."""
+WHOLE_FROM = 80
+"""Columns from which every key that it names has its word."""
+
+
+def head(view: FleetView, width: int) -> tuple[Line, Line]:
+    """The fleet's name, what it cost of what it may, its slots, its time."""
+    state = view.state
+    started = state.started
+    name = started.name if started is not None else "fleet"
+    title = flat(state.plan.name)
+    left: Line = [(name, "accent strong"), *([(f"  {title}", "text")] if title else [])]
+    here = [host for host in state.hosts.values() if host.takes]
+    slots, used = (
+        sum(host.slots for host in here),
+        sum(len([*state.running_on(h.name)]) for h in here),
+    )
+    spent, whole = cost_words(state), spent_words(state)
+    style = "warn" if state.budget_percent else "text"
+    end = state.finished.at if state.finished is not None else view.now
+    took = duration((end - started.at).total_seconds()) if started is not None else ""
+    slotted: list[Line] = [[]]
+    if view.live:
+        idle = sum(row.waits for row in view.rows)
+        told = f"{used} of {count(slots, 'slot')} used{f', {idle} only waiting' if idle else ''}"
+        brief = f"{used}/{slots} slots{f', {idle} waiting' if idle else ''}"
+        slotted = [[(told, "dim")], [(brief, "dim")], [(f"{used}/{slots}", "dim")], []]
+    fields = [
+        Field([[(count(len(view.rows), "loop"), "dim")], []], 0),
+        Field(slotted, 1),
+        Field([[(whole, style)], [(spent, style)], []], 3),
+        Field([[(took, "dim")], []], 2),
+    ]
+    shown = fit(fields, max(0, width - 4 - len(name) - min(TITLE, cells(left[1:]))))
+    return left, join(shown)
+
+
+def sentence(view: FleetView) -> Line:
+    """How it stands, by glyph, word and colour."""
+    state = view.state
+    said = fleet_sentence(state, view.now, lost=view.lost)
+    if view.note:
+        return [(f"{WARNING.glyph} ", "warn"), (flat(view.note), "text")]
+    term, style = _mark(view)
+    return [(f"{term.glyph} ", style), (flat(said, 600), style if style != "accent" else "text")]
+
+
+def _mark(view: FleetView) -> tuple[Term, str]:
+    state = view.state
+    if state.finished is not None:
+        outcome = state.finished.outcome
+        return OUTCOMES[outcome], "good" if outcome == "completed" else "warn"
+    if view.lost:
+        return LOOPS["lost"], "bad"
+    if view.asking is not None:
+        return NEEDS_YOU, "warn"
+    if state.held or state.stopping or any(host.missing for host in state.hosts.values()):
+        return WARNING, "warn"
+    return (PHASES["agent"], "accent") if state.started is not None else (PHASES["starting"], "dim")
+
+
+def hosts(view: FleetView) -> Line:
+    """Each with its slots; nothing where this machine is the only one."""
+    state = view.state
+    if not view.several_hosts or not view.live:
+        return []
+    line: Line = [("hosts", "dim")]
+    for host in state.hosts.values():
+        line += [("  ", ""), *_host(host, len([*state.running_on(host.name)]), view)]
+    return line
+
+
+def _host(host: HostState, used: int, view: FleetView) -> Line:
+    if host.here:
+        at_work = f"{flat(host.name)} {used}/{host.slots}"
+        if host.leaving:
+            return [(f"{LEVELS['log'].glyph} {at_work} leaves", "dim")]
+        return [(f"{LEVELS['log'].glyph} ", "accent"), (at_work, "text")]
+    if host.left:
+        return [(f"{LOOPS['skipped'].glyph} {flat(host.name)} left", "dim")]
+    lost = f" lost {since(host.since, view.now)} ago"
+    return [(f"{LOOPS['lost'].glyph} {flat(host.name)}", "bad"), (lost, "bad")]
+
+
+def detail(view: FleetView, width: int, most: int) -> list[tuple[Line, Line]]:
+    """The selected loop in at most so many rows, always as many: what it is to reach, where it
+    is, how it stands, what became of its work.
+    """
+    row = view.row
+    told: list[Line] = []
+    if row is not None:
+        room = max(8, width - 2)
+        told = [[(flat(row.loop.spec.objective, 2000), "text")], _facts(view)]
+        for text, style in _told(view):
+            told += [[(part, style)] for part in wrap(flat(text, 2000), room, 2)]
+    return [(told[index] if index < len(told) else [], []) for index in range(most)]
+
+
+def _facts(view: FleetView) -> Line:
+    row = view.row
+    assert row is not None
+    loop = row.loop
+    term, style = words.state_of(row)
+    left = words.left(row, view.now)
+    placed, placed_style = words.place(row)
+    attempt = f"attempt {loop.attempt}" if loop.attempt > 1 else ""
+    where = f"on {host_words(loop.host)}" if loop.host else ""
+    if loop.machine and loop.host not in (loop.machine, HERE):
+        where = f"{where} ({loop.machine})"
+    tries = f"try {row.number} of {row.tries}" if row.tries > 1 else ""
+    began = loop.began_at or loop.placed_at
+    ports = f"ports {loop.ports[0]}-{loop.ports[1]}" if loop.ports and not loop.over else ""
+    parts = [
+        f"loop {row.id}",
+        tries,
+        words.agent(row),
+        f"{attempt} {where}".strip(),
+        f"began {day_and_clock(began, view.now)}" if began else "",
+        f"issue {loop.spec.issue}" if loop.spec.issue else "",
+        f"account {loop.spec.account}" if loop.spec.account else "",
+        ports,
+    ]
+    line: Line = [(f"{term.label} {left}".strip(), style), ("  ", "")]
+    line += [(f"{placed}  ", placed_style)] if placed else []
+    return [*line, (flat(SEPARATOR.join(filter(None, parts))), "dim")]
+
+
+def _told(view: FleetView) -> Iterator[tuple[str, str]]:
+    """What is to be known of it first: what is in the way, how it stands, where its work is."""
+    row = view.row
+    assert row is not None
+    loop = row.loop
+    if conflicts := _conflicts(loop):
+        yield f"{WARNING.glyph} {conflicts}", "warn"
+    if loop.verified is False:
+        failed = "in a fresh clone its completion command failed"
+        yield f"{WARNING.glyph} {failed}: {loop.verified_why}".rstrip(": "), "warn"
+    if not loop.over or loop.reason:
+        said = loop_sentence(loop, view.state, view.now, lost=view.lost)
+        yield said, "warn" if row.asks else "text"
+    if result := result_sentence(loop, lost=view.lost):
+        yield result, "warn" if loop.not_collected else "text"
+    if kept := kept_sentence(loop):
+        yield kept, "dim"
+    chosen = view.state.chosen.get(loop.spec.tries_at) if loop.spec.tries_at else None
+    if chosen is not None and chosen.reason:
+        yield f"chosen: {chosen.loop or 'none'}, {chosen.reason}", "dim"
+
+
+def _conflicts(loop: LoopState) -> str:
+    """Of several no more than how many, and the first: the rows below tell where its work is."""
+    branches = list(loop.conflicts)
+    if len(branches) < 2:
+        return "; ".join(conflict_sentences(loop))
+    more = f" and {len(branches) - NAMED} more" if len(branches) > NAMED else ""
+    known = f"conflicts with {len(branches)} branches: {', '.join(branches[:NAMED])}{more}"
+    unknown = loop.conflicts_unknown
+    return f"{known}; others are not known: {unknown}" if unknown else known
+
+
+class KeysRow(AnswerRow):
+    """The last row: what the keys do now, or an answer to one."""
+
+    def __init__(
+        self, view: FleetView, monotonic: Callable[[], float], keys: Keys = DEFAULTS
+    ) -> None:
+        super().__init__("fleet-foot", monotonic)
+        self._view, self._keys = view, keys
+
+    def keys_line(self, width: int) -> Line:
+        """See `AnswerRow`."""
+
+        def draw(shown: Sequence[FleetKey], bare: int) -> Line:
+            return key_spans(shown, self._keys, bare, lambda key: verb(key, self._view))
+
+        able = self._able()
+        for action in SPARED if width >= WHOLE_FROM else ():
+            if cells(draw(able, 0)) > width:  # no word is cut: `?` and the palette have the others
+                able = [key for key in able if key.action != action]
+        return fitted(able, draw, width, lambda key: key.action in KEPT)
+
+    def _able(self) -> list[FleetKey]:
+        """The keys that can be used."""
+        living = not over(self._view)
+        return [
+            key
+            for key in KEYS
+            if key.footer == "always" or (key.footer and living and not key.refusal(self._view))
+        ]

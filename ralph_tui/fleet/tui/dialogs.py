@@ -1,0 +1,152 @@
+"""What is asked on the fleet's screen, and which command an answer becomes.
+
+Rule: the fleet is changed by commands to its source alone.
+"""
+
+from typing import TYPE_CHECKING
+
+from ralph_tui import commands
+from ralph_tui.fleet.ports.source import ALL, FLEET, FleetSource
+from ralph_tui.fleet.tui.keys import over
+from ralph_tui.fleet.tui.stopping import StopFleet, Way
+from ralph_tui.fleet.tui.view import FleetView, LoopRow
+from ralph_tui.text.sanitize import plain
+from ralph_tui.tui.draw.spans import clip, flat
+from ralph_tui.tui.modals.confirm import Confirm
+
+if TYPE_CHECKING:
+    from ralph_tui.fleet.tui.screen import FleetScreen
+    from ralph_tui.tui.modals.guide import Written
+
+TWICE_S = 2.0
+"""Within this time a second ctrl+c leaves."""
+MOST_CHARACTERS = 100_000
+"""Of one piece of guidance."""
+
+
+class FleetDialogs:
+    """Asks, and sends what was answered; keeps words that were not sent."""
+
+    def __init__(self, screen: "FleetScreen", source: FleetSource, view: FleetView) -> None:
+        self._screen, self._source, self._view = screen, source, view
+        self._app = screen.ralph
+        self._drafts: dict[str, str] = {}
+        """By loop."""
+        self._interrupted = float("-inf")
+
+    def tell_presence(self) -> None:
+        """Somebody is here: the loops' questions wait."""
+        if self._source.live:
+            self._source.send(FLEET, commands.Present(by=self._source.name))
+
+    def toggle_pause(self, row: LoopRow) -> None:
+        """Pause a loop, or let it go on."""
+        paused = row.loop.phase == "paused"
+        self._source.send(row.id, commands.Unpause() if paused else commands.Pause())
+        words = "goes on" if paused else "pauses after this iteration"
+        self._screen.answer(f"pause: sent; loop {row.id} {words}")
+
+    def toggle_pause_all(self) -> None:
+        """Pause all that run; where all of them are paused, let them go on."""
+        paused = self._view.all_paused
+        self._source.send(ALL, commands.Unpause() if paused else commands.Pause())
+        words = "all loops go on" if paused else "each loop pauses after its iteration"
+        self._screen.answer(f"pause all: sent; {words}")
+
+    def guide(self, row: LoopRow | None) -> None:
+        """Ask for words to the agent of a loop; None: to those of all."""
+        # Textual's editor takes long to import, and the first paint does not wait for it.
+        from ralph_tui.tui.modals.guide import Writing  # noqa: PLC0415
+
+        whom = ALL if row is None else row.id
+        about = f"loop {whom}: {clip(flat(row.loop.spec.objective), 44)}" if row else "all loops"
+        title, draft = f"Guidance for {about}", self._drafts.get(whom, "")
+
+        def written(answer: "Written | None") -> None:
+            if answer is not None:
+                self._guided(whom, answer)
+
+        self._app.push_screen(Writing(title, draft, self._app.monotonic), written)
+
+    def _guided(self, whom: str, answer: "Written") -> None:
+        text = plain(answer.text)
+        send = answer.send and len(text) <= MOST_CHARACTERS
+        if answer.send and not send:
+            self._screen.answer(f"guidance is limited to {MOST_CHARACTERS} characters; it is kept")
+        self._drafts[whom] = "" if send else text
+        if send and text.strip():
+            self._source.send(whom, commands.Guide(text=text))
+            named = "all loops" if whom == ALL else f"loop {whom}"
+            self._screen.answer(f"guide: sent to {named}")
+
+    def abort(self, row: LoopRow) -> None:
+        """Give a loop up, after one question."""
+        begun = bool(row.loop.attempt)
+        detail = (
+            "its agent is stopped; its work so far is collected" if begun else "it never begins"
+        )
+        question = f"Abort loop {row.id}, {clip(flat(row.loop.spec.objective), 60)}?"
+
+        def answered(yes: bool | None) -> None:  # noqa: FBT001
+            if yes:
+                self._source.send(row.id, commands.Abort())
+                self._screen.answer(f"abort: sent to loop {row.id}")
+
+        def stands() -> bool:
+            loop = self._view.state.loops.get(row.id)
+            return loop is not None and not loop.over and self._view.live
+
+        dialog = Confirm(question, detail, self._app.monotonic, stands=stands, yes="abort it")
+        self._app.push_screen(dialog, answered)
+
+    def abort_all(self) -> None:
+        """Give the whole fleet up, after one question."""
+
+        def answered(yes: bool | None) -> None:  # noqa: FBT001
+            if yes:
+                self._source.send(FLEET, commands.Abort())
+                self._screen.answer("abort all: sent")
+
+        dialog = Confirm(
+            "Abort all loops of this fleet?",
+            "agents are stopped, what waits never begins; work so far is collected",
+            self._app.monotonic,
+            stands=lambda: self._view.live,
+            yes="abort all",
+        )
+        self._app.push_screen(dialog, answered)
+
+    def stop(self) -> None:
+        """Ask how to stop it."""
+        self._ask_how(leaving=False)
+
+    def ask_to_leave(self) -> None:
+        """Leave; of a fleet that lives it is asked how."""
+        if not self._view.live:
+            self._app.exit()
+        elif not isinstance(self._app.screen, StopFleet):
+            self._ask_how(leaving=True)
+
+    def _ask_how(self, *, leaving: bool) -> None:
+        dialog = StopFleet(self._app.monotonic, lambda: self._view.live, leaving=leaving)
+        self._app.push_screen(dialog, self._stopped)
+
+    def interrupt(self) -> None:
+        """ctrl+c: the same dialog; a second one soon after it leaves, and stops nothing."""
+        now = self._app.monotonic()
+        again, self._interrupted = now - self._interrupted <= TWICE_S, now
+        if again and isinstance(self._app.screen, StopFleet):
+            self._app.screen.dismiss("screen")
+        else:
+            self.ask_to_leave()
+
+    def _stopped(self, way: Way | None) -> None:
+        if way is None:
+            leave = self._app.keys.shown("leave")
+            self._screen.answer(f"{over(self._view)}; {leave} leaves this screen")
+        elif way == "screen":
+            self._app.exit("screen")
+        elif way in ("after_iteration", "now"):
+            self._source.send(FLEET, commands.Stop(mode=way))
+            when = "now" if way == "now" else "after the running iterations"
+            self._screen.answer(f"stop: sent; the fleet stops {when}")

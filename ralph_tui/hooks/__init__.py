@@ -1,0 +1,1 @@
+"""The extension that watches the user's own Claude Code sessions through hooks."""

@@ -1,0 +1,297 @@
+"""``ralph-tui hooks``: the hooks of Claude Code sessions that ralph-tui does not start."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ralph_tui import __version__
+from ralph_tui.adapters.records.folders import named_path, worktree_root
+from ralph_tui.adapters.records.runs import find_hooked
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.live import confirm, text_argument
+from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.hooks.installed.loop_file import LoopFile
+from ralph_tui.hooks.installed.places import project_root
+from ralph_tui.hooks.installed.program import Program, Standing
+from ralph_tui.hooks.installed.settings import (
+    FOLDER,
+    hooks_in,
+    others_in,
+)
+from ralph_tui.hooks.installed.settings_file import NAME, SettingsFile
+from ralph_tui.hooks.notes import begin_prompt, notes, settings_diff, shown
+from ralph_tui.hooks.program import prompt_file, store, windows
+from ralph_tui.hooks.program.installable import contents
+from ralph_tui.layers.context import state_file
+from ralph_tui.layers.context.state_fields import LARGEST, MAX_ITERATIONS, PROMISE
+from ralph_tui.layers.context.state_file import State
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line, plain
+
+ACTIONS = {
+    "install": "put them into a project, or bring them up to date",
+    "remove": "take them out again, and leave everything else as it is",
+    "show": "what is installed, and whether it is active",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "For sessions of Claude Code that you start yourself: hooks watch how full the context "
+        "window is, let a session hand over in time, decide whether the loop goes on, and record "
+        "what they see for 'ralph-tui attach' and 'replay'. They stand in the project's "
+        f"{NAME}, with a program that needs Python alone in {FOLDER}; --objective begins a loop "
+        f"in .claude/{state_file.NAME}. A file that changes is kept under its date. Nothing else "
+        "is written."
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+    for name, sentence in ACTIONS.items():
+        action = actions.add_parser(name, help=sentence)
+        action.description = f"{sentence[0].upper()}{sentence[1:]}."
+        action.set_defaults(within=action)
+        action.add_argument(
+            "--folder", metavar="FOLDER", help="the project; the one we are in when left out"
+        )
+        if name != "show":
+            action.add_argument("--yes", action="store_true", help="do not ask")
+        if name == "install":
+            _add_loop(action)
+
+
+def _add_loop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--objective", metavar="TEXT", help="begin a loop with this task; - reads standard input"
+    )
+    parser.add_argument(
+        "--promise", metavar="WORD", help=f"what a session says when it is done ({PROMISE})"
+    )
+    parser.add_argument(
+        "--max-iterations", metavar="N", type=int, help=f"limit of the loop ({MAX_ITERATIONS})"
+    )
+    parser.add_argument(
+        "--window", metavar="TOKENS", help="how large the context window is: 200k, 1m"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it. Raises ``RalphError``; nothing was changed then."""
+    folder = named_path(args.folder) if args.folder else worktree_root(Path.cwd())
+    root = project_root(folder)
+    try:
+        program = Program(root, contents(), __version__)
+    except OSError as error:
+        raise RalphError(
+            f"the hook program cannot be read: {why(error, 'install ralph-tui again')}"
+        ) from error
+    return int(_RUN[args.action](root, program, args))
+
+
+# install --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What an installation would change."""
+
+    settings: SettingsFile
+    merged: bytes
+    standing: Standing
+    loop: LoopFile
+    state: State | None
+    """Of the loop that is to begin."""
+    window: int | None
+    """That the loop is to know of, where it runs already."""
+    prompt: Path
+    """Its section is that of a loop before."""
+
+    @property
+    def nothing(self) -> bool:
+        same = self.settings.content == self.merged and self.standing.current
+        return same and not self.state and self.window is None
+
+
+def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
+    now = datetime.now(UTC)
+    settings, loop = SettingsFile.of(root), LoopFile.of(root, os.environ)
+    window, state = _window(args, loop), _wanted(args, now)
+    if state is not None:
+        loop.refuse_running()
+        if window is not None:
+            state, window = state | {windows.FIELD: window}, None
+    standing = program.standing()
+    plan = _Plan(
+        settings, settings.with_hooks(), standing, loop, state, window, root / prompt_file.NAME
+    )
+    if plan.nothing:
+        print(f"the hooks are installed in {one_line(str(root))} already, and up to date")
+    else:
+        print("\n".join(_told(plan, program)))
+        _ask("install", args, "Put the hooks into this project?")
+        print("\n".join(_done(plan, program, now)))
+    print("\n".join(notes(root, plan.merged, installed=True)))
+    return ExitCode.COMPLETED
+
+
+def _window(args: argparse.Namespace, loop: LoopFile) -> int | None:
+    if args.window is None:
+        return None
+    size = windows.size_of(args.window)
+    if size is None:
+        raise UsageError(
+            f"--window is no number of tokens such as 200000, 200k or 1m: {one_line(args.window)}"
+        )
+    if args.objective is None and loop.state is None:
+        raise UsageError("--window is written into the file of a loop: say --objective TEXT, too")
+    return size
+
+
+def _wanted(args: argparse.Namespace, now: datetime) -> State | None:
+    if args.objective is None:
+        if args.promise is not None or args.max_iterations is not None:
+            raise UsageError(
+                "--promise and --max-iterations belong to a loop: say --objective TEXT"
+            )
+        return None
+    most = MAX_ITERATIONS if args.max_iterations is None else args.max_iterations
+    if not 1 <= most <= LARGEST:
+        raise UsageError("--max-iterations has to be 1 or more")
+    promise = PROMISE if args.promise is None else " ".join(plain(args.promise).split())
+    if not promise:
+        raise UsageError("--promise is empty: say the word that ends the loop")
+    return state_file.fresh(
+        objective=text_argument(args.objective),
+        started_at=now,
+        max_iterations=most,
+        completion_promise=promise,
+    )
+
+
+def _told(plan: _Plan, program: Program) -> Iterator[str]:
+    """What would change, the settings line by line."""
+    if plan.settings.content != plan.merged:
+        yield from settings_diff(plan.settings.content, plan.merged)
+    new = len(plan.standing.missing)
+    if not plan.standing.there:
+        yield f"{FOLDER}: the hook program, {count(len(program.files), 'file')}"
+    elif not plan.standing.current:
+        old = len(plan.standing.older) + len(plan.standing.edited)
+        yield f"{FOLDER}: brought up to date, {count(old + new, 'file')}"
+    for name in plan.standing.edited:
+        yield f"{FOLDER}/{one_line(name)}: changed since it was copied; that is kept beside it"
+    if plan.state is not None:
+        what = "a loop begins" if plan.loop.content is None else "another loop begins"
+        yield f"{plan.loop.name}: {what}, {count(plan.state['max_iterations'], 'iteration')}"
+        if prompt_file.has_section(plan.prompt):
+            yield f"{plan.prompt.name}: the section of the loop before is written anew"
+    if plan.window is not None:
+        yield f"{plan.loop.name}: the context window holds {plan.window:,} tokens"
+
+
+def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
+    """Do it: first what is called, then what calls it, last what makes it active."""
+    kept = program.install(now)
+    try:
+        backup = None
+        if plan.settings.content != plan.merged:
+            backup = plan.settings.replace(plan.merged, now)
+    except RalphError:
+        if not plan.standing.there:
+            program.remove(now)
+        raise
+    if plan.state is not None:
+        kept += [path for path in [plan.loop.begin(plan.state, now)] if path is not None]
+        begin_prompt(plan.prompt, plan.state)
+    if plan.window is not None:
+        with store.state_file(plan.loop.path) as held:
+            if held is not None:
+                held.state = held.state | {windows.FIELD: plan.window}
+                held.save()
+    yield "the hooks are installed; sessions that begin from now on have them"
+    for path in (*kept, *([backup] if backup else [])):
+        yield f"as it was it is kept: {shown(path, program.root)}"
+
+
+# remove ---------------------------------------------------------------------------------------
+
+
+def _remove(root: Path, program: Program, args: argparse.Namespace) -> int:
+    now = datetime.now(UTC)
+    settings = SettingsFile.of(root)
+    without, standing = settings.without_hooks(), program.standing()
+    if settings.content == without and not standing.there:
+        print(f"no hooks of ralph-tui are installed in {one_line(str(root))}")
+        return ExitCode.COMPLETED
+    if settings.content != without:
+        print("\n".join(settings_diff(settings.content, without)))
+        if without is None:
+            print(f"{NAME}: there was none before, and there is none then")
+    if standing.there:
+        print(f"{FOLDER}: the hook program goes")
+    for name in standing.edited:
+        print(f"{FOLDER}/{one_line(name)}: changed since it was copied; that is kept beside it")
+    _ask("remove", args, "Take the hooks out of this project?")
+    backup = settings.replace(without, now) if settings.content != without else None
+    kept = program.remove(now)
+    print("the hooks are removed; sessions that run have them until they end")
+    for path in (*kept, *([backup] if backup else [])):
+        print(f"as it was it is kept: {shown(path, root)}")
+    loop = LoopFile.of(root, os.environ)
+    loop.clear_lock()
+    if loop.content is not None:
+        print(f"{loop.name} stays, and so does what the hooks have recorded and written")
+    return ExitCode.COMPLETED
+
+
+# show -----------------------------------------------------------------------------------------
+
+
+def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
+    del args
+    settings = SettingsFile.of(root)
+    try:
+        found, others = hooks_in(settings.text), others_in(settings.text)
+    except ValueError as error:
+        raise RalphError(f"{NAME} cannot be used, {error}: correct it, or move it away") from error
+    events = ", ".join(found) if found else "none of ralph-tui"
+    rows = [
+        ("project", one_line(str(root))),
+        ("hooks", f"{events} in {NAME}; {count(others, 'hook')} of others"),
+        *(("command", plain(command)) for command in dict.fromkeys(found.values())),
+        ("program", _standing_words(program.standing())),
+        *(("note", note) for note in notes(root, settings.content or b"", installed=bool(found))),
+    ]
+    journals = [*find_hooked(root)]
+    if journals:
+        rows.append(("recorded", f"{count(len(journals), 'loop')}: ralph-tui replay hooks"))
+    print("\n".join(f"{name:<9} {text}" for name, text in rows))
+    return ExitCode.COMPLETED
+
+
+def _standing_words(standing: Standing) -> str:
+    if not standing.there:
+        return f"not in {FOLDER}; 'ralph-tui hooks install' copies it"
+    version = f"version {one_line(standing.version)}" if standing.version else "unknown version"
+    if standing.current:
+        return f"{version}, up to date"
+    changed = f", {count(len(standing.edited), 'file')} changed by hand" if standing.edited else ""
+    return f"{version}{changed}; 'ralph-tui hooks install' brings it up to date"
+
+
+def _ask(action: str, args: argparse.Namespace, question: str) -> None:
+    """Raises ``RalphError`` unless the answer is yes."""
+    if args.yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"nobody can be asked here, and nothing was changed: say ralph-tui hooks {action} --yes"
+        )
+    if not confirm(question):
+        raise RalphError("nothing was changed")
+
+
+_RUN = {"install": _install, "remove": _remove, "show": _show}

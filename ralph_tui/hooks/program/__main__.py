@@ -1,0 +1,27 @@
+"""Entry point, called by Claude Code with the name of a hook and JSON on stdin.
+
+An older Python must be able to read this file: it says which one is needed.
+"""
+
+import sys
+
+
+def run(arguments):  # type: ignore[no-untyped-def]
+    """The exit code: 0, whatever happens, but where an outer loop asks whether to go on."""
+    if sys.version_info < (3, 11):  # noqa: UP036
+        sys.stderr.write(
+            "ralph-tui: its hook needs Python 3.11 or newer, and this is %d.%d: put a newer "  # noqa: UP031
+            "python3 first on PATH; until then nothing is watched\n" % sys.version_info[:2]
+        )
+        return 0
+    try:
+        from ralph_tui.hooks.program.program import main
+
+        return main(arguments)
+    except Exception as bug:  # noqa: BLE001  no session fails for its hook
+        sys.stderr.write("ralph-tui: its hook failed (%r): nothing was watched\n" % (bug,))  # noqa: UP031
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))  # type: ignore[no-untyped-call]

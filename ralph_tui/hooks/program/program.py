@@ -1,0 +1,95 @@
+"""The program: one call of a hook from its input to its answer."""
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ralph_tui.errors import RalphError
+from ralph_tui.hooks.program.answer import Answer
+from ralph_tui.hooks.program.call import Call
+from ralph_tui.hooks.program.given import LARGEST, Given, read_given
+from ralph_tui.hooks.program.record import flush
+from ralph_tui.hooks.program.store import state_file
+from ralph_tui.layers.context.state_file import NAME, has_ended
+
+HOOKS = {"post-tool-use": "PostToolUse", "stop": "Stop"}
+"""What a call is named, and the hook's own name."""
+LIMIT_S = 20
+"""Seconds after which a call gives up, whatever holds it; Claude Code waits for 30."""
+
+
+def main(arguments: list[str]) -> int:
+    """Serve one call; gives its exit code."""
+    if len(arguments) != 1 or arguments[0] not in HOOKS:
+        names = " or ".join(HOOKS)
+        answer = Answer()
+        answer.problems.append(f"the hook is called with {names}, not with {arguments}")
+        answer.write("")
+        return 0
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(LIMIT_S)
+    hook = HOOKS[arguments[0]]
+    answer = answer_to(hook, _input(), os.environ)
+    answer.write(hook)
+    return answer.code
+
+
+def answer_to(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
+    """What a hook says to what it got on stdin; what is wrong is among it."""
+    answer = Answer()
+    if environ.get("RALPH_RUN_ID") or environ.get("RALPH_LOOP") == "off":
+        return answer  # a run of ralph-tui's own watches this session; or nobody should
+    try:
+        given = read_given(data)
+    except ValueError as error:
+        answer.problems.append(f"what the hook got on stdin cannot be read: {error}")
+        return answer
+    try:
+        return _serve(hook, given, environ)
+    except RalphError as refused:
+        answer.warn(str(refused))
+        return answer
+
+
+def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
+    root = Path(environ.get("CLAUDE_PROJECT_DIR") or given.cwd or Path.cwd()).absolute()
+    path = root / (environ.get("RALPH_STATE_FILE") or Path(".claude") / NAME)
+    with state_file(path) as held:
+        if held is None:
+            return Answer()
+        if held.state.get("driven_by"):
+            return Answer()  # of a run that starts its sessions itself
+        call = Call(given, environ, root, datetime.now(UTC), held)
+        for problem in held.problems:
+            call.answer.warn(f"in {path} {problem}")
+        if hook == "Stop":
+            from ralph_tui.hooks.program.stop import stop
+
+            stop(call)
+        elif given.of_session and not has_ended(call.state):
+            from ralph_tui.hooks.program.watch import watch
+
+            watch(call)
+        flush(call)
+        try:
+            held.save()
+        except RalphError as refused:
+            call.answer.warn(str(refused))
+            call.answer.reason = ""
+        if held.aside is not None:
+            call.answer.warn(f"the state file as it was is kept in {held.aside}")
+        return call.answer
+
+
+def _input() -> bytes:
+    """What stands on stdin; nothing where somebody types."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return b""
+    return sys.stdin.buffer.read(LARGEST)
+
+
+def _give_up(*_: object) -> None:
+    raise RalphError(f"the hook had not ended after {LIMIT_S} s and gave up")

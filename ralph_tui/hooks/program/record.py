@@ -1,0 +1,251 @@
+"""What the hooks see, as the events that a run's journal has. Nothing here decides anything."""
+
+import re
+from datetime import datetime
+
+from ralph_tui import __version__
+from ralph_tui.errors import RalphError
+from ralph_tui.hooks.program import journal
+from ralph_tui.hooks.program.call import Call
+from ralph_tui.hooks.program.plan import progress_in
+from ralph_tui.hooks.program.sessions import Session, sessions_of
+from ralph_tui.hooks.program.summaries import about, clean, identifier, redacted
+from ralph_tui.hooks.program.transcript import Heard
+from ralph_tui.layers.context.state_file import stamp
+
+FIELD = "hook_journal"
+"""Of the state file: the journal's folder, and how far it has come."""
+RECENT = 64
+"""Tool calls whose ids are remembered."""
+
+_NAME = re.compile(r"[0-9TZ]{1,20}-[0-9a-z]{0,8}")
+
+
+def take_in(call: Call, heard: Heard) -> Session:
+    """Record what came since the last call, and remember it."""
+    session = _begin(call, heard)
+    tokens = sum(used for message, used in heard.messages if message != session.message)
+    for compaction in heard.compactions:
+        call.record(
+            "context_compacted",
+            before=compaction.before,
+            after=compaction.after,
+            trigger=clean(compaction.trigger),
+        )
+    calls, errors, recent = _tools(call, session, heard)
+    session = session._replace(
+        seen=max(session.seen, heard.last_at),
+        message=heard.messages[-1][0] if heard.messages else session.message,
+        tokens=session.tokens + tokens,
+        calls=session.calls + calls,
+        errors=session.errors + errors,
+        recent=recent,
+        over=False,
+        transcript=str(call.given.transcript or session.transcript),
+    )
+    call.session = session
+    return session
+
+
+def iteration_begins(call: Call) -> bool:
+    """Begin the iteration where it is new in the journal; gives whether it is."""
+    if not call.state["started_at"]:
+        call.state = call.state | {"started_at": stamp(call.now)}
+    folder = journal.folder_of(call.root, _folder_name(call))
+    if not call.events and not journal.has_begun(folder):
+        call.state = call.state | {FIELD: _place(call) | {"iteration": 0}}
+    if _place(call).get("iteration") == call.iteration:
+        return False
+    call.state = call.state | {FIELD: _place(call) | {"iteration": call.iteration}}
+    call.record("iteration_started", max_iterations=call.state["max_iterations"])
+    return True
+
+
+def usage(call: Call, heard: Heard, window: int | None) -> None:
+    """How much is used by now."""
+    session = call.session
+    if session is not None and heard.tokens is not None:
+        call.record(
+            "usage_reported",
+            tokens=session.tokens,
+            context_tokens=heard.tokens,
+            context_window=window,
+        )
+
+
+def session_ends(call: Call, outcome: str, reason: str = "") -> None:
+    """The session, or its part in this iteration, is over."""
+    session = call.session or Session(over=True)
+    if session.over:
+        return  # it was told when it ended
+    call.record(
+        "session_finished",
+        outcome=outcome,
+        reason=reason,
+        duration_s=_lasted(call, session),
+        tokens=session.tokens,
+        tool_calls=session.calls,
+        tool_errors=session.errors,
+    )
+
+
+def iteration_ends(call: Call, status: str) -> None:
+    """Nothing more comes of this iteration."""
+    progress = progress_in(call.root, call.state)
+    completion = 0.0
+    if progress is not None:
+        completion = 100.0 * progress.done / progress.total
+        call.record(
+            "reading_taken",
+            completion=min(99.9, completion),
+            source="plan",
+            passed=progress.done,
+            total=progress.total,
+            next_item=clean(progress.item),
+        )
+    session = call.session
+    if session is None or session.over:
+        session = Session()
+    call.record(
+        "iteration_finished",
+        status=status,
+        duration_s=_lasted(call, session),
+        completion=100.0 if status == "completed" else completion,
+        tokens=session.tokens,
+        tool_calls=session.calls,
+        tool_errors=session.errors,
+    )
+
+
+def seconds_since(call: Call, moment: str) -> float:
+    """Until now; 0 for a text that is no moment."""
+    try:
+        return max(0.0, (call.now - datetime.fromisoformat(moment)).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def flush(call: Call) -> None:
+    """Write what is to be recorded; what cannot be is told and left out."""
+    if not call.events:
+        return
+    folder = journal.folder_of(call.root, _folder_name(call))
+    if not journal.has_begun(folder):
+        call.events.insert(0, _run_begun(call))
+    try:
+        journal.append(folder, call.events, call.now)
+    except RalphError as refused:
+        call.answer.problems.append(str(refused))
+    call.events.clear()
+
+
+def journal_folder(call: Call) -> str:
+    """The folder of the journal, relative to the project."""
+    return str(journal.folder_of(call.root, _folder_name(call)).relative_to(call.root))
+
+
+def _begin(call: Call, heard: Heard) -> Session:
+    """The session; run, iteration and session are begun where they are new."""
+    new = iteration_begins(call)
+    session = call.session
+    known = session is not None and session.iteration == call.iteration and not new
+    if session is not None and known and not session.over:
+        return session
+    _leave_others(call)
+    began = Session(
+        level=session.level if session else "L0",
+        iteration=call.iteration,
+        began=stamp(call.now),
+        done=len(call.state["completed_items"]),
+        seen=session.seen if session else "",
+        message=session.message if session else "",
+        told=session.told if session else False,
+        recent=session.recent if session else "",
+        left=session.left if session else 0,
+    )
+    call.session = began
+    call.record("session_started", session_id=identifier(call.session_id), agent="claude")
+    call.record(
+        "session_described",
+        model=identifier(heard.model) or None,
+        permission_mode=clean(call.given.permission_mode) or None,
+        version=identifier(heard.version) or None,
+    )
+    return began
+
+
+def _run_begun(call: Call) -> journal.Fields:
+    state = call.state
+    promise = redacted(state["completion_promise"])
+    return {
+        "kind": "run_started",
+        "program_version": __version__,
+        "run_id": _folder_name(call),
+        "root": clean(str(call.root), 4096),
+        "objective": redacted(state["objective"]),
+        "criterion": f"the session says <promise>{promise}</promise>",
+        "mode": "headless",
+        "watched": True,
+        "agent": "claude",
+        "permissions": clean(call.given.permission_mode) or "unknown",
+        "max_iterations": state["max_iterations"],
+        "session_timeout_s": 0.0,
+    }
+
+
+def _leave_others(call: Call) -> None:
+    """Another session of this iteration has ended without a word, or goes on beside this one."""
+    for name, other in sessions_of(call.state).items():
+        if name != call.session_id and other.iteration == call.iteration and not other.over:
+            mine, call.session_id = call.session_id, name
+            session_ends(call, "interrupted", "Another session took over without its Stop hook.")
+            call.session = other._replace(over=True)
+            call.session_id = mine
+
+
+def _tools(call: Call, session: Session, heard: Heard) -> tuple[int, int, str]:
+    """How many calls were recorded now, how many of them failed, and their ids."""
+    recent = session.recent.split()
+    calls = errors = 0
+    root = str(call.root)
+
+    def finished(tool_id: str, tool: str, what: str, failure: str, ok: bool, took: float) -> None:  # noqa: FBT001
+        nonlocal calls, errors
+        recent.append(tool_id)
+        calls, errors = calls + 1, errors + (not ok)
+        call.record("tool_started", tool_id=tool_id, tool=clean(tool), summary=what)
+        call.record("tool_finished", tool_id=tool_id, ok=ok, summary=failure, duration_s=took)
+
+    for made in heard.calls:
+        tool_id = identifier(made.tool_id)
+        if made.ok is not None and tool_id not in recent and made.tool_id != call.given.tool_id:
+            failure = clean(made.result.strip().partition("\n")[0])
+            finished(tool_id, made.tool, about(made.input, root), failure, made.ok, 0.0)
+    given = call.given
+    tool_id = identifier(given.tool_id)
+    if given.tool and tool_id not in recent and not given.agent_id:
+        failure = clean(given.error.strip().partition("\n")[0])
+        what = about(given.tool_input, root)
+        finished(tool_id, given.tool, what, failure, not given.error, given.duration_s)
+    return calls, errors, " ".join(recent[-RECENT:])
+
+
+def _lasted(call: Call, session: Session) -> float:
+    """Seconds since its first hook in this iteration was called."""
+    return seconds_since(call, session.began)
+
+
+def _place(call: Call) -> dict[str, object]:
+    found = call.state.get(FIELD)
+    return found if isinstance(found, dict) else {}
+
+
+def _folder_name(call: Call) -> str:
+    """Of the loop that began at this time; made of its first session where it is new."""
+    began = re.sub(r"[^0-9TZ]", "", call.state["started_at"])[:20] or "0"
+    known = _place(call).get("name")
+    if isinstance(known, str) and _NAME.fullmatch(known) and known.partition("-")[0] == began:
+        return known
+    first = re.sub(r"[^0-9a-z]", "", call.session_id.lower())[:8]
+    call.state = call.state | {FIELD: {"name": f"{began}-{first}", "iteration": 0}}
+    return f"{began}-{first}"

@@ -1,0 +1,267 @@
+"""L2 and L3: check the work in, hand over, and get the next session ready."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ralph_tui.errors import RalphError, why
+from ralph_tui.hooks.program import record
+from ralph_tui.hooks.program.call import Call
+from ralph_tui.hooks.program.evidence import Changed, Evidence, gather
+from ralph_tui.hooks.program.plan import item_of, progress_in
+from ralph_tui.hooks.program.prompt_file import NAME, write_section
+from ralph_tui.hooks.program.sessions import Session
+from ralph_tui.hooks.program.summaries import about, clean, redacted
+from ralph_tui.hooks.program.transcript import Heard, listen
+from ralph_tui.hooks.program.words import (
+    checkpoint_line,
+    ended_at,
+    first_line,
+    hand_over,
+    instructions_of,
+    progress_of,
+    resume_block,
+    task_of,
+    where_it_stands,
+)
+from ralph_tui.layers.context.handoff import Call as Made
+from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
+from ralph_tui.layers.context.levels import Level, whole
+from ralph_tui.layers.context.state_file import (
+    Checkpoint,
+    FileInProgress,
+    checkpoint_of,
+    stamp,
+    with_checkpoint,
+    without_checkpoint,
+)
+from ralph_tui.plain_files import make_folder, write_whole
+
+HANDOFFS = Path(".claude") / "handoffs"
+MOST_FILES = 10
+ACTIONS = 8
+SUMMARY = 400
+"""Characters of the session's last words."""
+_WRITES = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+
+
+def roll_over(call: Call, level: Level, percent: float) -> None:
+    """Everything that a level asks for; the session is told even where something fails."""
+    before = checkpoint_of(call.state)
+    shown = whole(percent)
+    item = clean(item_of(call.root, call.state))
+    handoff = before.handoff_file if before else str(_free_name(call))
+    checkpoint = Checkpoint(level, shown, stamp(call.now), handoff, current_todo_item=item)
+    _keep(call, checkpoint)
+    with suppress(RalphError):  # it is told when it is saved at the end
+        # Should this call be killed from here on, the Stop hook has what it needs.
+        call.held.save()
+    heard = _whole(call)
+    evidence = gather(call.root)
+    checkpoint = _with_evidence(call, checkpoint, heard, evidence)
+    _keep(call, checkpoint)
+    if before is None:
+        call.record("rollover_began", number=1, cause=level, percent=percent, reason=_reason(shown))
+    if before is None or not (call.root / handoff).exists():
+        handoff = _write_handoff(call, checkpoint, heard).handoff_file
+    if level == "L3":
+        settle(call)
+        call.answer.user.append(checkpoint_line(level, shown, handoff))
+        call.answer.ends = ended_at(level, shown, handoff, NAME)
+        call.answer.code = 1 if call.outer_loop else 0
+        return
+    call.answer.user.append(checkpoint_line(level, shown, handoff))
+    call.answer.model = hand_over(shown, handoff)
+
+
+def settle(call: Call) -> Checkpoint | None:
+    """The iteration ends with its checkpoint: PROMPT.md says where the next one goes on."""
+    checkpoint = checkpoint_of(call.state)
+    if checkpoint is None:
+        return None
+    if not (call.root / checkpoint.handoff_file).exists():
+        heard = _whole(call)
+        checkpoint = _with_evidence(call, checkpoint, heard, gather(call.root))
+        checkpoint = _write_handoff(call, checkpoint, heard)
+    record.iteration_begins(call)
+    record.session_ends(call, "rolled_over")
+    record.iteration_ends(call, "incomplete")
+    session = call.session
+    if session is not None:
+        call.session = session._replace(over=True, left=max(1, session.left))
+    call.state = without_checkpoint(call.state) | {"iteration": call.iteration + 1}
+    write_prompt(call, checkpoint)
+    return checkpoint
+
+
+def end_again(call: Call, level: Level, percent: float) -> None:
+    """The session handed over and went on until it is full: its handoff is still to be read."""
+    handoff = left_in(call)[1]
+    call.answer.user.append(checkpoint_line(level, whole(percent), handoff))
+    call.answer.ends = ended_at(level, whole(percent), handoff, NAME)
+    call.answer.code = 1 if call.outer_loop else 0
+
+
+def left_in(call: Call) -> tuple[int, str]:
+    """At how many percent the last checkpoint was, and its handoff."""
+    last = call.state["context_checkpoint"]
+    return last.get("percent_at_checkpoint", 0), last.get("handoff_file", "")
+
+
+def write_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
+    """Bring the section of PROMPT.md up to date; what fails is told."""
+    last = first_line(checkpoint.resume_summary) if checkpoint else ""
+    progress = progress_in(call.root, call.state)
+    if progress is not None:
+        progress = progress._replace(item=clean(progress.item))
+    section = where_it_stands(call.state, progress, clean(last, 120))
+    if checkpoint is not None:
+        section += "\n\n" + resume_block(checkpoint)
+    try:
+        write_section(
+            call.root / NAME,
+            redacted(section),
+            task_of(call.state),
+            instructions_of(call.state),
+            redacted(call.state["objective"]),
+        )
+    except RalphError as refused:
+        call.answer.warn(str(refused))
+
+
+def _keep(call: Call, checkpoint: Checkpoint) -> None:
+    call.state = with_checkpoint(call.state, checkpoint)
+    owner = {"session_id": call.session_id}
+    call.state = call.state | {"context_checkpoint": call.state["context_checkpoint"] | owner}
+
+
+def _free_name(call: Call) -> Path:
+    base = f"{call.now.astimezone():%Y-%m-%d-%H%M}"
+    names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, 100))]
+    free = (HANDOFFS / name for name in names if not (call.root / HANDOFFS / name).exists())
+    return next(free, HANDOFFS / f"{base}-{call.now:%S%f}.md")
+
+
+def _whole(call: Call) -> Heard:
+    """What the session has done, as far as the end of its transcript tells."""
+    with suppress(OSError):
+        return listen(_transcript(call))
+    return Heard()
+
+
+def _transcript(call: Call) -> Path:
+    session = call.session
+    return call.given.transcript or Path(session.transcript if session else "")
+
+
+def _with_evidence(
+    call: Call, checkpoint: Checkpoint, heard: Heard, evidence: Evidence
+) -> Checkpoint:
+    if evidence.problem:
+        call.answer.problems.append(f"the handoff tells of no files: {evidence.problem}")
+    files = _in_progress(call, heard, evidence.files)
+    words = redacted(heard.words[-SUMMARY * 2 :]).strip()
+    summary = words if len(words) <= SUMMARY else "…" + words[1 - SUMMARY :]
+    if not summary and heard.calls:
+        last = heard.calls[-1]
+        summary = (
+            f"The last tool was {clean(last.tool)} {about(last.input, str(call.root))}".strip()
+        )
+    return checkpoint._replace(
+        resume_summary=summary,
+        files_in_progress=tuple(
+            FileInProgress(clean(file.path), file.lines, _about_file(file)) for file in files
+        ),
+    )
+
+
+def _in_progress(call: Call, heard: Heard, changed: Sequence[Changed]) -> list[Changed]:
+    """What this session wrote, the latest first, then whatever else is changed."""
+    root = str(call.root).rstrip("/") + "/"
+    written: dict[str, None] = {}
+    for made in reversed(heard.calls):
+        path = made.input.get("file_path") or made.input.get("notebook_path")
+        if made.tool in _WRITES and isinstance(path, str):
+            written.setdefault(path.removeprefix(root))
+    order = {path: place for place, path in enumerate(written)}
+    known = sorted(changed, key=lambda file: order.get(file.path, len(order)))
+    return known[:MOST_FILES]
+
+
+def _about_file(file: Changed) -> str:
+    return "new" if file.new and not file.added else f"+{file.added} −{file.removed}"
+
+
+def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoint:
+    """Write it, and its copy beside the journal; the checkpoint names that where only it can be."""
+    text = handoff_text(_handoff(call, checkpoint, heard))
+    data = redacted(text).encode("utf-8", "replace")
+    copy = Path(record.journal_folder(call)) / f"handoff-{call.iteration}.md"
+    problem = _written(call.root / checkpoint.handoff_file, data)
+    no_copy = _written(call.root / copy, data)
+    if problem:
+        call.answer.warn(f"{problem}; it is {'nowhere' if no_copy else f'in {copy}'}")
+        if no_copy:
+            return checkpoint
+        checkpoint = checkpoint._replace(handoff_file=str(copy))
+        _keep(call, checkpoint)
+    call.record(
+        "handoff_written",
+        number=1,
+        path=copy.name,
+        read_at=checkpoint.handoff_file,
+        cause=checkpoint.level,
+        percent=checkpoint.percent_at_checkpoint,
+        characters=len(text),
+        summary=checkpoint.resume_summary,
+        files=[file._asdict() for file in checkpoint.files_in_progress],
+        item=checkpoint.current_todo_item,
+        progress=progress_of(checkpoint),
+    )
+    return checkpoint
+
+
+def _written(path: Path, data: bytes) -> str:
+    """Put a handoff there; gives why it cannot be, else nothing."""
+    try:
+        make_folder(path.parent)
+        write_whole(path, data, durable=False)
+    except OSError as error:
+        advice = why(error, "make its folder writable")
+        return f"the handoff {path} cannot be written: {advice}"
+    return ""
+
+
+def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:
+    root = str(call.root)
+    made = [
+        Made(
+            clean(one.tool),
+            about(one.input, root),
+            clean(one.result.strip().partition("\n")[0]),
+            failed=one.ok is False,
+        )
+        for one in reversed(heard.calls[-ACTIONS:])
+    ]
+    items = call.state["completed_items"][(call.session or Session()).done :]
+    done = [clean(item) for item in items if isinstance(item, str)]
+    return Handoff(
+        objective=redacted(call.state["objective"]),
+        iteration=call.iteration,
+        cause=checkpoint.level,
+        percent=checkpoint.percent_at_checkpoint,
+        done=tuple(done[-ACTIONS:]),
+        item=checkpoint.current_todo_item,
+        progress=progress_of(checkpoint),
+        summary=checkpoint.resume_summary,
+        files=checkpoint.files_in_progress,
+        calls=tuple(made),
+        references=(
+            Reference("What is changed since the last commit", "git diff HEAD"),
+            Reference("The transcript of this session", clean(str(_transcript(call)), 300)),
+        ),
+    )
+
+
+def _reason(percent: int) -> str:
+    return f"the context window is {percent} % full"

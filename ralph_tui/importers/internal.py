@@ -1,0 +1,168 @@
+"""Loops within one session (form G), and those that a hook records (form H): found, and listed.
+
+Both are one JSON file that lists what was said of each iteration. Standard library only: lists of
+runs are quick.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
+from ralph_tui.adapters.records.listing import COMPLETIONS, OBJECTIVE, RunRow
+from ralph_tui.importers.fields import Json, as_ordinal, as_when
+from ralph_tui.importers.folder import RunFiles
+from ralph_tui.importers.imported_run import ImportedRun, named
+from ralph_tui.text.sanitize import clip, one_line
+
+FOLDER = "ralph"
+LOOPS = ("loops", "archive")
+STATE, HOOK, REGISTRY = "state.json", "current-loop.json", "registry.json"
+LISTS = ("active_loops", "completed_loops", "archived_loops")
+"""Of a registry."""
+ENDS: Mapping[str, str] = {
+    **{same: same for same in ("completed", "limit_reached", "aborted", "failed", "interrupted")},
+    "success": "completed",
+    "max_iterations": "limit_reached",
+    "timeout": "limit_reached",
+    "paused": "interrupted",
+}
+"""A status of theirs as an outcome of ours."""
+GOING_ON = ("running", "recovering", "active", "")
+_NONE: Json = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class LoopState:
+    """What the file of a loop says, and where it says nothing, the list of all loops."""
+
+    fields: Json
+    readable: bool = True
+    """Whether the loop's own file could be read."""
+
+    @property
+    def entries(self) -> list[Json]:
+        """Its iterations, in the order in which they were recorded."""
+        return [entry for item in as_list(self.fields.get("iterations")) if (entry := as_map(item))]
+
+    @property
+    def current(self) -> int | None:
+        """The iteration it was in when it was written last; None where that is not known."""
+        return as_ordinal(self.fields.get("currentIteration")) if self.readable else None
+
+    @property
+    def outcome(self) -> str | None:
+        """Ours; None where no end was recorded."""
+        status = as_text(self.fields.get("status"))
+        if status in ENDS:
+            return ENDS[status]
+        if self.fields.get("completed") is True:
+            return "completed"
+        if self.fields.get("active") is not False:
+            return None
+        return "aborted" if status in GOING_ON else "failed"
+
+    @property
+    def started(self) -> datetime | None:
+        """When it began."""
+        return as_when(self.fields.get("startTime")) or _epoch(self.fields, "start")
+
+    @property
+    def updated(self) -> datetime | None:
+        """When it ended, else when its last iteration did."""
+        ended = as_when(self.fields.get("endTime")) or _epoch(self.fields, "end")
+        told = (as_when(entry.get("timestamp")) for entry in self.entries)
+        return ended or max(filter(None, told), default=None)
+
+
+def find(base: Path, name: str = FOLDER) -> Iterator[ImportedRun]:
+    """The loops that lie below an ``.aiwg``, in the folder of this name."""
+    files = RunFiles(base / name, base)
+    if files.has(HOOK):
+        path = files.folder / HOOK
+        own = _own_id(files.json(HOOK))
+        yield ImportedRun(named(own, path), "H", path, files.folder, base, own)
+    listed: Mapping[str, Json] | None = None
+    for above in LOOPS:
+        for slug in files.names(above, folders=True):
+            listed = _registry(files) if listed is None else listed
+            folder = files.folder / above / slug
+            if files.has(f"{above}/{slug}/{STATE}") or slug in listed:
+                path = folder / STATE
+                yield ImportedRun(named(slug, path), "G", path, folder, base, slug, slug)
+
+
+def read_loop(run: ImportedRun, files: RunFiles) -> LoopState:
+    """What is known of it; notes of `files` say what cannot be read."""
+    found = files.json(run.path.name)
+    if run.form == "H":
+        return LoopState(found if found is not None else _NONE, found is not None)
+    above = RunFiles(run.folder.parent.parent, run.base)
+    listed = _registry(above).get(run.slug, _NONE)
+    files.notes += [note for note in above.notes if note not in files.notes]
+    known = {
+        "task": listed.get("task_summary"),
+        "completion": listed.get("completion_criteria"),
+        "maxIterations": listed.get("max_iterations"),
+        "startTime": listed.get("started_at"),
+        "status": listed.get("status"),
+        "pid": listed.get("pid"),
+    }
+    return LoopState({**known, **(found or {})}, found is not None)
+
+
+def row_of(run: ImportedRun) -> RunRow:
+    """What its file says."""
+    files = RunFiles(run.folder, run.base)
+    state = read_loop(run, files)
+    started, updated = state.started, state.updated or state.started
+    return RunRow(
+        name=run.name,
+        objective=clip(one_line(objective_of(run, state)), OBJECTIVE),
+        status=state.outcome or "died",
+        iterations=max([state.current or 0, len(state.entries)]),
+        max_iterations=as_ordinal(state.fields.get("maxIterations")),
+        completions=_completions(state),
+        started=started,
+        updated=updated,
+        seconds=max(0.0, (updated - started).total_seconds()) if started and updated else 0.0,
+        imported=run.imported,
+        problem="" if state.readable else files.why_not(run.path.name),
+    )
+
+
+def objective_of(run: ImportedRun, state: LoopState) -> str:
+    """What was to be done; where that cannot be read, the name of its folder tells something."""
+    return as_text(state.fields.get("task")) or run.slug
+
+
+def _completions(state: LoopState) -> tuple[float, ...]:
+    """A verified iteration has reached all of it; any other says nothing new."""
+    readings: list[float] = []
+    for entry in state.entries[-COMPLETIONS:]:
+        before = readings[-1] if readings else 0.0
+        readings.append(1.0 if entry.get("verified") is True else before)
+    return tuple(readings)
+
+
+def _registry(files: RunFiles) -> dict[str, Json]:
+    """The loops that it lists, by their ids."""
+    held = files.json(REGISTRY) or _NONE
+    entries = [as_map(entry) for name in LISTS for entry in as_list(held.get(name))]
+    return {as_text(entry.get("loop_id")): entry for entry in entries if entry}
+
+
+def _own_id(fields: Json | None) -> str:
+    """A loop that a hook records has no id: it is known by when it began, and what it was about."""
+    if not fields:
+        return ""
+    about = f"{fields.get('startTime')} {fields.get('task')}"
+    return sha256(about.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _epoch(fields: Json, which: str) -> datetime | None:
+    """The same moment in milliseconds."""
+    return as_when(fields.get(f"{which}TimeMs")) or as_when(fields.get(f"{which}Timestamp"))

@@ -1,0 +1,193 @@
+"""What a loop of form G or H tells: each iteration as its agent described it, and nothing measured.
+
+Rule: its own file counts; a file of an iteration stands in where that does not list it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import cast
+
+from ralph_tui.adapters.agents.json_fields import as_map, as_text
+from ralph_tui.events import ForeignVerdict
+from ralph_tui.events.run import Outcome
+from ralph_tui.importers.fields import (
+    Json,
+    as_minutes,
+    as_ordinal,
+    as_seconds,
+    as_texts,
+    as_when,
+)
+from ralph_tui.importers.folder import RunFiles
+from ralph_tui.importers.imported_run import TOOL, ImportedRun
+from ralph_tui.importers.internal import LoopState, objective_of, read_loop
+from ralph_tui.importers.told import (
+    ToldIteration,
+    ToldNote,
+    ToldRun,
+    ToldVerdict,
+)
+from ralph_tui.layers.sensor import AgentReport
+from ralph_tui.text.terms import in_words
+
+MOST_GAPS = 1000
+"""Iterations that are made up for missing numbers: a number alone proves no more of them."""
+_FILE = re.compile(r"iteration-(\d{1,6})\.json")
+_REPORT = re.compile(r"completion-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)\.md")
+
+
+def told_of(run: ImportedRun) -> tuple[ToldRun, RunFiles]:
+    """The run, and the files that its notes are about."""
+    files = RunFiles(run.folder, run.base)
+    state = read_loop(run, files)
+    fields = state.fields
+    told = ToldRun(
+        run_id=run.run_id,
+        name=run.name,
+        form=run.form,
+        objective=objective_of(run, state),
+        criterion=as_text(fields.get("completion")),
+        agent="",
+        max_iterations=as_ordinal(fields.get("maxIterations")) or 0,
+        timeout_s=as_minutes(fields.get("timeoutMinutes")),
+        pid=as_ordinal(fields.get("pid")) or 0,
+        started=state.started,
+        updated=state.updated or state.started,
+        outcome=cast("Outcome | None", state.outcome),
+        reason=_reason(state),
+    )
+    told.iterations += _iterations(state, files)
+    _place(told.iterations, state)
+    told.notes += _reports(files, told)
+    return told, files
+
+
+def _reason(state: LoopState) -> str:
+    """Why it ended, where that is more than its outcome says."""
+    fields = state.fields
+    final, status = as_map(fields.get("finalResult")), as_text(fields.get("status"))
+    said = as_text(final.get("reason")) or as_text(fields.get("abortReason"))
+    return in_words(said or ("" if status in ("success", state.outcome) else status))
+
+
+def _iterations(state: LoopState, files: RunFiles) -> Iterator[ToldIteration]:
+    """In the order of the file; numbers that it has left out where they belong."""
+    entries = [(_number(entry, place), entry) for place, entry in enumerate(state.entries, 1)]
+    filed = _filed(files, state.current)
+    known = {number for number, _ in entries}
+    last, made = 0, 0
+    given: dict[int, ToldIteration] = {}
+    ahead = [*entries, *((number, _filed_entry(files, number)) for number in filed
+                         if number > max(known, default=0))]  # fmt: skip
+    for number, entry in ahead:
+        if number in given:
+            given[number].notes.append(_again(entry))
+            continue
+        for missing in range(last + 1, number):
+            if missing not in known and made < MOST_GAPS:
+                made += 1
+                yield _missing(missing, files if missing in filed else None)
+        given[number] = _iteration(number, entry)
+        yield given[number]
+        last = max(last, number)
+    if state.current == last + 1 and state.outcome != "completed":
+        yield _missing(last + 1, None)
+
+
+def _number(entry: Json, place: int) -> int:
+    return as_ordinal(entry.get("number")) or place
+
+
+def _filed(files: RunFiles, current: int | None) -> list[int]:
+    """Numbers of the files of iterations, without those that an older loop has left."""
+    found = (match[1] for name in files.names("iterations") if (match := _FILE.fullmatch(name)))
+    return sorted(n for n in map(int, found) if n and (current is None or n <= current))
+
+
+def _filed_entry(files: RunFiles, number: int) -> Json:
+    return files.json(f"iterations/iteration-{number}.json") or {}
+
+
+def _missing(number: int, files: RunFiles | None) -> ToldIteration:
+    """One that the loop's file does not list: as its own file has it, else it was cut off."""
+    entry = _filed_entry(files, number) if files is not None else {}
+    if entry:
+        return _iteration(number, entry)
+    return ToldIteration(number, status="interrupted", read=False)
+
+
+def _iteration(number: int, entry: Json) -> ToldIteration:
+    action, result = as_text(entry.get("action")), as_text(entry.get("result"))
+    verified = entry.get("verified") is True
+    ended = as_when(entry.get("timestamp"))
+    said = ": ".join(part for part in (action, result) if part)
+    checked = "verified" if verified else "not verified"
+    return ToldIteration(
+        number,
+        status="completed" if verified else "incomplete",
+        completion=100.0 if verified else None,
+        report=AgentReport(summary=said, learnings=tuple(as_texts(entry.get("learnings")))),
+        duration_s=as_seconds(entry.get("duration_ms")),
+        ended=ended,
+        verdicts=[
+            ToldVerdict(
+                ForeignVerdict(
+                    iteration=number,
+                    tool=TOOL,
+                    layer="validation",
+                    about="completion",
+                    text=f"{checked}: {result}" if result else checked,
+                ),
+                ended,
+            )
+        ],
+    )
+
+
+def _again(entry: Json) -> ToldNote:
+    action, result = as_text(entry.get("action")), as_text(entry.get("result"))
+    said = ": ".join(part for part in (action, result) if part) or "nothing more"
+    return ToldNote(f"recorded once more: {said}", at=as_when(entry.get("timestamp")))
+
+
+def _place(iterations: Sequence[ToldIteration], state: LoopState) -> None:
+    """Give each its times: its duration is what an agent said, so it begins behind the last end."""
+    begin = state.started or state.updated
+    ends = _spread([one.ended for one in iterations], begin, state.updated)
+    for one, end in zip(iterations, ends, strict=True):
+        if end is None:
+            continue
+        end = max(end, begin or end)  # noqa: PLW2901  times never go back
+        lasted = timedelta(seconds=one.duration_s) if one.duration_s is not None else None
+        one.started = begin if lasted is None or begin is None else max(begin, end - lasted)
+        one.started = one.started or end
+        one.ended = one.closed = end
+        one.duration_s = (end - one.started).total_seconds()
+        begin = end
+
+
+def _spread(
+    times: Sequence[datetime | None], first: datetime | None, last: datetime | None
+) -> list[datetime | None]:
+    """Moments that are not known lie evenly between those that are."""
+    known = [(i, at) for i, at in enumerate(times) if at is not None]
+    fixed = [*([(-1, first)] if first else []), *known, *([(len(times), last)] if last else [])]
+    placed = list(times)
+    for (i, begin), (j, end) in pairwise(fixed):
+        step = max(end - begin, timedelta()) / (j - i)
+        for k in range(i + 1, j):
+            placed[k] = begin + (k - i) * step
+    return placed
+
+
+def _reports(files: RunFiles, told: ToldRun) -> Iterator[ToldNote]:
+    """Its own report of the end; others in the folder are of loops before it."""
+    if told.updated is None or told.outcome is None:
+        return
+    for name in files.names(""):
+        match = _REPORT.fullmatch(name)
+        at = as_when(f"{match[1]}T{match[2]}:{match[3]}:{match[4]}Z") if match else None
+        if at is not None and abs((at - told.updated).total_seconds()) <= 2:
+            yield ToldNote(f"its own report is in {name}", level="log", at=told.updated)

@@ -1,0 +1,268 @@
+"""What a session of an external run printed, as events: read by the reader of our own sessions.
+
+Its agents print tool calls as bare lines beside those inside of messages; both are taken, each id
+once. However long an output is, its beginning and its end are read, and no more than so many events
+are told.
+"""
+
+import json
+import re
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from ralph_tui.adapters.agents.claims import SPOKEN
+from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
+from ralph_tui.adapters.agents.session_end import SessionEnd
+from ralph_tui.events import AgentNoted, AgentSpoke, Event, PromiseMade
+from ralph_tui.importers.fields import Json
+from ralph_tui.importers.folder import RunFiles
+from ralph_tui.importers.tape import Tape, key_of, unstamped
+from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import shorten
+
+HEAD_BYTES, TAIL_BYTES = 32 << 20, 1 << 20
+"""Of an output that are read: a night of work stays far below."""
+LONGEST_LINE = 4 << 20
+MOST_EVENTS = 20_000
+"""Of a session that are told; what it used is counted to its end all the same."""
+_STDERR = 2000
+"""Bytes of an error output's end."""
+
+_DONE = "ralph_external_completion"
+"""A line of an agent that takes its work for done."""
+_SAYS_DONE = re.compile(rf'"{_DONE}"\s*:\s*true')
+_LOOKED_AT = (_DONE, '"tool_use"', '"tool_result"', '"error"')
+"""What a line has that is not told as it stands."""
+
+Timed = tuple[Event, datetime | None]
+
+
+@dataclass
+class Printed:
+    """A session as its output tells it."""
+
+    events: list[Timed] = field(default_factory=list)
+    end: SessionEnd = field(default_factory=lambda: SessionEnd("error"))
+    first: datetime | None = None
+    """When its first line came, as far as a transcript tells."""
+    last: datetime | None = None
+    cost_usd: float | None = None
+    tokens: int = 0
+    turns: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    session_id: str = ""
+    plain: bool = False
+    """It printed words, and no events."""
+
+
+class OutputReader:
+    """Reads the output of one session."""
+
+    def __init__(self, iteration: int, root: str) -> None:
+        self._iteration = iteration
+        self._reader = StreamReader(iteration, Path(root or "/"))
+        self._begun: set[str] = set()
+        self._answered: set[str] = set()
+        self._said: list[str] = []
+        self._left_out = 0
+        self._left_out_events = 0
+        self._since = 0.0
+        self._promise = False
+        self._printed = Printed()
+
+    def read(
+        self,
+        files: RunFiles,
+        name: str,
+        tape: Tape | None,
+        stderr: str,
+        exit_code: int | None,
+        *,
+        start: int = 0,
+    ) -> Printed:
+        """The whole session; `name` is its output below the run's folder, from `start` on."""
+        times = iter(_times(files, name, tape, start))
+        with files.opened(name) as file:
+            if file is not None:
+                for line, offset in self._lines(file, start):
+                    self._take(line, offset, next(times, None))
+        return self._finish(_tail(files, stderr), exit_code)
+
+    def _lines(self, file: BinaryIO, start: int) -> Iterator[tuple[bytes, int]]:
+        """Lines with their offsets: those of the head, then those of the tail."""
+        size = file.seek(0, 2)
+        file.seek(start)
+        yield from self._lines_to(file, min(size, start + HEAD_BYTES))
+        if size - file.tell() > TAIL_BYTES:
+            self._left_out += 1
+            file.seek(size - TAIL_BYTES)
+            while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+                pass
+        yield from self._lines_to(file, size)
+
+    def _lines_to(self, file: BinaryIO, end: int) -> Iterator[tuple[bytes, int]]:
+        """Those that begin before `end`; one that is too long is left out."""
+        while (offset := file.tell()) < end and (line := file.readline(LONGEST_LINE)):
+            if len(line) < LONGEST_LINE or line.endswith(b"\n"):
+                yield line, offset
+                continue
+            self._left_out += 1
+            while line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST_LINE)
+
+    def _take(self, line: bytes, offset: int, at: datetime | None) -> None:
+        printed = self._printed
+        if not line.strip():
+            return
+        printed.first = printed.first or at
+        printed.last = at or printed.last
+        for event in self._events(line.decode("utf-8", "replace"), offset, at):
+            if len(printed.events) < MOST_EVENTS:
+                printed.events.append((event, at))
+            else:
+                self._left_out_events += 1
+
+    def _events(self, line: str, offset: int, at: datetime | None) -> list[Event]:
+        now = self._now(at)
+        if self._reader.heard and not any(word in line for word in _LOOKED_AT):
+            return self._reader.feed(line, offset, now)
+        try:
+            fields = as_map(parse_json(line))
+        except ValueError:
+            fields = {}
+        if not as_text(fields.get("type")) and _DONE not in fields:
+            if self._reader.heard:
+                return self._reader.feed(line, offset, now)
+            self._said.append(line[:SPOKEN])
+            del self._said[MOST_EVENTS:]
+            return []
+        if _DONE in fields:
+            return self._promised() if fields[_DONE] is True else []
+        if fields.get("type") == "error":
+            text = as_text(fields.get("error")) or as_text(
+                as_map(fields.get("error")).get("message")
+            )
+            told = shorten(text or "an error without a word", SPOKEN)
+            return [AgentNoted(iteration=self._iteration, level="error", text=told, offset=offset)]
+        known = self._once(fields)
+        if known is None:
+            return []
+        events = self._reader.feed(line if known is fields else json.dumps(known), offset, now)
+        if any(isinstance(e, AgentSpoke) and _SAYS_DONE.search(e.text) for e in events):
+            events += self._promised()
+        return events
+
+    def _promised(self) -> list[Event]:
+        """It is told once in a session."""
+        before, self._promise = self._promise, True
+        return [] if before else [PromiseMade(iteration=self._iteration)]
+
+    def _now(self, at: datetime | None) -> float:
+        """Seconds since the first time that is known: how long a tool took is told by these."""
+        if at is not None and self._printed.first is not None:
+            self._since = max(self._since, (at - self._printed.first).total_seconds())
+        return self._since
+
+    def _once(self, fields: Json) -> Json | None:
+        """The line with the blocks that are new, bare ones in a message; None where none is."""
+        kind = as_text(fields.get("type"))
+        if kind == "tool_use":
+            blocks = self._new([fields])
+            return {"type": "assistant", "message": {"content": blocks}} if blocks else None
+        if kind == "tool_result":
+            blocks = self._new([fields])
+            return {"type": "user", "message": {"content": blocks}} if blocks else None
+        content = as_map(fields.get("message")).get("content")
+        if kind not in ("assistant", "user") or not isinstance(content, list):
+            return fields
+        blocks = self._new([as_map(block) for block in as_list(content)])
+        if len(blocks) == len(content):
+            return fields
+        message = {**as_map(fields.get("message")), "content": blocks}
+        return {**fields, "message": message}
+
+    def _new(self, blocks: list[Json]) -> list[Json]:
+        """Without tool calls and results that were told before."""
+        found = []
+        for block in blocks:
+            kind = as_text(block.get("type"))
+            if kind.endswith("tool_use"):
+                known, told = as_text(block.get("id")), self._begun
+            elif kind.endswith("tool_result"):
+                known, told = as_text(block.get("tool_use_id")), self._answered
+            else:
+                found.append(block)
+                continue
+            if known not in told:
+                told.add(known)
+                found.append(block)
+        return found
+
+    def _finish(self, stderr: str, exit_code: int | None) -> Printed:
+        printed, reader = self._printed, self._reader
+        if self._said and not reader.heard:
+            printed.plain = True
+            printed.events += self._words()
+        if self._left_out or self._left_out_events:
+            self._note_gap()
+        ended = reader.ends.of_last_turn if not reader.in_turn else None
+        printed.end = ended or reader.ends.at_exit(exit_code, stderr, heard=reader.heard)
+        printed.cost_usd, printed.tokens = reader.usage.cost_usd, reader.usage.tokens
+        printed.turns, printed.session_id = reader.turns, reader.session_id
+        printed.tool_calls = reader.tool_calls.calls
+        printed.tool_errors = reader.tool_calls.errors
+        return printed
+
+    def _words(self) -> Iterator[Timed]:
+        """Plain words, as many as fit at a time."""
+        batch: list[str] = []
+        for line in [*self._said, ""]:
+            if batch and (not line or sum(map(len, batch)) + len(line) > SPOKEN):
+                yield AgentSpoke(iteration=self._iteration, text="".join(batch).strip("\n")), None
+                batch = []
+            batch += [line] if line.strip() else []
+
+    def _note_gap(self) -> None:
+        what = [
+            *([count(self._left_out_events, "event")] if self._left_out_events else []),
+            *(["the middle of its output"] if self._left_out else []),
+        ]
+        note = AgentNoted(
+            iteration=self._iteration,
+            level="warn",
+            text=f"Left out here, and to be read in its log: {' and '.join(what)}",
+        )
+        self._printed.events.append((note, self._printed.last))
+
+
+def _times(files: RunFiles, name: str, tape: Tape | None, start: int) -> Iterator[datetime | None]:
+    """When each line came that is no blank one, as far as the transcript tells."""
+    if tape is None:
+        return
+    keys = array("q")
+    with files.opened(name) as file:
+        left = HEAD_BYTES
+        if file is not None:
+            file.seek(start)
+        while file is not None and left > 0 and (line := file.readline(LONGEST_LINE)):
+            left -= len(line)
+            if line.strip():
+                keys.append(key_of(unstamped(line.rstrip())[0]))
+    for at in tape.times(keys):
+        yield datetime.fromtimestamp(at, UTC) if at else None
+
+
+def _tail(files: RunFiles, name: str) -> str:
+    """The end of an error output."""
+    with files.opened(name) as file:
+        if file is None:
+            return ""
+        file.seek(max(0, files.size(name) - _STDERR))
+        return file.read(_STDERR).decode("utf-8", "replace")

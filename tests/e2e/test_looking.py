@@ -1,0 +1,34 @@
+"""Reading a run at a terminal counts as having looked at it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import CLI, here
+from tests.e2e.tmux import Terminal
+
+ENDED = ("run", "Fix it", "-c", "false", "--max-iterations", "1", "--headless")
+AGENT = ("--agent", "command", "--agent-command", "cat >/dev/null")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+@pytest.mark.parametrize("command", ["status", "report"])
+def test_what_was_read_at_a_terminal_was_seen(git_repo: Path, command: str) -> None:
+    here(*ENDED, *AGENT, cwd=git_repo)
+
+    def read(*words: str) -> list[str]:
+        """Read it in a terminal; what was seen of it by now."""
+        terminal = Terminal(["env", "-C", str(git_repo), *CLI, *words], git_repo.parent,
+                            width=100, height=30)  # fmt: skip
+        try:
+            assert terminal.exit_code() == 0
+        finally:
+            terminal.close()
+        found = git_repo.glob(".aiwg/ralph/seen/*/task-001-001.json")
+        return [path.read_text() for path in found]
+
+    here(command, cwd=git_repo)
+    assert read("status", "--line") == []
+    (seen,) = read(command)
+    assert '"over":true' in seen

@@ -1,0 +1,22 @@
+"""Every output of every kept journal is as it was; ``RALPH_TEST_GOLDEN=write`` writes it anew."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.golden.outputs import FILES, JOURNALS, outputs
+
+
+@pytest.mark.parametrize("journal", JOURNALS, ids=lambda journal: journal.stem)
+def test_nothing_that_is_said_of_a_run_has_changed(journal: Path, tmp_path: Path) -> None:
+    said = outputs(journal, tmp_path)
+    golden = FILES / f"{journal.stem}.txt"
+    if os.environ.get("RALPH_TEST_GOLDEN") == "write":
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(said, "utf-8")
+    assert said.split("\n") == golden.read_text("utf-8").split("\n")
+
+
+def test_no_file_is_left_over() -> None:
+    assert {path.stem for path in FILES.iterdir()} == {journal.stem for journal in JOURNALS}

@@ -1,0 +1,245 @@
+"""Worktrees come and go, many at once, and of those in which nothing was done nothing is left."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.clones import worktrees
+from ralph_tui.adapters.clones.collecting import collect
+from ralph_tui.adapters.clones.making import (
+    Origin,
+    make_worktree,
+    remove_tree,
+    remove_worktree,
+)
+from ralph_tui.adapters.clones.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.clones.receiving import receive
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.file_lock import locked
+from ralph_tui.fleet.host.worker_host import WorkerHost
+from ralph_tui.fleet.ports import Collect, Collected
+from tests.hosted import FLEET, Seen, committed, git, place_in, source_in
+from tests.waiting import until
+
+BRANCH = "ralph/night/1"
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    return committed(git_repo)
+
+
+@pytest.fixture
+def tree(root: Path, tmp_path: Path) -> TreeFolder:
+    """A worktree of the repository, in which a run could begin."""
+    place = place_in(root, isolation="worktree")
+    folder = TreeFolder.of(tmp_path / "fleets", FLEET, "1", 1)
+    folder.create()
+    branch = make_worktree(folder.tree, Origin(root, users=True), place.source, place.branch)
+    folder.write(PlaceRecord(place=place, branch=branch, worktree=True, ready=True))
+    return folder
+
+
+def branches(root: Path) -> list[str]:
+    return git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads/").split()
+
+
+def known(root: Path) -> list[str]:
+    """The worktrees that git knows of."""
+    return git(root, "worktree", "list").splitlines()
+
+
+AGAIN_AND_AGAIN = """\
+import sys
+from pathlib import Path
+from ralph_tui.adapters.clones.making import Origin, make_worktree, remove_worktree
+from ralph_tui.fleet.ports import Source
+root, tree, commit = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+source = Source(commit=commit, path=str(root), machine="here")
+print("ready", flush=True)
+sys.stdin.readline()
+tree.parent.mkdir(parents=True)
+for _ in range(2):
+    branch = make_worktree(tree, Origin(root, users=True), source, "ralph/night/same")
+    assert (tree / "checks.sh").exists()
+    remove_worktree(tree, root, branch, commit)
+"""
+
+
+def test_eight_processes_add_and_remove_worktrees_at_once(root: Path, tmp_path: Path) -> None:
+    commit = source_in(root).commit
+    words = [sys.executable, "-c", AGAIN_AND_AGAIN, str(root)]
+    programs = [
+        subprocess.Popen(
+            [*words, str(tmp_path / f"{number}" / "tree"), commit],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(8)
+    ]
+    try:
+        for program in programs:
+            assert program.stdout is not None
+            assert program.stdout.readline() == "ready\n"
+        for program in programs:
+            assert program.stdin is not None
+            program.stdin.write("go\n")
+            program.stdin.flush()
+        said = [program.communicate()[1] for program in programs]
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+    assert said == [""] * 8
+    assert (branches(root), len(known(root))) == (["main"], 1)
+
+
+def test_threads_of_one_host_take_different_names(root: Path, tmp_path: Path) -> None:
+    source, origin = source_in(root), Origin(root, users=True)
+    trees = [tmp_path / f"{number}" / "tree" for number in range(8)]
+    for each in trees:
+        each.parent.mkdir()
+    with ThreadPoolExecutor(8) as threads:
+        made = [threads.submit(make_worktree, each, origin, source, BRANCH) for each in trees]
+        names = [one.result() for one in made]
+    assert sorted(names) == sorted({BRANCH, *(f"{BRANCH}-{number}" for number in range(2, 9))})
+    assert len(known(root)) == 9
+
+
+def test_who_holds_the_worktrees_too_long_is_named(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worktrees, "WAIT_S", 0.1)
+    lock = root / ".git" / "ralph-tui" / worktrees.LOCK
+    said = f"process {os.getpid()} has been changing the worktrees of {root}"
+    with locked(lock), pytest.raises(WorkspaceError, match=said):
+        make_worktree(tmp_path / "tree", Origin(root, users=True), source_in(root), BRANCH)
+    assert (branches(root), len(known(root))) == (["main"], 1)
+
+
+@pytest.mark.parametrize("left", ["checkout -q -b other", "checkout -q --detach"])
+def test_a_branch_that_the_loop_left_goes_with_its_worktree(
+    root: Path, tree: TreeFolder, left: str
+) -> None:
+    git(tree.tree, *left.split())
+    (tree.tree / "work").write_text("work")
+    record = tree.read()
+    assert record is not None
+    collected = collect(tree, record)
+    received = receive(open_repository(root), collected, record.place.source.commit, "")
+    assert received.branch == f"{BRANCH}-2"
+    agents = ["other"] if "other" in left else []
+    assert branches(root) == sorted(["main", BRANCH, f"{BRANCH}-2", *agents])
+    remove_tree(tree)
+    assert branches(root) == sorted(["main", f"{BRANCH}-2", *agents])
+    assert len(known(root)) == 1
+    assert not tree.folder.exists()
+
+
+def test_a_branch_with_work_or_at_work_stays(root: Path, tree: TreeFolder, tmp_path: Path) -> None:
+    base = source_in(root).commit
+    git(tree.tree, "checkout", "-q", "--detach")
+    git(root, "worktree", "add", "-q", str(tmp_path / "beside"), BRANCH)
+    remove_tree(tree)
+    assert git(root, "rev-parse", BRANCH) == base, "its owner has checked it out"
+    git(tmp_path / "beside", "commit", "-q", "--allow-empty", "-m", "work")
+    remove_worktree(tmp_path / "beside", root, BRANCH, base)
+    assert git(root, "rev-parse", f"{BRANCH}^") == base
+    assert len(known(root)) == 1
+
+
+def test_what_the_agent_did_to_its_worktree_is_in_no_way(
+    root: Path, tree: TreeFolder, tmp_path: Path
+) -> None:
+    gone = tmp_path / "unplugged"
+    git(root, "worktree", "add", "-q", str(gone), "-b", "mine")
+    gone.rename(tmp_path / "elsewhere")
+    git(root, "worktree", "lock", str(tree.tree))
+    (tree.tree / ".git").unlink()
+    aside = tmp_path / "aside"
+    tree.tree.rename(aside)
+    tree.tree.symlink_to(aside)
+    aside.chmod(0o755)
+    remove_tree(tree)
+    assert [line.split()[0] for line in known(root)] == [str(root), str(gone)], "one is the user's"
+    assert (aside / "checks.sh").exists(), "a link is not followed"
+    assert aside.stat().st_mode & 0o777 == 0o755
+    assert branches(root) == ["main", "mine"]
+
+
+HOST = """\
+import sys, threading
+from pathlib import Path
+from ralph_tui.fleet.host.worker_host import WorkerHost
+from ralph_tui.fleet.ports import Place
+host = WorkerHost("here", 1, Path(sys.argv[1]), print)
+place = Place.model_validate_json(sys.stdin.read())
+host.fleet_found(place.fleet_id)
+host.obey(place)
+threading.Event().wait()
+"""
+
+
+@pytest.fixture
+def killed(root: Path, tmp_path: Path) -> TreeFolder:
+    """Of a host that was killed while git wrote the files of a worktree."""
+    real, begun = shutil.which("git"), tmp_path / "begun"
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text(
+        f'#!/bin/sh\ncase " $* " in *" read-tree "*) echo $$ > {begun}; exec sleep 1000;; '
+        f'*) exec {real} "$@";; esac\n'
+    )
+    slow.chmod(0o755)
+    path = f"{slow.parent}:{os.environ['PATH']}"
+    place = place_in(root, isolation="worktree").model_dump_json()
+    words = [sys.executable, "-c", HOST, str(tmp_path / "fleets")]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(
+        words, env=os.environ | {"PATH": path}, stdin=subprocess.PIPE, stdout=quiet, text=True
+    ) as program:
+        try:
+            assert program.stdin is not None
+            program.stdin.write(place)
+            program.stdin.close()
+            until(lambda: begun.exists() and begun.read_text().strip())
+        finally:
+            program.kill()
+    with suppress(ProcessLookupError):  # it is not looked after yet
+        os.kill(int(begun.read_text()), signal.SIGKILL)
+    assert (branches(root), len(known(root))) == (["main", BRANCH], 2)
+    return TreeFolder.of(tmp_path / "fleets", FLEET, "1", 1)
+
+
+def test_of_a_worktree_that_was_not_made_to_its_end_nothing_is_left(
+    root: Path, killed: TreeFolder
+) -> None:
+    remove_tree(killed)
+    assert (branches(root), len(known(root))) == (["main"], 1)
+    assert not killed.folder.exists()
+
+
+def test_a_worktree_that_was_not_made_to_its_end_is_made_anew(
+    root: Path, killed: TreeFolder, tmp_path: Path
+) -> None:
+    seen = Seen()
+    host = WorkerHost("here", 1, tmp_path / "fleets", seen)
+    try:
+        host.fleet_found(FLEET)
+        host.obey(place_in(root, isolation="worktree"))
+        assert seen.over().outcome == "completed"
+        host.obey(Collect(loop="1", attempt=1))
+        assert seen.wait(Collected).branch == BRANCH
+    finally:
+        host.close()
+    assert (branches(root), len(known(root))) == (["main", BRANCH], 2)

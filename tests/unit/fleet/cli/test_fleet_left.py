@@ -1,0 +1,59 @@
+"""What is said, and told to the shell, when the screen of a fleet is left."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.status_words import told as row
+from ralph_tui.events.run import Outcome
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.cli.attach import left_code, left_words
+from ralph_tui.fleet.records.folders import FleetFolder
+from ralph_tui.fleet.state import FleetState
+from tests.fleet_events import SIX, stamped, started
+
+
+def a_state(*events: told.FleetEvent) -> FleetState:
+    return FleetState().replay(stamped([started(SIX), *events]))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"),
+    [("completed", 0), ("failed", 1), ("limit_reached", 3), ("aborted", 4)],
+)
+def test_the_exit_code_is_the_outcome_of_a_fleet_that_is_over(outcome: Outcome, code: int) -> None:
+    over = a_state(told.FleetFinished(outcome=outcome))
+    assert left_code(over, ExitCode.COMPLETED) == code
+    assert left_code(over, ExitCode.INTERRUPTED) == ExitCode.INTERRUPTED, "a signal ended it"
+    assert left_code(a_state(), ExitCode.COMPLETED) == ExitCode.COMPLETED, "it goes on"
+
+
+def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:
+    state = a_state(
+        told.ResultCollected(loop="1", branch="ralph/fleet-001/1", commit="c1", files=1),
+        told.ResultCollected(loop="2", branch="", commit="c0"),
+        told.ResultCollected(loop="4", branch="ralph/fleet-001/4", commit="c4", files=1),
+        told.FleetFinished(outcome="completed"),
+    )
+    words = left_words(FleetFolder(tmp_path / "fleet-001"), state)
+    assert "its branches:   ralph/fleet-001/1, ralph/fleet-001/4\n" in words
+
+
+@pytest.mark.parametrize("purpose", ["short", "a much longer purpose than that"])
+def test_a_command_stands_apart_from_what_it_is_for(purpose: str) -> None:
+    assert f"{purpose}: " in row(purpose, "ralph-tui status")
+
+
+def test_the_winner_stands_apart_from_the_tries_that_it_beat(tmp_path: Path) -> None:
+    tries = [
+        told.ResultCollected(loop=f"3{one}", branch=f"ralph/f/3{one}", commit="c", files=1)
+        for one in "abc"
+    ]
+    alone = told.ResultCollected(loop="1", branch="ralph/f/1", commit="c", files=1)
+    won = told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
+    over = told.FleetFinished(outcome="completed")
+    words = left_words(FleetFolder(tmp_path / "f"), a_state(*tries, alone, won, over))
+    assert "the winner's:   ralph/f/3b\n" in words
+    assert "beaten tries':  ralph/f/3a, ralph/f/3c\n" in words
+    assert "its branches:   ralph/f/1\n" in words

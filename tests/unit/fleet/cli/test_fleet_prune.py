@@ -1,0 +1,229 @@
+"""What past fleets have left is told truly, and what lives is left alone."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.clones.making import Origin, make_clone
+from ralph_tui.adapters.clones.places import WORKER_LOCK, PlaceRecord, TreeFolder
+from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.adapters.records.lock import acquire
+from ralph_tui.file_lock import locked
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.decisions import RequeueLoop, decide
+from ralph_tui.fleet.records.folders import create_fleet, find_fleet, take_lock
+from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.runtime.beginning import what_goes_on
+from ralph_tui.fleet.runtime.removed_work import REMOVED
+from tests.e2e.cli import here
+from tests.fleet_events import a_loop, a_plan, started
+from tests.hosted import FLEET, committed, git, place_in
+from tests.world import FakeClock
+
+
+@pytest.fixture
+def root(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return committed(git_repo)
+
+
+@pytest.fixture
+def base(root: Path, tmp_path: Path) -> Path:
+    """Of trees, as a worker has it."""
+    folder = tmp_path / "base"
+    folder.mkdir()
+    (folder / WORKER_LOCK).touch()
+    return folder
+
+
+def a_tree(root: Path, base: Path, loop: str, run: str = "task-001/001") -> TreeFolder:
+    """Of a loop in which a run began, or none."""
+    place = place_in(root, loop)
+    folder = TreeFolder.of(base, FLEET, loop, 1)
+    folder.create()
+    make_clone(folder.tree, Origin(root, users=True), place.source, place.branch)
+    folder.write(PlaceRecord(place=place, ready=True, run=run, run_id=run and "r"))
+    return folder
+
+
+def a_fleet(root: Path, *events: told.FleetEvent) -> None:
+    """The repository's, of five tries, and over."""
+    tries = [a_loop(f"1{one}", tries_at="1") for one in "abcde"]
+    there = told.Reach(trees=str(root.parent / "base"))
+    start = started(a_plan(*tries)).model_copy(
+        update={"fleet_id": FLEET, "root": str(root), "reach": there}
+    )
+    journal = Journal(create_fleet(root).journal, FakeClock())
+    over = told.FleetFinished(outcome="completed")
+    for event in (start, *events, over):
+        journal.append(event)
+    journal.close()
+
+
+def ended(loop: str, **more: Any) -> list[told.FleetEvent]:
+    return [
+        told.LoopPlaced(loop=loop, attempt=1, host="here", branch=f"ralph/fleet-001/{loop}"),
+        told.LoopEnded.model_validate({"loop": loop, "outcome": "completed", **more}),
+    ]
+
+
+def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
+    commit = git(root, "rev-parse", "HEAD")
+    a_fleet(
+        root,
+        *ended("1a"),
+        *ended("1b", outcome="failed", never_began=True),
+        *ended("1c", outcome="interrupted"),
+        *ended("1d"),
+        told.ResultCollected(loop="1d", branch="ralph/fleet-001/1d", commit=commit),
+    )
+    for loop in ("1a", "1c", "1d"):
+        a_tree(root, base, loop)
+    a_tree(root, base, "1b", run="")
+    asked = here("fleet", "prune", cwd=root)  # where it put them stands in its journal
+    lines = dict(line.split(":", 1) for line in asked.stdout.splitlines())
+    assert lines["fleet-001 loop 1a"].endswith("; its work was not collected, and goes with it")
+    assert lines["fleet-001 loop 1b"].endswith("; no work was begun in it")
+    assert lines["fleet-001 loop 1c"].endswith(
+        "; stays: 'ralph-tui fleet resume' continues in it; --resumable removes it too"
+    )
+    assert lines["fleet-001 loop 1d"].endswith("/1d-1")
+    assert "pass --yes to confirm" in asked.stderr
+    done = here("fleet", "prune", "--yes", cwd=root)
+    assert "removed 3 trees" in done.stdout
+    done = here("fleet", "prune", "--yes", "--resumable", cwd=root)
+    assert "removed 1 tree " in done.stdout
+    assert not (base / FLEET).exists(), "nothing is left of a fleet without trees"
+
+
+def begun(loop: str) -> told.FleetEvent:
+    return told.LoopBegan(loop=loop, run_id="r", run="task-001/001", folder="/t")
+
+
+def test_work_that_went_with_its_tree_is_promised_to_nobody(root: Path, base: Path) -> None:
+    failed = [told.CollectionFailed(loop=f"1{one}", reason="its git is gone") for one in "ab"]
+    a_fleet(
+        root,
+        *(event for one in "ab" for event in (*ended(f"1{one}"), begun(f"1{one}"))),
+        *(told.LoopEnded(loop=f"1{one}", outcome="completed") for one in "ab"),
+        *failed,
+    )
+    a_tree(root, base, "1a")
+    again = "'ralph-tui fleet resume' tries to collect it again"
+    assert again in here("fleet", "status", cwd=root).stdout
+    journal = find_fleet(root).journal
+    with journal.open("ab") as file:
+        file.write(b'{"kind": "torn')  # by a crash
+    lock = take_lock(root, "f2", "now")
+    try:
+        lock.rename("fleet-002")
+        beside = here("fleet", "prune", "--yes", cwd=root)
+    finally:
+        lock.release()
+    kept = "stays: that its work goes can be recorded only when fleet-002 is over"
+    assert kept in beside.stdout
+
+    pruned = here("fleet", "prune", "--yes", cwd=root)
+
+    assert "removed 1 tree " in pruned.stdout, pruned.stderr
+    status = here("fleet", "status", cwd=root).stdout
+    assert f"its work could not be collected: {REMOVED}" in status
+    assert "its work could not be collected: its git is gone" in status
+    assert again in status, "that of the other one may be there"
+    states = read_fleet(journal).state().loops
+    assert [states[one].work_gone for one in ("1a", "1b")] == [True, False]
+    a_tree(root, base, "1b")
+    assert here("fleet", "prune", "--yes", cwd=root).returncode == 0
+    assert again not in here("fleet", "status", cwd=root).stdout
+
+
+def test_a_loop_that_resume_continues_is_kept_unless_named(root: Path, base: Path) -> None:
+    """Its work is a branch already; pruned all the same, it starts over, and this is said."""
+    commit = git(root, "rev-parse", "HEAD")
+    a_fleet(
+        root,
+        *ended("1a", outcome="interrupted"),
+        begun("1a"),
+        told.LoopEnded(loop="1a", outcome="interrupted"),
+        told.ResultCollected(loop="1a", branch="ralph/fleet-001/1a", commit=commit),
+    )
+    tree = a_tree(root, base, "1a")
+    assert "nothing to prune" in here("fleet", "prune", "--yes", cwd=root).stdout
+    assert tree.tree.exists()
+    assert "starts it over" not in here("fleet", "status", cwd=root).stdout
+
+    done = here("fleet", "prune", "--yes", "--resumable", cwd=root)
+
+    assert "removed 1 tree " in done.stdout, done.stderr
+    status = " ".join(here("fleet", "status", cwd=root).stdout.split())
+    assert "its clone was pruned: 'ralph-tui fleet resume' starts it over" in status
+    state = read_fleet(find_fleet(root).journal).state()
+    notice = next(iter(what_goes_on(state)))
+    assert isinstance(notice, told.FleetNoticed)
+    assert "loop 1a starts over: its clone was removed by" in notice.text
+    state.apply(told.FleetResumed(by="you", seq=state.seq + 1))
+    requeued = [one for one in decide(state, state.at) if isinstance(one, RequeueLoop)]
+    assert [(one.loop, one.resume) for one in requeued] == [("1a", False)]
+
+
+def test_of_a_fleet_that_was_given_up_nothing_is_said_to_go_on(root: Path, base: Path) -> None:
+    a_fleet(root, *ended("1a", outcome="interrupted"), told.StopAsked(by="you", abort=True))
+    a_tree(root, base, "1a")
+    asked = here("fleet", "prune", cwd=root)
+    assert asked.stdout.endswith("; its work was not collected, and goes with it\n")
+
+
+def test_a_worker_and_a_run_are_left_alone(root: Path, base: Path) -> None:
+    folder, other = a_tree(root, base, "1a"), a_tree(root, base, "1b")
+    words = ("fleet", "prune", "--trees", str(base), "--yes")
+    with locked(base / WORKER_LOCK):
+        refused = here(*words, cwd=root)
+    assert (refused.returncode, "a worker (process " in refused.stderr) == (2, True)
+    lock = acquire(folder.tree / ".aiwg" / "ralph" / "lock", "task-001/001", "r", "now")
+    try:
+        done = here(*words, cwd=root)
+    finally:
+        lock.release()
+    assert "stays: a run works in it (process " in done.stdout
+    assert "removed 1 tree " in done.stdout
+    assert folder.tree.exists()
+    assert not other.folder.exists()
+
+
+def test_a_workers_machine_needs_no_repository(root: Path, base: Path, tmp_path: Path) -> None:
+    """Of a fleet that is elsewhere nobody knows here what was collected: that is said."""
+    tree = a_tree(root, base, "1a")
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    asked = here("fleet", "prune", "--trees", str(base), cwd=nowhere)
+    assert "night loop 1a" in asked.stdout
+    assert "what was not collected of it goes with it" in asked.stdout
+    assert here("fleet", "prune", "--trees", str(base), "--yes", cwd=nowhere).returncode == 0
+    assert not tree.folder.exists()
+    assert here("fleet", "prune", cwd=nowhere).returncode != 0, "without a folder it needs one"
+
+
+def test_branches_that_stay_are_named_with_the_reason(root: Path) -> None:
+    commit = git(root, "rev-parse", "HEAD")
+    branches = [f"ralph/fleet-001/1{one}" for one in "abcde"]
+    collected = [
+        told.ResultCollected(loop=name.rpartition("/")[2], branch=name, commit=commit)
+        for name in branches
+    ]
+    won = told.WinnerChosen(tries_at="1", loop="1a", reason="it completed first")
+    a_fleet(root, *(event for one in "abcde" for event in ended(f"1{one}")), *collected, won)
+    for name in branches:
+        git(root, "branch", name)
+    git(root, "checkout", "-q", branches[1])
+    git(root, "checkout", "-q", branches[2])
+    git(root, "commit", "-q", "--allow-empty", "-m", "mine")
+    git(root, "checkout", "-q", branches[1])
+    git(root, "worktree", "add", "-q", "../beside", branches[4])
+    done = here("fleet", "prune", "--branches", "--yes", cwd=root)
+    assert f"{branches[1]} stays: it is checked out in {root}" in done.stdout
+    assert f"{branches[4]} stays: it is checked out in {root.parent / 'beside'}" in done.stdout
+    assert f"{branches[2]} stays: it has other commits" in done.stdout
+    assert "removed 1 branch" in done.stdout
+    left = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads/ralph")
+    assert left.split() == [*branches[:3], branches[4]]

@@ -1,0 +1,712 @@
+"""A host's loops, with real runs of a scripted agent."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.clones.places import TreeFolder
+from ralph_tui.adapters.clones.receiving import receive
+from ralph_tui.adapters.clones.sources import base_bundle
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.fleet.host.worker_host import WorkerHost
+from ralph_tui.fleet.ports import (
+    Adopt,
+    Base,
+    Began,
+    Collect,
+    Collected,
+    End,
+    NeedsBase,
+    NotCollected,
+    Noted,
+    Observation,
+    Over,
+    Place,
+    Recorded,
+    Remove,
+    Stage,
+    Stands,
+    Tell,
+    Told,
+)
+from tests.doubles.launch import STUB, environment
+from tests.e2e.cli import GATE, ONE_MORE
+from tests.hosted import FLEET, Seen, committed, git, place_in
+from tests.processes import Child, state_of
+from tests.small_disk import run_on_small_disk
+from tests.waiting import until
+
+
+@pytest.fixture
+def seen() -> Seen:
+    return Seen()
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    return committed(git_repo)
+
+
+@pytest.fixture
+def host(tmp_path: Path, seen: Seen) -> Iterator[WorkerHost]:
+    made = WorkerHost("here", 3, tmp_path / "fleets", seen)
+    made.fleet_found(FLEET)
+    yield made
+    made.close()
+    assert not made.alive
+
+
+def test_a_loop_runs_in_a_clone_and_is_told_without_a_gap(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    before = git(root, "status", "--porcelain", "--branch")
+    host.obey(place_in(root))
+    over = seen.over()
+    assert (over.outcome, over.never_began) == ("completed", False), over
+    assert [stage.stage for stage in seen.of(Stage)] == ["fetching", "cloning", "starting"]
+    (began,) = seen.of(Began)
+    tree = tmp_path / "fleets" / FLEET / "1-1" / "tree"
+    assert began.folder == str(tree)
+    task, attempt = began.run.split("/")
+    journal = tree / ".aiwg/ralph/tasks" / task / "attempts" / attempt / "events.jsonl"
+    assert seen.lines() == journal.read_text().splitlines()
+    assert over.seq == len(seen.lines())
+    assert seen.of(Stands)[-1].status["outcome"] == "completed"
+    assert git(tree, "branch", "--show-current") == "ralph/night/1"
+    assert git(tree, "remote") == ""
+    assert git(root, "status", "--porcelain", "--branch") == before
+    assert not (root / "done-0.txt").exists()
+
+
+def test_three_loops_at_once(host: WorkerHost, seen: Seen, root: Path) -> None:
+    for loop in "123":
+        host.obey(place_in(root, loop, ports=10))
+    assert {seen.over(loop).outcome for loop in "123"} == {"completed"}
+    blocks = [began.ports for began in seen.of(Began)]
+    assert len(set(blocks)) == 3
+    for loop in "123":
+        seen.lines(loop)
+
+
+def test_a_loop_is_ended_in_order(host: WorkerHost, seen: Seen, root: Path) -> None:
+    host.obey(place_in(root, agent="cat >/dev/null; touch begun; sleep 100"))
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "begun").exists())
+    host.obey(End(loop="1"))
+    over = seen.over()
+    assert (over.outcome, over.reason) == ("interrupted", "the fleet has ended it")
+    assert '"kind":"run_finished"' in seen.lines()[-1]
+
+
+def test_one_that_is_over_is_told_again_from_any_event(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    host.obey(place_in(root))
+    first = seen.over()
+    lines = seen.lines()
+    seen.all.clear()
+    host.obey(Adopt(loop="1", attempt=1, seen=5))
+    assert seen.over() == first
+    again = seen.of(Recorded)
+    assert again[0].seq == 6
+    assert [line for recorded in again for line in recorded.lines] == lines[5:]
+
+
+@pytest.mark.parametrize("isolation", ["clone", "worktree"])
+def test_its_work_is_collected_with_its_snapshots_and_its_tree_removed(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path, isolation: str
+) -> None:
+    host.obey(place_in(root, isolation=isolation, budget_usd=2.5))
+    host.obey(Collect(loop="1", attempt=1))
+    assert "its run goes on" in seen.wait(NotCollected).reason
+    seen.over()
+    (began,) = seen.of(Began)
+    host.obey(Collect(loop="1", attempt=1))
+    collected = seen.wait(Collected)
+    base = git(root, "rev-parse", "HEAD")
+    received = receive(open_repository(root), collected, base, began.run_id)
+    names = git(root, "ls-tree", "--name-only", received.branch).split()
+    assert [name for name in names if name.startswith("done")] == [
+        f"done-{number}.txt" for number in range(4)
+    ]
+    taken = [json.loads(line)["ref"] for line in seen.lines() if '"snapshot_taken"' in line]
+    there = git(root, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()
+    assert taken
+    assert sorted(taken) == sorted(there)
+    host.obey(Remove(loop="1", attempt=1))
+    until(lambda: not host.holds())
+    assert not (tmp_path / "fleets" / FLEET / "1-1").exists()
+    assert len(git(root, "worktree", "list").splitlines()) == 1
+    assert git(root, "rev-parse", received.branch) == collected.commit
+    assert json.loads(seen.lines()[0])["budget_usd"] == 2.5
+
+
+def test_a_run_that_cannot_go_on_keeps_what_it_had(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    place = place_in(root)
+    host.obey(place)
+    assert seen.over().outcome == "completed"
+    lines = seen.lines()
+    host.obey(place.model_copy(update={"resume": True, "seen": len(lines)}))
+    until(lambda: len(seen.of(Over)) == 2)
+    over = seen.of(Over)[-1]
+    assert "is completed: there is nothing to go on with" in over.reason
+    assert (over.never_began, over.seq) == (False, len(lines))
+    host.obey(place)
+    until(lambda: len(seen.of(Over)) == 3)
+    assert "resume or collect it" in seen.of(Over)[-1].reason
+    assert not seen.of(Over)[-1].never_began
+    host.obey(Collect(loop="1", attempt=1))
+    seen.wait(Collected)
+    assert seen.lines() == lines
+
+
+def test_a_run_is_told_commands_and_believes_who_gave_them(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    host.obey(place_in(root, agent="cat >/dev/null; touch begun; sleep 100"))
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "begun").exists())
+    commands: dict[str, dict[str, object]] = {
+        "p": {"name": "pause", "by": "the terminal pts/7"},
+        "g": {"name": "guide", "text": "Look at it again", "by": "the terminal pts/7"},
+        "s": {"name": "permissions", "mode": "skip", "by": "the terminal pts/7"},
+        "x": {"name": "sing"},
+    }
+    for request, command in commands.items():
+        host.obey(Tell(id=request, loop="1", command=command))
+    told = {request: seen.wait(Told, id=request) for request in commands}
+    assert told["x"].refused == "there is no such command"
+    assert told["p"].accepted
+    assert told["g"].accepted
+    # An empowering one reaches the run; what it says of it is the run's own.
+    assert "terminal" not in told["s"].refused
+    until(lambda: any('"pause_requested"' in line for line in seen.lines()))
+    asked = next(line for line in seen.lines() if '"pause_requested"' in line)
+    assert json.loads(asked)["by"] == "the terminal pts/7"
+    host.obey(Tell(id="a", loop="1", command={"name": "abort", "by": "the fleet"}))
+    assert seen.wait(Told, id="a").accepted
+    assert seen.over().outcome == "aborted"
+    host.obey(Tell(id="late", loop="1", command={"name": "pause"}))
+    assert seen.wait(Told, id="late").refused == "the loop is not running"
+    host.obey(Tell(id="who", loop="7", command={"name": "pause"}))
+    assert "does not hold" in seen.wait(Told, id="who").refused
+
+
+def test_what_its_agent_asks_is_allowed_by_who_is_with_the_fleet(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run believes its host that a person at a terminal has said it; see `starter`."""
+    use = {"name": "Bash", "input": {"command": "git tag allowed", "description": "for you"}}
+    scenario = tmp_path / "scenario.json"
+    answers = [{"tools": [use]}, {"text": "done"}]
+    scenario.write_text(json.dumps({"about": "it asks", "answers": answers}))
+    base = {"RALPH_TUI_AGENT__BINARY": str(STUB)}
+    for name, value in environment(scenario, state=tmp_path / "state", base=base).items():
+        monkeypatch.setenv(name, value)
+    settings = {"agent.name": "claude", "permissions.mode": "ask", "limits.max_iterations": "1"}
+    loop = {"settings": settings, "command": "git rev-parse -q --verify allowed"}
+    place = place_in(root)
+    changed = place.loop.model_copy(update=loop)
+    host.obey(place.model_copy(update={"loop": changed, "unattended": False}))
+    tree = Path(seen.wait(Began).folder)
+
+    def asked() -> list[dict[str, Any]]:
+        events = [json.loads(line) for line in seen.lines()]
+        return [event for event in events if event["kind"] == "question_asked"]
+
+    question = until(asked)[0]
+    assert git(tree, "tag") == ""
+    until(lambda: any(each.status.get("question") for each in seen.of(Stands)))
+    answer = {"name": "answer", "question_id": question["question_id"], "answer": "once"}
+    host.obey(Tell(id="y", loop="1", command={**answer, "by": "the terminal pts/3"}))
+    assert seen.wait(Told, id="y").accepted, seen.of(Told)
+    assert seen.over().outcome == "completed"
+    assert git(tree, "tag") == "allowed"
+    answered = next(json.loads(line) for line in seen.lines() if '"question_answered"' in line)
+    assert (answered["answer"], answered["by"]) == ("once", "the terminal pts/3")
+
+
+def test_neither_agent_nor_completion_command_inherits_the_hosts_socket(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    """What they have open is theirs: the three streams, and what they opened themselves."""
+    look = "for f in /proc/self/fd/*; do readlink $f; done | grep -c socket: > {}; "
+    host.obey(
+        place_in(
+            root,
+            agent=f"cat >/dev/null; {look.format('agent-sockets')}{ONE_MORE}",
+            command=f"{look.format('gate-sockets')}{GATE}",
+        )
+    )
+    assert seen.over().outcome == "completed"
+    tree = Path(seen.of(Began)[0].folder)
+    assert (tree / "agent-sockets").read_text().strip() == "0"
+    assert (tree / "gate-sockets").read_text().strip() == "0"
+
+
+def test_a_host_that_is_not_heard_of_again_stops_its_loops_when_their_lease_is_over(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    waits = "cat >/dev/null; sleep 100"
+    host.obey(place_in(root, "1", waits, lease_s=1.0))
+    host.obey(place_in(root, "2", waits, lease_s=300.0))
+    seen.wait(Began, loop="1")
+    seen.wait(Began, loop="2")
+    host.fleet_lost()
+    host.fleet_found(FLEET)
+    host.fleet_lost()
+    over = seen.over("1")
+    assert over.outcome == "interrupted"
+    assert over.reason == "its host has not heard of the fleet for 1s"
+    assert '"kind":"run_finished"' in seen.lines("1")[-1]
+    assert not seen.of(Over, loop="2")
+    host.fleet_found(FLEET)
+    held = {each.loop: (each.alive, each.seq) for each in host.holds()}
+    assert held["1"] == (False, over.seq)
+    assert held["2"][0]
+    seen.all.clear()
+    host.obey(Adopt(loop="2", attempt=1, seen=3))
+    until(lambda: seen.of(Recorded, loop="2"))
+    assert seen.of(Recorded, loop="2")[0].seq == 4
+    host.obey(End(loop="2"))
+    seen.over("2")
+    told = seen.of(Recorded, loop="2")
+    assert [each.seq for each in told] == [
+        4 + sum(len(before.lines) for before in told[:number]) for number in range(len(told))
+    ]
+
+
+def test_of_the_fleet_before_nothing_is_told_and_nothing_is_ended(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    goes_on = f"cat >/dev/null; while [ ! -e go ]; do sleep 0.02; done; {ONE_MORE}"
+    host.obey(place_in(root, "1", goes_on, lease_s=300.0))
+    first = Path(seen.wait(Began, loop="1").folder)
+    host.fleet_lost()
+    host.fleet_found("another")
+    assert host.holds() == ()
+    seen.all.clear()
+    # Its loop has the same name, and is another one.
+    host.obey(place_in(root, "1", ONE_MORE, fleet_id="another"))
+    began = seen.wait(Began, loop="1")
+    assert Path(began.folder) != first
+    assert seen.over("1").outcome == "completed"
+    assert [(each.loop, each.alive) for each in host.holds()] == [("1", False)]
+    host.obey(End(loop="1"))
+    host.obey(Remove(loop="1", attempt=1))
+    until(lambda: not Path(began.folder).exists())
+    assert host.alive == 1
+    seen.all.clear()
+    (first / "go").touch()
+    until(lambda: host.alive == 0)
+    assert seen.all == []
+    host.fleet_lost()
+    host.fleet_found(FLEET)
+    assert [(each.loop, each.alive) for each in host.holds()] == [("1", False)]
+    host.obey(Adopt(loop="1", attempt=1, seen=0))
+    assert seen.over("1").outcome == "completed"
+
+
+def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
+    seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    goes_on = f"cat >/dev/null; while [ ! -e go ]; do sleep 0.02; done; {ONE_MORE}"
+    told: list[tuple[str, type[Observation]]] = []
+    with closing(
+        WorkerHost(
+            "here", 1, tmp_path / "fleets", seen, lambda what, of: told.append((of, type(what)))
+        )
+    ) as host:
+        host.fleet_found(FLEET)
+        host.obey(place_in(root, "1", goes_on, lease_s=300.0))
+        tree = Path(seen.wait(Began).folder)
+        host.fleet_lost()
+        host.fleet_found("another")
+        seen.all.clear()
+        host.obey(place_in(root, "1", ONE_MORE, fleet_id="another"))
+        host.obey(place_in(root, "2", ONE_MORE, fleet_id="another"))
+        assert "loops of the fleet that was here before work" in seen.wait(Noted, loop="1").text
+        host.obey(End(loop="2"))
+        assert seen.over("2").never_began
+        assert not seen.of(Began)
+        (tree / "go").touch()
+        assert seen.over("1").outcome == "completed"
+    assert told.index((FLEET, Over)) < told.index(("another", Began))
+
+
+def test_work_that_a_fleet_has_asked_for_is_not_sent_to_the_next(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    host.obey(place_in(root))
+    seen.over()
+    (held,) = host._loops.values()
+    with held.busy:  # git takes its time
+        host.obey(Collect(loop="1", attempt=1))
+        host.fleet_lost()
+        host.fleet_found("another")
+        seen.all.clear()
+    (work,) = host._working
+    work.join()
+    assert seen.all == []
+
+
+def test_what_a_fleet_sends_is_asked_for_again_when_it_is_found_again(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    """Its bundle may have been lost with the connection; others do not wait behind it."""
+
+    def away(fleet_id: str) -> Place:
+        place = place_in(root, lease_s=300.0, fleet_id=fleet_id)
+        source = place.source.model_copy(update={"machine": "elsewhere"})
+        return place.model_copy(update={"source": source})
+
+    host.obey(away(FLEET))
+    commit = seen.wait(NeedsBase).commit
+    host.fleet_lost()
+    host.fleet_found("another")
+    seen.all.clear()
+    host.obey(away("another"))
+    seen.wait(NeedsBase)
+    host.obey(Base(commit=commit, bundle=base_bundle(open_repository(root), commit)))
+    assert seen.over().outcome == "completed"
+    host.fleet_lost()
+    host.fleet_found(FLEET)
+    seen.all.clear()
+    seen.wait(NeedsBase)
+    host.obey(Base(commit=commit, bundle=base_bundle(open_repository(root), commit)))
+    assert seen.over().outcome == "completed"
+
+
+def test_a_host_without_loops_watches_no_lease(host: WorkerHost) -> None:
+    for number in range(5):
+        host.fleet_lost()
+        host.fleet_found(f"fleet-{number}")
+    until(lambda: not any(thread.name == "leases" for thread in threading.enumerate()))
+
+
+def test_the_lease_of_a_fleet_ends_also_while_another_one_is_heard(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    host.obey(place_in(root, "1", "cat >/dev/null; sleep 100", lease_s=1.0))
+    seen.wait(Began, loop="1")
+    host.fleet_lost()
+    host.fleet_found("another")
+    until(lambda: host.alive == 0)
+    host.fleet_found(FLEET)
+    host.obey(Adopt(loop="1", attempt=1, seen=0))
+    assert seen.over("1").outcome == "interrupted"
+
+
+def test_an_order_for_a_loop_that_is_held_is_no_second_run(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    place = place_in(root, agent="cat >/dev/null; echo x >> sessions; sleep 100")
+    host.obey(place)
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "sessions").exists())
+    host.obey(place)
+    host.obey(place)
+    until(lambda: len(seen.of(Began)) == 3)
+    assert (tree / "sessions").read_text() == "x\n"
+    # A later attempt begins when the one before is over.
+    host.obey(place.model_copy(update={"attempt": 2}))
+    assert "later attempt" in seen.over().reason
+    seen.wait(Began, attempt=2)
+    alive = [each for each in host.holds() if each.alive]
+    assert [(each.loop, each.attempt) for each in alive] == [("1", 2)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"setup": "echo all is well; echo no network here >&2; exit 3"}, "no network here"),
+        ({"settings": {"agent.name": "codex"}}, "codex"),
+        ({"settings": {"limits.max_iterations": "many"}}, "max-iterations"),
+        ({"copied": {"../x": ""}}, "no file of a tree"),
+        ({"id": "../up"}, "no name of a fleet or a loop"),
+        ({"resume": True}, "not on this host any more"),
+    ],
+)
+def test_what_cannot_begin_says_why_and_the_others_go_on(
+    host: WorkerHost, seen: Seen, root: Path, changes: dict[str, Any], reason: str
+) -> None:
+    loop = changes.pop("id", "1")
+    place = place_in(root, loop, **changes)
+    host.obey(place)
+    host.obey(place_in(root, "other"))
+    over = seen.over(loop)
+    assert over.never_began
+    assert over.outcome == "failed"
+    assert reason in over.reason
+    assert "\n" not in over.reason
+    assert not seen.of(Began, loop=loop)
+    assert seen.over("other").outcome == "completed"
+
+
+def test_it_is_ended_during_its_set_up(host: WorkerHost, seen: Seen, root: Path) -> None:
+    host.obey(place_in(root, setup="sleep 100"))
+    seen.wait(Stage, stage="setup")
+    host.obey(End(loop="1"))
+    over = seen.over()
+    assert (over.outcome, over.never_began) == ("interrupted", True)
+    assert over.reason == "the fleet has ended it"
+
+
+def test_a_host_that_is_closed_has_told_the_end_of_its_loops(
+    seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    closed = threading.Event()
+
+    def observe(what: Observation) -> None:
+        if isinstance(what, Over):
+            closed.wait(0.5)  # long enough for who does not wait for it
+        seen(what)
+
+    host = WorkerHost("here", 1, tmp_path / "fleets", observe)
+    host.fleet_found(FLEET)
+    host.obey(place_in(root, setup="sleep 100"))
+    seen.wait(Stage, stage="setup")
+    host.close()
+    closed.set()
+    assert [over.reason for over in seen.of(Over)] == ["its host was stopped"]
+
+
+def test_the_set_up_command_and_the_run_know_where_they_are(
+    host: WorkerHost, seen: Seen, root: Path
+) -> None:
+    say = 'echo "$RALPH_FLEET $RALPH_FLEET_LOOP $RALPH_FLEET_SLOT $PORT_BASE $PORT_COUNT" > '
+    host.obey(place_in(root, setup=f"{say} of-setup", agent=f"{say} of-agent; {ONE_MORE}", ports=7))
+    seen.over()
+    (began,) = seen.of(Began)
+    assert began.ports is not None
+    tree = Path(began.folder)
+    words = (tree / "of-setup").read_text().split()
+    assert words == ["night", "1", "0", str(began.ports[0]), "7"]
+    assert (tree / "of-agent").read_text().split() == words
+    host.obey(Collect(loop="1", attempt=1))
+    base = git(root, "rev-parse", "HEAD")
+    received = receive(open_repository(root), seen.wait(Collected), base, began.run_id)
+    names = git(root, "ls-tree", "--name-only", received.branch).split()
+    assert "of-agent" in names
+    assert "of-setup" not in names, "it is no work of the loop"
+
+
+def test_a_loop_goes_on_in_its_tree_in_another_process_of_the_host(
+    seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    first = WorkerHost("here", 1, tmp_path / "fleets", seen)
+    first.fleet_found(FLEET)
+    waits_once = f"[ -e waited ] || {{ touch waited; sleep 100; }}; {ONE_MORE}"
+    place = place_in(root, agent=waits_once)
+    first.obey(place)
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "waited").exists())
+    first.close()
+    assert seen.over().reason == "its host was stopped"
+    seq = len(seen.lines())
+    second = WorkerHost("here", 1, tmp_path / "fleets", seen)
+    second.fleet_found(FLEET)
+    try:
+        assert [(held.loop, held.alive) for held in second.holds()] == [("1", False)]
+        second.obey(place.model_copy(update={"resume": True, "seen": seq}))
+        until(lambda: len(seen.of(Over)) == 2)
+        assert seen.of(Over)[-1].outcome == "completed"
+        assert len(seen.of(Began)) == 2
+        assert seen.of(Began)[0].run == seen.of(Began)[1].run
+        assert [json.loads(line)["kind"] for line in seen.lines()].count("run_resumed") == 1
+    finally:
+        second.close()
+
+
+def test_a_run_that_its_host_had_not_seen_begin_is_found_in_its_tree(
+    seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    """As where the host was killed in the moment between: the loop goes on, and not anew."""
+    first = WorkerHost("here", 1, tmp_path / "fleets", seen)
+    first.fleet_found(FLEET)
+    first.obey(place_in(root, agent="cat >/dev/null; touch begun; sleep 100"))
+    tree = Path(seen.wait(Began).folder)
+    until(lambda: (tree / "begun").exists())
+    first.close()
+    folder = TreeFolder.of(tmp_path / "fleets", FLEET, "1", 1)
+    record = folder.read()
+    assert record is not None
+    folder.write(record.model_copy(update={"run": "", "run_id": ""}))
+    seen.all.clear()
+    with closing(WorkerHost("here", 1, tmp_path / "fleets", seen)) as second:
+        second.fleet_found(FLEET)
+        second.obey(Adopt(loop="1", attempt=1, seen=0))
+        over = seen.over()
+        assert (over.outcome, over.never_began) == ("interrupted", False)
+        assert {began.run for began in seen.of(Began)} == {record.run}
+
+
+KILLED = """\
+import json, sys, threading
+from pathlib import Path
+from ralph_tui.fleet.host.worker_host import WorkerHost
+from ralph_tui.fleet.ports import Began, Place
+def observe(observation):
+    if isinstance(observation, Began):
+        print(observation.folder, flush=True)
+host = WorkerHost("killed", 1, Path(sys.argv[1]), observe)
+place = Place.model_validate_json(sys.stdin.readline())
+host.fleet_found(place.fleet_id)
+host.obey(place)
+threading.Event().wait()
+"""
+STUBBORN = """\
+cat >/dev/null
+setsid sh -c 'trap "" INT TERM HUP; touch stubborn; while :; do sleep 0.1; done' &
+wait
+"""
+
+
+def test_nothing_outlives_a_host_that_is_killed(seen: Seen, root: Path, tmp_path: Path) -> None:
+    place = place_in(root, agent=STUBBORN)
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "fleets")]
+    with Child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
+        assert killed.stdin is not None
+        assert killed.stdout is not None
+        killed.stdin.write(place.model_dump_json() + "\n")
+        killed.stdin.flush()
+        tree = Path(killed.stdout.readline().strip())
+        until(lambda: (tree / "stubborn").exists())
+        assert below(tree)
+        killed.kill()
+        killed.wait()
+    until(lambda: not below(tree))
+    # Its host comes back: the loop was interrupted, and goes on in the same tree.
+    host = WorkerHost("killed", 1, tmp_path / "fleets", seen)
+    host.fleet_found(FLEET)
+    try:
+        host.obey(Adopt(loop="1", attempt=1, seen=0))
+        assert seen.over().outcome == "interrupted"
+        assert '"kind":"run_finished"' in seen.lines()[-1]
+    finally:
+        host.close()
+
+
+def below(folder: Path) -> list[int]:
+    """Living processes that work in a folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with suppress(OSError):
+                here = (entry / "cwd").readlink()
+                if here.is_relative_to(folder) and state_of(int(entry.name)) != "Z":
+                    found.append(int(entry.name))
+    return found
+
+
+def test_a_host_elsewhere_gets_the_commit_from_the_fleet(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    place = place_in(root)
+    away = place.source.model_copy(update={"machine": "another", "path": "/nowhere"})
+    host.obey(place.model_copy(update={"source": away, "isolation": "worktree"}))
+    needs = seen.wait(NeedsBase)
+    host.obey(Base(commit=needs.commit, bundle=base_bundle(open_repository(root), needs.commit)))
+    assert seen.over().outcome == "completed"
+    host.obey(Collect(loop="1", attempt=1))
+    collected = seen.wait(Collected)
+    assert receive(open_repository(root), collected, needs.commit, "").files == 4
+    # The next one finds it here.
+    second = place_in(root, "2").model_copy(update={"source": away})
+    host.obey(second)
+    assert seen.over("2").outcome == "completed"
+    assert len(seen.of(NeedsBase)) == 1
+
+
+def test_a_host_elsewhere_gets_the_commit_from_the_remote(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(root), "remote.git")
+    remote = {"machine": "another", "path": "/nowhere", "remote": str(tmp_path / "remote.git")}
+    place = place_in(root)
+    host.obey(place.model_copy(update={"source": place.source.model_copy(update=remote)}))
+    assert seen.over().outcome == "completed"
+    assert not seen.of(NeedsBase)
+    tree = Path(seen.of(Began)[0].folder)
+    assert git(tree, "remote", "get-url", "origin") == remote["remote"]
+
+
+def test_a_completion_command_that_measures_another_tree_is_told_of_once(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    """As the fleet's user has it installed for editing: the tests import the user's code."""
+    (root / "src").mkdir()
+    (root / "src" / "sums.py").write_text("def add(a, b):\n    return a + b\n")
+    test = "import sums\n\n\ndef test():\n    assert sums.add(1, 1) == 3\n"
+    (root / "test_sums.py").write_text(test)
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "sums")
+    command = f"PYTHONPATH={root}/src {sys.executable} -m pytest -q"
+    few = {"limits.max_iterations": "1"}
+    agent = "cat >/dev/null"
+    for loop in "12":
+        place = place_in(root, loop, agent, command=command, settings=few)
+        host.obey(place)
+    for loop in "12":
+        assert seen.over(loop).outcome == "aborted", "its question had a default"
+    (noted,) = seen.of(Noted)
+    assert "it measures other files" in noted.text
+    assert len(seen.of(Stage, stage="checking")) == 1
+    for began in seen.of(Began):
+        assert (Path(began.folder) / "src" / "sums.py").read_text().startswith("def add")
+
+
+SMALL = """\
+import sys
+from pathlib import Path
+from ralph_tui.fleet.host.worker_host import WorkerHost
+from ralph_tui.fleet.ports import Place
+from tests.hosted import FLEET, Seen, committed, place_in
+root = Path({root!r})
+seen = Seen()
+full = WorkerHost("small", 1, Path.cwd(), seen)
+roomy = WorkerHost("roomy", 1, Path({roomy!r}), seen)
+full.fleet_found(FLEET)
+roomy.fleet_found(FLEET)
+fill()
+full.obey(place_in(root, "1"))
+roomy.obey(place_in(root, "2"))
+print(seen.over("1").model_dump_json())
+print(seen.over("2").model_dump_json())
+full.close()
+roomy.close()
+"""
+
+
+def test_a_full_disk_of_one_host_costs_its_loop_alone(root: Path, tmp_path: Path) -> None:
+    script = SMALL.format(root=str(root), roomy=str(tmp_path / "roomy"))
+    first, second = run_on_small_disk(script, tmp_path).splitlines()
+    full, roomy = (Over.model_validate_json(each) for each in (first, second))
+    assert full.never_began
+    assert "No space left on device" in full.reason
+    assert "\n" not in full.reason
+    assert roomy.outcome == "completed"
+
+
+def test_a_host_that_is_stopped_just_as_work_begins_is_closed(
+    host: WorkerHost, seen: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = threading.Thread.start
+
+    def closed_before(thread: threading.Thread) -> None:
+        if thread.name.startswith("collect-"):
+            host.close()
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", closed_before)
+    host.obey(Collect(loop="1", attempt=1))
+    assert seen.wait(NotCollected).loop == "1"

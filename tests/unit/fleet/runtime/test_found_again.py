@@ -1,0 +1,108 @@
+"""What was asked of a loop holds when its host is found again, with or without its processes."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.commands import Abort, Stop
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet import ports as seen
+from ralph_tui.fleet.records.reading import read_fleet
+from tests.doubles.played_hosts import PlayedHosts
+from tests.fleet_events import a_loop, a_plan
+from tests.unit.fleet.runtime.test_engine import Fleet, begin, over, running, work_of
+
+PLAN = a_plan(a_loop("1"), a_loop("2"))
+
+
+def found_on_disk(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
+    """A host that was started again has the trees of its loops, and nothing that runs."""
+    match order:
+        case seen.Place(resume=False):
+            begin(hosts, order)
+        case seen.Tell():
+            hosts.observe(seen.Told(id=order.id, accepted=3))
+        case seen.Adopt():
+            hosts.observe(over(order, "interrupted", reason="its process was gone", seq=3))
+        case seen.Collect():
+            hosts.observe(work_of(order))
+
+
+def held(*, alive: bool) -> list[seen.Held]:
+    return [seen.Held(loop=name, attempt=1, alive=alive) for name in "12"]
+
+
+@pytest.mark.parametrize("alive", [False, True])
+def test_a_loop_that_was_stopped_does_not_go_on_by_itself(tmp_path: Path, *, alive: bool) -> None:
+    with running(tmp_path, PLAN, found_on_disk) as fleet:
+        fleet.hosts.join("h", slots=2, home="home")
+        for name in "12":
+            fleet.wait_for(told.LoopBegan, loop=name)
+        fleet.ask(Stop(mode="after_iteration"), "1")
+        fleet.hosts.observe(seen.Gone(host="h", reason="killed"))
+        fleet.wait_for(told.LoopLost, loop="1")
+        fleet.hosts.join("h", *held(alive=alive), slots=2, home="home")
+        fleet.wait_for(told.LoopEnded, loop="1")
+        fleet.wait_for(told.ResultCollected, loop="1")
+        fleet.wait_for(told.LoopPlaced, loop="2", resumed=True)
+        assert fleet.engine.state.loops["1"].status == "ended"
+
+
+def test_what_an_aborted_loop_has_made_is_collected_though_it_was_queued(tmp_path: Path) -> None:
+    with running(tmp_path, PLAN, found_on_disk) as fleet:
+        fleet.hosts.join("h", slots=1, home="home")
+        fleet.wait_for(told.LoopBegan, loop="1")
+        fleet.hosts.observe(seen.Leaving(host="h", reason="it was stopped"))
+        fleet.hosts.observe(
+            seen.Over(loop="1", attempt=1, outcome="interrupted", reason="its host was stopped")
+        )
+        fleet.wait_for(told.LoopRequeued, loop="1", resume=True)
+        fleet.hosts.observe(seen.Gone(host="h", reason="it was stopped", left=True))
+        fleet.wait_for(told.HostLost)
+        fleet.ask(Abort(), "1")
+        assert fleet.engine.state.loops["1"].outcome == "aborted"
+        fleet.hosts.join("h", *held(alive=False)[:1], slots=1, home="home")
+        fleet.wait_for(told.ResultCollected, loop="1")
+        kinds = [order.kind for _, order in fleet.hosts.orders if getattr(order, "loop", "") == "1"]
+        assert kinds.index("collect") < kinds.index("remove")
+
+
+BEFORE = "its run was ended before its first event"
+
+
+def dead_before(number: int, hosts: PlayedHosts, _: str, order: seen.Order) -> None:
+    """A host whose first attempts at a loop are killed before they record anything."""
+    match order:
+        case seen.Place() if order.attempt > number:
+            begin(hosts, order)
+            hosts.observe(over(order, "completed"))
+        case seen.Adopt():
+            hosts.observe(over(order, "interrupted", reason=BEFORE, never_began=True))
+        case seen.Collect():
+            hosts.observe(work_of(order))
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
+    tmp_path: Path, *, ended: bool
+) -> None:
+    """Its host finds the tree of the dead attempt, and that is no answer for the next one."""
+    playing = partial(dead_before, 3)
+    with running(tmp_path, a_plan(a_loop("1")), playing) as fleet:
+        fleet.hosts.join("h")
+        for attempt in (1, 2, 3):
+            place = fleet.hosts.wait_for(seen.Place, attempt)[-1]
+            assert place.attempt == attempt
+            if attempt < 3 or ended:
+                fleet.hosts.observe(over(place, "interrupted", reason=BEFORE, never_began=True))
+        if ended:
+            assert fleet.end().outcome == "failed"
+        # Else it is killed: nothing more is recorded.
+        again = Fleet(tmp_path, PlayedHosts(playing), read_fleet(tmp_path / "events.jsonl").state())
+        again.engine.begin(told.FleetResumed(by="me"))
+        if ended:
+            again.wait_for(told.LoopRequeued, loop="1")
+        again.hosts.join("h", seen.Held(loop="1", attempt=3, alive=False))
+        assert again.hosts.wait_for(seen.Place)[0].attempt == 4
+        assert again.end().outcome == "completed"

@@ -1,0 +1,48 @@
+"""All of a fleet is paused: its queue is held, and what begins all the same is paused as well."""
+
+from pathlib import Path
+
+from ralph_tui.commands import Pause, Unpause
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet import ports as seen
+from ralph_tui.ports import Accepted, Refused
+from tests.doubles.played_hosts import PlayedHosts
+from tests.fleet_events import a_loop, a_plan
+from tests.unit.fleet.runtime.test_engine import begin, over, running, work_of
+
+PLAN = a_plan(a_loop("1"), a_loop("2"))
+
+
+def slow(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
+    """A host whose loops begin when the test says so."""
+    match order:
+        case seen.Tell():
+            hosts.observe(seen.Told(id=order.id, accepted=3))
+        case seen.Collect():
+            hosts.observe(work_of(order))
+
+
+def test_its_queue_is_held_until_it_is_unpaused(tmp_path: Path) -> None:
+    with running(tmp_path, PLAN, slow) as fleet:
+        fleet.hosts.join("h", slots=1)
+        place = fleet.hosts.wait_for(seen.Place)[0]
+        begin(fleet.hosts, place)
+        fleet.wait_for(told.LoopBegan, loop="1")
+        assert isinstance(fleet.ask(Pause()), Accepted)
+        assert fleet.ask(Pause()) == Refused("the fleet is paused already")
+        fleet.hosts.observe(over(place, "completed"))
+        fleet.wait_for(told.ResultCollected, loop="1")
+        assert fleet.engine.state.loops["2"].status == "queued"
+        assert isinstance(fleet.ask(Unpause()), Accepted)
+        assert fleet.ask(Unpause()) == Refused("the fleet is not paused")
+        fleet.wait_for(told.LoopPlaced, loop="2")
+
+
+def test_a_loop_that_was_on_its_way_is_paused_when_it_begins(tmp_path: Path) -> None:
+    with running(tmp_path, PLAN, slow) as fleet:
+        fleet.hosts.join("h", slots=1)
+        place = fleet.hosts.wait_for(seen.Place)[0]
+        fleet.ask(Pause(by="you"))
+        begin(fleet.hosts, place)
+        (tell,) = fleet.hosts.wait_for(seen.Tell)
+        assert (tell.loop, tell.command["name"], tell.command["by"]) == ("1", "pause", "you")
