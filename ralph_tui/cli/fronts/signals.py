@@ -1,9 +1,9 @@
 """Signals of a run, a fleet, a host and a screen, and a terminal that goes away under a screen.
 
 Rule: the interpreter writes a signal's number to a pipe when it comes (`signal.set_wakeup_fd`), and
-a thread of its own does the rest. A handler in Python runs only once the main thread is awake: it may
-wait for ever for the writer of a closed terminal, or for an event where the signal came just before
-it fell asleep. A handler that took a lock could also interrupt whoever holds it.
+a thread of its own does the rest. A handler in Python runs only once the main thread is awake: it
+may wait for ever for the writer of a closed terminal, or for an event where the signal came just
+before it fell asleep. A handler that took a lock could also interrupt whoever holds it.
 """
 
 import contextlib
