@@ -222,8 +222,9 @@ class RunFinished(Event):
     best_iteration: int = 0
     duration_s: float = 0.0
     cost_usd: float | None = None
-    """None where the agent does not tell."""
-    tokens: int = 0
+    """None where the agent does not tell it."""
+    tokens: int | None = None
+    """As the cost; older journals have 0 where it does not tell."""
 
 
 class RunCrashed(Event):

@@ -20,5 +20,5 @@ def ended(
         best_iteration=run.best_iteration,
         duration_s=run.worked_s(at) if worked_s is None else worked_s,
         cost_usd=run.cost_usd if run.cost_known else None,
-        tokens=run.tokens,
+        tokens=run.tokens or None,
     )

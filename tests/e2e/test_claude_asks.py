@@ -190,11 +190,12 @@ def test_more_questions_than_anybody_reads_are_refused(bench: Bench) -> None:
 for number in range(25): ask(f"r{number}", "rm -rf /")
 refused = [hear() for _ in range(5)]
 assert all(one["response"]["behavior"] == "deny" for one in refused), refused
+open("refused", "w").close()
 end()
 sys.stdin.read()
 """,
     )
-    heard.wait_for(lambda event: len(heard.of(AgentAsked)) == MOST_OPEN)
+    until((bench.root / "refused").exists)
     for request in heard.of(AgentAsked):
         session.answer(request.request_id, AgentAnswer("refuse", "No."))
     assert heard.finished().outcome == "success"

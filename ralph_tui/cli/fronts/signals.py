@@ -1,8 +1,9 @@
 """Signals of a run, a fleet, a host and a screen, and a terminal that goes away under a screen.
 
-Rule: a signal handler writes one byte, and a thread of its own does the rest. A handler that took a
-lock could interrupt the main thread, or another handler, while that one holds it. Behind a closed
-terminal the main thread may also wait for the screen's writer for ever.
+Rule: the interpreter writes a signal's number to a pipe when it comes (`signal.set_wakeup_fd`), and
+a thread of its own does the rest. A handler in Python runs only once the main thread is awake: it
+may wait for ever for the writer of a closed terminal, or for an event where the signal came just
+before it fell asleep. A handler that took a lock could also interrupt whoever holds it.
 """
 
 import contextlib
@@ -52,22 +53,21 @@ def forwarded(
                     if event & (select.POLLHUP | select.POLLERR):
                         take(signal.SIGHUP)
                 elif number := os.read(readable, 1):
-                    take(signal.Signals(number[0]))
+                    if number[0] in FORWARDED:  # a screen handles others
+                        take(signal.Signals(number[0]))
                 else:
                     os.close(readable)
                     return
 
-    def forward(number: int, _frame: object) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.write(writable, bytes([number]))
-
     threading.Thread(target=listen, name="ralph-signals", daemon=True).start()
-    before = {number: signal.signal(number, forward) for number in FORWARDED}
+    waking = signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    before = {number: signal.signal(number, lambda *_: None) for number in FORWARDED}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(waking)
         os.close(writable)
 
 

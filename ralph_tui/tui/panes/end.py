@@ -166,10 +166,10 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
     cut = ""
     if lost and open_one is not None and open_one.number and open_now(open_one, state):
         cut = cut_off_words(open_one)
-    went = count(len(run.completions) or (0 if cut else run.iteration), "iteration")
+    went = count(run.iteration, "iteration")
     paused = any(entry.kind == "pause" for entry in state.log.entries)
     pauses = ", pauses included" if paused else ""
-    took = f"{went} in {duration(elapsed(state, now))}{pauses}"  # some measure nothing
+    took = f"{went} in {duration(elapsed(state, now))}{pauses}"
     unchanged = "no file changed" if trees and trees[0] == trees[1] and not cut else ""
     yield from _packed([done, tests, best, took, cut, unchanged, spent], width)
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from ralph_tui.cli.fronts.lines import signals_stop
+from ralph_tui.cli.fronts.signals import FORWARDED, forwarded
 from ralph_tui.fleet.cli.foreground import _signals_stop
 from tests.waiting import until
 
@@ -56,3 +57,22 @@ def test_a_signal_stops_from_another_thread(number: signal.Signals, heard: Any) 
     assert {by for by, _ in orders} == {number.name}
     assert threading.main_thread() not in {thread for _, thread in orders}
     assert signal.getsignal(number) is before
+
+
+def test_a_signal_is_heard_while_the_main_thread_sleeps() -> None:
+    """It comes to another thread, as it can: nothing interrupts what the main thread waits for."""
+    heard: list[signal.Signals] = []
+    came = threading.Event()
+
+    def handle(number: signal.Signals) -> None:
+        heard.append(number)
+        came.set()
+
+    with forwarded(handle, watch_terminal=False):
+        signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            came.wait()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
+    assert heard == [signal.SIGTERM]
