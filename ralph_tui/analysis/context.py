@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from ralph_tui.commands import MOST_ROLLOVERS
 from ralph_tui.events import HandoffWritten, RunStarted
 from ralph_tui.events.context import Cause
-from ralph_tui.layers.context.forecast import calls_until, forecast_words
 from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of
+from ralph_tui.layers.context.window import calls_until, forecast_words
 from ralph_tui.state import ContextUse, IterationSpan, RunState
 from ralph_tui.text.format import clock, duration, filled
 

@@ -6,18 +6,18 @@ They are made of the fields of `context_status`, which the agent can write: they
 from collections.abc import Sequence
 from typing import Any
 
-from ralph_tui.layers.context.advice import (
+from ralph_tui.layers.context.levels import LEVELS, Level, above, whole
+from ralph_tui.layers.context.sizes import BUDGETS
+from ralph_tui.layers.context.window import (
     FILLED_ONCE,
     FILLED_UP,
     FILLS,
     HAD_ROOM,
     NOT_KNOWN,
+    forecast_words,
     order,
     recommendation,
 )
-from ralph_tui.layers.context.forecast import forecast_words
-from ralph_tui.layers.context.levels import LEVELS, Level, above, whole
-from ralph_tui.layers.context.sizes import BUDGETS
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import CONTEXT_LEVELS

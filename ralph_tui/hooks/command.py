@@ -27,8 +27,7 @@ from ralph_tui.hooks.notes import begin_prompt, notes, settings_diff, shown
 from ralph_tui.hooks.program import prompt_file, store, windows
 from ralph_tui.hooks.program.installable import contents
 from ralph_tui.layers.context import state_file
-from ralph_tui.layers.context.state_fields import LARGEST, MAX_ITERATIONS, PROMISE
-from ralph_tui.layers.context.state_file import State
+from ralph_tui.layers.context.state_file import LARGEST, MAX_ITERATIONS, PROMISE, State
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
 

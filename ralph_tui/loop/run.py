@@ -6,12 +6,12 @@ from functools import partial
 from typing import Literal, Protocol
 
 from ralph_tui.events import Event, RunStarted
-from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.layers.sensor import Sensor
+from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.guard import Guard
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports

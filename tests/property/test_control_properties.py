@@ -15,9 +15,7 @@ from ralph_tui.layers.control import (
     Sample,
 )
 from ralph_tui.layers.control import evaluate as evaluate_reading
-from ralph_tui.layers.control.gains import PROFILES, Gains
-from ralph_tui.layers.control.metrics import measure
-from ralph_tui.layers.control.pid import output
+from ralph_tui.layers.control.law import PROFILES, Gains, measure, output
 from ralph_tui.layers.oversight import OversightSettings
 from tests.examples import FEWER
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.events import AgentReported
 from ralph_tui.layers.control import Budget, Sample, advice
-from ralph_tui.layers.control.tolerance import TOLERANCE
+from ralph_tui.layers.control.history import TOLERANCE
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.intelligence.strategy import LEAST, PRIORITIES, Grounds
 from ralph_tui.layers.oversight import Episode

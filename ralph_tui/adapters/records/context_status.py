@@ -3,9 +3,8 @@
 from typing import Any
 
 from ralph_tui.analysis.context import level, rolls_over, thresholds
-from ralph_tui.layers.context.advice import windows_fill
-from ralph_tui.layers.context.forecast import calls_until
 from ralph_tui.layers.context.sizes import estimate
+from ralph_tui.layers.context.window import calls_until, windows_fill
 from ralph_tui.state import RunState
 
 ITERATIONS = 100

@@ -23,9 +23,9 @@ from ralph_tui.hooks.program.summaries import clean, redacted
 from ralph_tui.hooks.program.transcript import Heard
 from ralph_tui.hooks.program.watch import has_left, heard_by, take_in
 from ralph_tui.hooks.program.words import fresh_session, go_on
-from ralph_tui.layers.context.circuit import Circuit
 from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.context.state_file import (
+    Circuit,
     checkpoint_of,
     circuit_of,
     has_ended,

@@ -1,6 +1,7 @@
-"""Short hashes by which a loop's iterations are told apart.
+"""Short hashes by which a loop's iterations are told apart. Pure.
 
-Standard library only: the hook program runs it too. Pure.
+A module of its own: `hashlib` is loaded only where a hash is made. Standard library only: the hook
+program runs it too.
 """
 
 import re

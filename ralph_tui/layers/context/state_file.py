@@ -1,19 +1,182 @@
-"""The state file of a loop, ``ralph-state.json``, as pure changes of a dict.
+"""The state file of a loop, ``ralph-state.json``, and the circuit breaker kept in it. Pure.
 
-Other programs and people write it too. What they add is kept, whatever it is; a field whose value
-is of no use gets a safe one, and a sentence says so: whoever then writes sets the old file aside.
-Standard library only: the hook program runs it too. Whoever reads and writes it holds its lock.
+Other programs and people write the file too. Unknown fields are kept. A field with an unusable
+value gets a safe one, and a sentence says so; the writer then sets the old file aside. Readers and
+writers hold its lock. Standard library only: the hook program runs it.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ralph_tui.layers.context.circuit import Circuit
-from ralph_tui.layers.context.levels import whole
-from ralph_tui.layers.context.state_fields import CHECKPOINT, FIELDS, MAX_ITERATIONS, PROMISE
+from ralph_tui.layers.context.levels import LEVELS, whole
 from ralph_tui.text.foreign_json import parse_json
+
+TIMES = 3
+"""Iterations running with one and the same result."""
+KEPT = 10
+"""Error hashes that are remembered."""
+
+
+class Circuit(NamedTuple):
+    """What the last iterations came to."""
+
+    no_change_count: int = 0
+    """Iterations running that ended with the same worktree as the one before them."""
+    last_diff_hash: str = ""
+    error_hashes: tuple[str, ...] = ()
+    """Of the iterations running that ended with an error, the latest last."""
+
+    def after(self, diff_hash: str, error_hash: str = "") -> "Circuit":
+        """The breaker after one more iteration; an empty hash where nothing is known or failed."""
+        same = bool(diff_hash) and diff_hash == self.last_diff_hash
+        return Circuit(
+            no_change_count=self.no_change_count + 1 if same else 0,
+            last_diff_hash=diff_hash,
+            error_hashes=(*self.error_hashes, error_hash)[-KEPT:] if error_hash else (),
+        )
+
+    @property
+    def tripped(self) -> str:
+        """Why the loop should stop, as a sentence without its end; empty: it may go on."""
+        if self.no_change_count >= TIMES - 1:
+            # The first of them is no repetition of another.
+            return f"{self.no_change_count + 1} iterations running left the files as they were"
+        latest = self.error_hashes[-TIMES:]
+        if len(latest) == TIMES and len(set(latest)) == 1:
+            return f"{TIMES} iterations running ended with the same error"
+        return ""
+
+
+PROMISE = "COMPLETE"
+MAX_ITERATIONS = 50
+LARGEST = 10**9
+"""A greater count is no count."""
+
+
+class Rule(NamedTuple):
+    """What a field is."""
+
+    what: str
+    take: Callable[[Any], Any]
+    """The value as it is used; None for one of no use."""
+    default: Callable[[], Any]
+    instead: str
+    """The default, in words."""
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _truth(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _count(least: int) -> Callable[[object], int | None]:
+    def take(value: object) -> int | None:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        # Neither an infinity nor what is no number is between the two.
+        return int(value) if least <= value <= LARGEST else None
+
+    return take
+
+
+def _texts(value: object) -> list[str] | None:
+    return [e for e in value if isinstance(e, str)] if isinstance(value, list) else None
+
+
+def _items(value: object) -> list[Any] | None:
+    """Other programs have items with fields of their own: they are kept as they are."""
+    return value if isinstance(value, list) else None
+
+
+def _percent(value: object) -> int | None:
+    taken = _count(0)(value)
+    return None if taken is None else min(100, taken)
+
+
+def _entry(entry: object) -> bool:
+    """Whether it is one of `context_history`."""
+    if not isinstance(entry, dict):
+        return False
+    numbers = (_count(0)(entry.get("iteration")), _percent(entry.get("peak_percent")))
+    return None not in numbers
+
+
+def _history(value: object) -> list[dict[str, Any]] | None:
+    if not isinstance(value, list):
+        return None
+    return [
+        entry
+        | {
+            "iteration": _count(0)(entry["iteration"]),
+            "peak_percent": _percent(entry["peak_percent"]),
+            "checkpoint": entry.get("checkpoint") is True,
+        }
+        for entry in value
+        if _entry(entry)
+    ]
+
+
+def _files(value: object) -> list[dict[str, Any]] | None:
+    if not isinstance(value, list):
+        return None
+    return [e for e in value if isinstance(e, dict) and isinstance(e.get("path"), str)]
+
+
+def _level(value: object) -> str | None:
+    return value if isinstance(value, str) and value in LEVELS else None
+
+
+CHECKPOINT: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
+    "active": (_truth, bool),
+    "level": (_level, lambda: "L2"),
+    "percent_at_checkpoint": (_percent, int),
+    "timestamp": (_text, str),
+    "handoff_file": (_text, str),
+    "resume_summary": (_text, str),
+    "files_in_progress": (_files, list),
+    "current_todo_item": (_text, str),
+    "progress_on_item": (_text, lambda: "unknown"),
+}
+
+
+def _checkpoint(value: object) -> dict[str, Any] | None:
+    """Its fields, those of no use replaced: what it says of the rest is worth keeping."""
+    if not isinstance(value, dict):
+        return None
+    if not value:
+        return {}
+    taken = {name: take(value.get(name)) for name, (take, _) in CHECKPOINT.items()}
+    whole_one = {
+        name: CHECKPOINT[name][1]() if found is None else found for name, found in taken.items()
+    }
+    return whole_one | {k: v for k, v in value.items() if k not in whole_one}
+
+
+FIELDS: dict[str, Rule] = {
+    # In the order in which they are written.
+    "task_name": Rule("a text", _text, str, "an empty one"),
+    "objective": Rule("a text", _text, str, "an empty one"),
+    "iteration": Rule("a number from 0 on", _count(0), lambda: 1, "1"),
+    "started_at": Rule("a text", _text, str, "an empty one"),
+    "status": Rule("a text", _text, lambda: "running", "`running`"),
+    "no_change_count": Rule("a number from 0 on", _count(0), int, "0"),
+    "last_diff_hash": Rule("a text", _text, str, "an empty one"),
+    "error_hashes": Rule("a list", _texts, list, "an empty one"),
+    "max_iterations": Rule(
+        "a number from 1 on", _count(1), lambda: MAX_ITERATIONS, str(MAX_ITERATIONS)
+    ),
+    "completion_promise": Rule("a text", _text, lambda: PROMISE, f"`{PROMISE}`"),
+    "todo_items": Rule("a list", _items, list, "an empty one"),
+    "completed_items": Rule("a list", _items, list, "an empty one"),
+    "context_checkpoint": Rule("an object", _checkpoint, dict, "none"),
+    "context_history": Rule("a list", _history, list, "an empty one"),
+}
+
 
 State = dict[str, Any]
 """The file's object. Functions here take one that `read` or `fresh` gave, and give back another."""

@@ -12,21 +12,20 @@ from ralph_tui.layers.control.advice import (
     urgency_of,
 )
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, amount
-from ralph_tui.layers.control.budget import Budget, Patience
-from ralph_tui.layers.control.defaults import default_signal, sound_signal, unwatched
 from ralph_tui.layers.control.evaluation import (
     Evaluation,
     Watched,
     compute,
+    default_signal,
     evaluate,
     evaluation_of,
+    sound_signal,
+    unwatched,
     watch,
 )
-from ralph_tui.layers.control.gains import PROFILES
-from ralph_tui.layers.control.history import History, Sample
-from ralph_tui.layers.control.pid import BAND_BOUNDS
-from ralph_tui.layers.control.settings import ControlSettings
-from ralph_tui.layers.control.tolerance import TOLERANCE, below
+from ralph_tui.layers.control.history import TOLERANCE, History, Sample, below
+from ralph_tui.layers.control.law import BAND_BOUNDS, PROFILES, Budget, Patience
+from ralph_tui.layers.settings import ControlSettings
 
 __all__ = [
     "BAND_BOUNDS",

@@ -8,8 +8,7 @@ import math
 
 from ralph_tui.events.control import Band, Profile, SignalComputed, Trend, Urgency
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
-from ralph_tui.layers.control.budget import Budget
-from ralph_tui.layers.control.metrics import SLACK
+from ralph_tui.layers.control.law import SLACK, Budget
 from ralph_tui.text.format import count
 from ralph_tui.text.terms import remedy_words
 

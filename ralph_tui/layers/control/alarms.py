@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ralph_tui.events.control import AlarmName, Severity
-from ralph_tui.layers.control.budget import Budget, Patience
-from ralph_tui.layers.control.history import SMALL_STEP, History
-from ralph_tui.layers.control.settings import ControlSettings
-from ralph_tui.layers.control.tolerance import below
+from ralph_tui.layers.control.history import SMALL_STEP, History, below
+from ralph_tui.layers.control.law import Budget, Patience
+from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.text.format import count, percent, points
 
 DEEP = 15.0

@@ -1,4 +1,8 @@
-"""One call per reading: metrics, gains, signal, alarms. A fold: each takes the previous one."""
+"""One call per reading: metrics, gains, signal, alarms. A fold: each takes the previous one.
+
+Where the law fails, `default_signal` answers with default gains on the error alone. It calls
+nothing that may have failed; the sums continue, so the next signal is what it would have been.
+"""
 
 from dataclasses import dataclass
 
@@ -6,19 +10,26 @@ from ralph_tui.events.control import (
     AlarmCleared,
     AlarmName,
     AlarmRaised,
+    Band,
     Profile,
     SignalComputed,
     Trend,
 )
 from ralph_tui.layers.control.advice import urgency_of
 from ralph_tui.layers.control.alarms import Alarm, conditions
-from ralph_tui.layers.control.budget import Budget
-from ralph_tui.layers.control.gains import PROFILES, Gains, follow, schedule
-from ralph_tui.layers.control.history import History
-from ralph_tui.layers.control.metrics import Metrics, measure
-from ralph_tui.layers.control.pid import band_of, output
-from ralph_tui.layers.control.settings import ControlSettings
-from ralph_tui.layers.control.tolerance import above
+from ralph_tui.layers.control.history import History, Sample, above
+from ralph_tui.layers.control.law import (
+    PROFILES,
+    Budget,
+    Gains,
+    Metrics,
+    band_of,
+    follow,
+    measure,
+    output,
+    schedule,
+)
+from ralph_tui.layers.settings import ControlSettings
 
 
 @dataclass(frozen=True)
@@ -198,4 +209,54 @@ def _signal(
         urgency=urgency_of(band, alarm_up=alarm_up, fits=metrics.fits)
         if settings.enabled
         else "normal",
+    )
+
+
+_BANDS: tuple[tuple[float, Band], ...] = (
+    (0.3, "near_completion"),
+    (0.5, "moderate"),
+    (0.7, "significant"),
+)
+
+
+def unwatched(previous: Evaluation | None) -> Watched:
+    """No condition is known to hold, and the alarms stay as they were."""
+    return Watched((), previous.alarms if previous else (), (), ())
+
+
+def sound_signal(signal: SignalComputed, sample: Sample) -> SignalComputed:
+    """The same; raises ``TypeError`` or ``ValueError`` where it is no answer to this reading."""
+    if not isinstance(signal, SignalComputed):
+        raise TypeError(f"a signal is no {type(signal).__name__}")
+    if signal.iteration != sample.iteration or not 0 <= signal.output <= 1:
+        raise ValueError(f"a signal of {signal.output} at iteration {signal.iteration}")
+    return signal
+
+
+def default_signal(
+    sample: Sample,
+    settings: ControlSettings,
+    before: SignalComputed | None,
+    issues: int = 0,
+) -> SignalComputed:
+    """The signal of a reading by its error alone; `before`: the signal of the one before."""
+    error = 1 - sample.completion / 100
+    gains = PROFILES["focused"]
+    signal = round(max(0.0, min(1.0, (gains.kp + gains.ki) * error)), 12)
+    return SignalComputed(
+        iteration=sample.iteration,
+        completion=sample.completion / 100,
+        proportional=error,
+        integral=settings.decay * (before.integral if before else 0.0) + error,
+        integral_mean=error,
+        derivative=0.0,
+        velocity=0.0,
+        volatility=0.0,
+        issue_load=settings.decay * (before.issue_load if before else 0.0) + issues,
+        profile="focused",
+        kp=gains.kp,
+        ki=gains.ki,
+        kd=gains.kd,
+        output=signal,
+        band=next((band for bound, band in _BANDS if signal < bound), "critical"),
     )

@@ -1,6 +1,6 @@
 """The readings of a run as the control law sees them: appended to, never changed.
 
-Everything asked of a history takes the same time however long it is.
+Every query takes the same time however long the history is. Comparisons forgive rounding only.
 
 What a grown total or a rollback takes off a reading it takes off all earlier ones too, so that the
 best, the marks and the pace go on speaking of the same work; and what mere growth adds to the best
@@ -12,7 +12,19 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from ralph_tui.layers.control.tolerance import TOLERANCE, above, below
+TOLERANCE = 1e-9
+"""In the unit of what is compared: points for readings and steps, fractions for the rest."""
+
+
+def below(value: float, limit: float) -> bool:
+    """``value < limit``, and not merely by rounding."""
+    return value < limit - TOLERANCE
+
+
+def above(value: float, limit: float) -> bool:
+    """``value > limit``, and not merely by rounding."""
+    return value > limit + TOLERANCE
+
 
 SMALL_STEP = 5.0
 """Points: a step under this is no movement."""

@@ -8,7 +8,7 @@ from ralph_tui.layers.intelligence.evidence import Evidence, InnerLoop, Traces, 
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.prompts import Prompt, build_prompt
 from ralph_tui.layers.intelligence.sections import PROMISE
-from ralph_tui.layers.intelligence.settings import IntelligenceSettings
+from ralph_tui.layers.settings import IntelligenceSettings
 
 __all__ = [
     "PROMISE",

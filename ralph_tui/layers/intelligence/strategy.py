@@ -17,7 +17,7 @@ from ralph_tui.layers.control import (
     History,
     Patience,
 )
-from ralph_tui.layers.control.tolerance import above
+from ralph_tui.layers.control.history import above
 from ralph_tui.text.format import count, percent, plain_points
 
 PRIORITIES: Final = 3

@@ -8,9 +8,9 @@ from ralph_tui.layers.oversight.behavior import Detection, Evidence
 from ralph_tui.layers.oversight.episodes import Episode, Mark
 from ralph_tui.layers.oversight.levels import LEVELS, Finding, Oversight, assess, health_of
 from ralph_tui.layers.oversight.redirects import propose, recommendations
-from ralph_tui.layers.oversight.settings import OversightSettings
 from ralph_tui.layers.oversight.situations import Situation, beside
 from ralph_tui.layers.oversight.trail import Trail
+from ralph_tui.layers.settings import OversightSettings
 
 __all__ = [
     "LEVELS",

@@ -7,7 +7,7 @@ grown total or another sensor made, closes the circuit like one that changed a f
 from dataclasses import dataclass
 
 from ralph_tui.layers.control import History
-from ralph_tui.layers.control.tolerance import above
+from ralph_tui.layers.control.history import above
 from ralph_tui.layers.oversight.behavior import Evidence
 
 TRIPS = 3

@@ -13,11 +13,11 @@ from uuid import uuid4
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, ModelAnswered, ModelAsked, Noticed
 from ralph_tui.events.intelligence import Purpose
-from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.answers import Form, read
 from ralph_tui.layers.intelligence.questions import repair_question
+from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.waiting.controls import Controls, Ended

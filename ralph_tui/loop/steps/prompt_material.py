@@ -15,7 +15,7 @@ from ralph_tui.events import (
     RunStarted,
     WorktreeRestored,
 )
-from ralph_tui.layers.context.advice import windows_fill
+from ralph_tui.layers.context.window import windows_fill
 from ralph_tui.layers.control import Evaluation, advice
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput

@@ -20,7 +20,7 @@ from ralph_tui.events import (
     SnapshotTaken,
     StepEntered,
 )
-from ralph_tui.layers.control.settings import ControlSettings
+from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.loop.run import Rules
 from tests.world import FakeSession, World, promise, report, wait
 

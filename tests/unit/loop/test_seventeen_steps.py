@@ -32,7 +32,7 @@ from ralph_tui.events import (
     ValidationDone,
 )
 from ralph_tui.layers.control import evaluation
-from ralph_tui.layers.control.metrics import Metrics
+from ralph_tui.layers.control.law import Metrics
 from ralph_tui.layers.intelligence import Prompt
 from ralph_tui.loop.iteration import STEPS
 from ralph_tui.loop.steps.assessment import Assessment

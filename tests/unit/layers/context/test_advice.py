@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.context.advice import FULL, Order, order, recommendation, windows_fill
 from ralph_tui.layers.context.levels import Level
+from ralph_tui.layers.context.window import FULL, Order, order, recommendation, windows_fill
 from ralph_tui.state.context import ContextUse
 
 

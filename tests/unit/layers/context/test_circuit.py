@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.context.circuit import KEPT, TIMES, Circuit
+from ralph_tui.layers.context.state_file import KEPT, TIMES, Circuit
 
 HASHES = st.sampled_from(["", "a", "b"])
 RESULTS = st.lists(st.tuples(HASHES, HASHES), max_size=30)

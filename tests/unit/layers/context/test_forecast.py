@@ -12,7 +12,7 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
-from ralph_tui.layers.context.forecast import (
+from ralph_tui.layers.context.window import (
     FURTHEST,
     STEPS,
     calls_until,

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.context.circuit import Circuit
-from ralph_tui.layers.context.state_fields import CHECKPOINT, FIELDS
 from ralph_tui.layers.context.state_file import (
+    CHECKPOINT,
     ENDED,
+    FIELDS,
     Checkpoint,
+    Circuit,
     FileInProgress,
     State,
     checkpoint_of,

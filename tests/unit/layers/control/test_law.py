@@ -23,7 +23,7 @@ from ralph_tui.layers.control import (
     push_words,
     urgency_of,
 )
-from ralph_tui.layers.control.pid import band_of
+from ralph_tui.layers.control.law import band_of
 
 STEADY = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
 

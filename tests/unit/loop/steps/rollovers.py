@@ -10,7 +10,7 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
-from ralph_tui.layers.context.settings import ContextSettings
+from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.run import Rules
 from tests.world import FakeSession, World
 

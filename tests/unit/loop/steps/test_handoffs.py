@@ -23,8 +23,8 @@ from ralph_tui.events import (
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import MOST_CHARACTERS
-from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Asked
 from tests.world import FakeAsker, FakeSession, World

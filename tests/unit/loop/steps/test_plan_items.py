@@ -15,8 +15,8 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
-from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.run import Rules
 from ralph_tui.loop.steps.plan_items import LOOK_S
 from tests.world import World

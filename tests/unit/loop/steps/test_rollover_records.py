@@ -18,8 +18,8 @@ from ralph_tui.events import (
     SnapshotTaken,
     WorkCommitted,
 )
-from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.memory.issues import standing
+from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Committed
 from ralph_tui.state.actions import Derivation
