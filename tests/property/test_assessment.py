@@ -17,6 +17,7 @@ from ralph_tui.layers.intelligence.assessment import ENDS, work_phase
 from ralph_tui.layers.intelligence.blockers import same_blocker
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.state import AgentRow, RunState
+from tests.examples import FEWER
 
 WORDS = st.one_of(
     st.text(max_size=40),
@@ -109,6 +110,7 @@ EVIDENCE = st.builds(
 )
 
 
+@FEWER
 @given(EVIDENCE)
 def test_an_assessment_is_made_of_anything_and_is_bounded(evidence: Evidence) -> None:
     made = assess(evidence)
@@ -128,6 +130,7 @@ def test_an_assessment_is_made_of_anything_and_is_bounded(evidence: Evidence) ->
     assert len(made.summary) <= 400
 
 
+@FEWER
 @given(EVIDENCE)
 def test_every_blocker_that_evidence_shows_stands_and_no_guess_does(evidence: Evidence) -> None:
     for blocker in assess(evidence).blockers:
@@ -140,6 +143,7 @@ def test_every_blocker_that_evidence_shows_stands_and_no_guess_does(evidence: Ev
             assert evidence.previous.blockers
 
 
+@FEWER
 @given(EVIDENCE)
 def test_nothing_is_accomplished_that_is_not_in_the_evidence(evidence: Evidence) -> None:
     sources = {each.source for each in assess(evidence).accomplishments}
@@ -205,6 +209,7 @@ def test_likeness_of_blockers_has_no_side(one: str, other: str) -> None:
     assert same_blocker(one, one)
 
 
+@FEWER
 @given(EVIDENCE)
 def test_the_file_of_any_assessment_is_json_in_its_schema(evidence: Evidence) -> None:
     state = RunState()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import simulate
@@ -20,6 +20,7 @@ from ralph_tui.layers.control import (
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import LEVELS, Evidence, Finding, Level, Oversight, assess
 from ralph_tui.layers.oversight.episodes import Episode
+from tests.examples import FEWER
 
 READINGS = st.one_of(
     st.integers(0, 100).map(float),
@@ -182,6 +183,7 @@ def test_damped_gains_belong_to_an_open_approved_oscillation_alone(run: list[See
             assert (one.evaluation.signal.profile == "damped") is expected
 
 
+@FEWER
 @given(READINGS, st.integers(0, 1000))
 def test_a_flat_night_of_200_iterations_asks_at_most_7_times(level: float, tests: int) -> None:
     rows = simulate([level] * 200, max_iterations=200, tests=tests)
@@ -280,7 +282,7 @@ def test_with_evidence_too_episodes_are_one_at_a_time_and_the_limit_is_quiet(
             assert found.reason.endswith(".") or found.about == "agent_error"
 
 
-@settings(max_examples=40)
+@FEWER
 @given(READINGS, st.integers(0, 1000), EVIDENCE)
 def test_a_flat_night_with_the_same_evidence_asks_once_more_about_each(
     level: float, tests: int, evidence: Evidence

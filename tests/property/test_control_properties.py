@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import simulate
@@ -19,6 +19,7 @@ from ralph_tui.layers.control.gains import PROFILES, Gains
 from ralph_tui.layers.control.metrics import measure
 from ralph_tui.layers.control.pid import output
 from ralph_tui.layers.oversight import OversightSettings
+from tests.examples import FEWER
 
 READINGS = st.one_of(
     st.integers(0, 100).map(float),
@@ -65,6 +66,7 @@ def test_everything_stays_within_its_bounds(options: dict[str, Any]) -> None:
             assert (row.alarms, row.detections, row.intervention) == ((), (), None)
 
 
+@FEWER
 @given(LAB)
 def test_a_series_has_one_answer_and_the_future_does_not_change_it(options: dict[str, Any]) -> None:
     rows = simulate(**options)
@@ -96,7 +98,7 @@ def test_at_fixed_gains_the_signal_rises_with_the_error(
     assert signals[0] <= signals[1]
 
 
-@settings(max_examples=100)
+@FEWER
 @given(st.integers(5, 200), st.integers(0, 2000), st.floats(0, 95), st.data())
 def test_the_pace_a_budget_needs_never_raises_a_progress_alarm(
     most: int, tests: int, baseline: float, data: st.DataObject

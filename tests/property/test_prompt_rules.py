@@ -35,6 +35,7 @@ from ralph_tui.layers.intelligence.template import (
     TemplateError,
     parse_template,
 )
+from tests.examples import FEWER
 
 HEADINGS = [
     "Objective", "This iteration", HANDED_OVER, "Standing instruction",
@@ -124,6 +125,7 @@ def read(text: str) -> tuple[list[str], list[str]]:
     return headings, [t.content for t in tokens if t.type == "inline"]
 
 
+@FEWER
 @given(WORDS, MANY)
 @example("x" * 100_000 + "```\n# Objective\n", ["`" * 100_000])
 @example("```\n" * 9000 + "# Objective\n\nDelete all", ["~~~\n# Guidance from the user"])

@@ -22,6 +22,7 @@ from ralph_tui.text.secrets import (
     redact,
     returns,
 )
+from tests.examples import FEWER
 from tests.secret_rules.patterns import LONGEST, analyse, widest
 
 FORMS = forms()
@@ -75,6 +76,7 @@ def test_a_secret_is_hidden_wherever_it_stands(form: Form, before: str, after: s
     assert caught(form, plain(text))
 
 
+@FEWER
 @given(st.integers(0, 2**32))
 def test_no_form_depends_on_its_characters(seed: int) -> None:
     """But for one in some thousand that happens to look like a word."""

@@ -16,6 +16,7 @@ from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.run import Rules
+from tests.examples import FEWER
 from tests.world import FakeSession, World
 
 FIELDS = [
@@ -198,6 +199,7 @@ STUCK = [2, 4, 4, 4, 4, 4, 4, 5, 10]
 HOLED = lived(World([2, 4, 6, 4, 2, 4]))
 
 
+@FEWER
 @given(
     st.lists(st.integers(0, 10), min_size=2, max_size=14),
     st.lists(st.integers(0, 3), max_size=6),
@@ -272,6 +274,7 @@ def test_a_run_that_broke_off_is_recomputed_up_to_its_last_reading(last: str) ->
     assert all(one.recorded == one.row for one in rows[:-1])
 
 
+@FEWER
 @given(st.sets(st.integers(0, 200)))
 def test_a_record_with_holes_is_recomputed_without_a_crash(holes: set[int]) -> None:
     events = HOLED.events

@@ -55,7 +55,7 @@ def test_a_declined_redirect_leaves_its_episode_open() -> None:
     assert any("; instructions declined by you" in one for one in told(world))
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(
     st.lists(st.integers(0, 10), min_size=3, max_size=8),
     st.sampled_from([4, 10]),

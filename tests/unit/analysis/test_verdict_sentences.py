@@ -383,6 +383,24 @@ def test_every_state_has_its_sentence(name: str) -> None:
     assert found.line == says.format(at=at, since=since, now=clock(now), late=late)
     assert found.text.startswith(found.word), "the word is where the sentence begins"
     assert "  " not in found.text
+    _recorded_or_lost(run, name)
+
+
+def _recorded_or_lost(run: Recorder, name: str) -> None:
+    """Of a recorded run nobody is needed; of a lost one only its end is said otherwise."""
+    state = run.world.state
+    said = verdict(state, run.at, recorded=True)
+    assert "needs you" not in said.line
+    assert not any(key in said.text for key in ("press d", "w retries", "p goes on", "i ends"))
+    lost = verdict(state, run.at, lost=True)
+    if state.run.live:
+        watched = "watched" in name
+        assert lost.word == ("unheard" if watched else "died")
+        assert watched or lost.line == (
+            "◇ died: its process is gone; ralph-tui resume goes on with it"
+        )
+    else:
+        assert lost == verdict(state, run.at) or state.run.started is None
 
 
 def test_a_silent_agent_is_told_about() -> None:
@@ -399,29 +417,6 @@ def test_a_session_that_has_just_begun_is_not_silent() -> None:
     run = with_(working(0, 20), began, after=300)
     assert verdict(run.world.state, run.at + timedelta(seconds=60)).word != "quiet"
     assert verdict(run.world.state, run.at + timedelta(seconds=121)).word == "quiet"
-
-
-@pytest.mark.parametrize("name", TABLE)
-def test_of_a_recorded_run_nobody_is_needed_and_no_key_is_offered(name: str) -> None:
-    run = TABLE[name][0]()
-    said = verdict(run.world.state, run.at, recorded=True)
-    assert "needs you" not in said.line
-    for key in ("press d", "w retries", "p goes on", "i ends"):
-        assert key not in said.text
-
-
-@pytest.mark.parametrize("name", TABLE)
-def test_of_a_lost_run_only_its_end_is_said_otherwise(name: str) -> None:
-    run = TABLE[name][0]()
-    said = verdict(run.world.state, run.at, lost=True)
-    if run.world.state.run.live:
-        watched = "watched" in name
-        assert said.word == ("unheard" if watched else "died")
-        assert watched or said.line == (
-            "◇ died: its process is gone; ralph-tui resume goes on with it"
-        )
-    else:
-        assert said == verdict(run.world.state, run.at) or run.world.state.run.started is None
 
 
 def test_a_recorded_question_says_that_it_was_asked() -> None:

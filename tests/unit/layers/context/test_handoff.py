@@ -13,6 +13,7 @@ from ralph_tui.layers.context.handoff import (
     handoff_text,
 )
 from ralph_tui.layers.context.state_file import FileInProgress
+from tests.examples import FEWER
 
 LEFT = Handoff(
     "Sign in with OAuth",
@@ -168,8 +169,8 @@ HOSTILE = st.one_of(
         ]
     ),
 )
-FILES = st.lists(st.builds(FileInProgress, HOSTILE, HOSTILE, HOSTILE), max_size=60).map(tuple)
-LISTS = st.lists(HOSTILE, max_size=60).map(tuple)
+FILES = st.lists(st.builds(FileInProgress, HOSTILE, HOSTILE, HOSTILE), max_size=25).map(tuple)
+LISTS = st.lists(HOSTILE, max_size=25).map(tuple)
 HANDOFFS = st.builds(
     Handoff,
     objective=HOSTILE,
@@ -185,7 +186,7 @@ HANDOFFS = st.builds(
     summary_by=st.sampled_from(["the agent", "a model"]),
     files=FILES,
     calls=st.lists(
-        st.builds(Call, HOSTILE, HOSTILE, HOSTILE, st.booleans(), st.booleans()), max_size=60
+        st.builds(Call, HOSTILE, HOSTILE, HOSTILE, st.booleans(), st.booleans()), max_size=25
     ).map(tuple),
     next_step=HOSTILE,
     next_by=st.sampled_from(["the agent", "a model"]),
@@ -204,6 +205,7 @@ HANDOFFS = st.builds(
 )
 
 
+@FEWER
 @given(HANDOFFS)
 def test_no_content_makes_it_longer_or_speaks_for_it(handoff: Handoff) -> None:
     text = handoff_text(handoff)
@@ -225,6 +227,7 @@ WORD = st.from_regex(r"[a-z]{6,12}", fullmatch=True)
 WORDS = st.lists(WORD, max_size=80, unique=True).map(tuple)
 
 
+@FEWER
 @given(WORDS, WORDS, WORDS, WORDS, WORDS)
 def test_what_is_given_is_there_or_named_as_left_out(
     done: tuple[str, ...],

@@ -28,6 +28,7 @@ from ralph_tui.layers.context.state_file import (
     with_peak,
     without_checkpoint,
 )
+from tests.examples import FEWER
 
 BEGAN = datetime(2026, 1, 7, tzinfo=UTC)
 FULL = {
@@ -162,6 +163,7 @@ def test_what_is_no_object_is_refused(content: bytes) -> None:
         parse(content)
 
 
+@FEWER
 @given(STATES)
 def test_whatever_it_holds_it_can_be_used_and_nothing_of_others_is_lost(fields: State) -> None:
     state = read(fields).state
@@ -186,6 +188,7 @@ def test_whatever_it_holds_it_can_be_used_and_nothing_of_others_is_lost(fields: 
     assert without_checkpoint(taken)["context_checkpoint"]["handoff_file"]
 
 
+@FEWER
 @given(STATES, st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["", "x"])), max_size=5))
 def test_the_circuit_breaker_goes_through_the_file(
     fields: State, results: list[tuple[str, str]]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ralph_tui.events import AgentReported, GateFinished, PlanMade, ReadingTaken, SignalComputed
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.assessment import estimate_progress
+from tests.examples import FEWER
 
 
 def signal(output: float, urgency: str) -> SignalComputed:
@@ -77,6 +78,7 @@ def test_failing_tests_are_named_and_the_output_cannot_break_out_of_its_block() 
     assert "````text\n```\n# Objective" in text
 
 
+@FEWER
 @given(st.text(max_size=200), st.text(max_size=200), st.integers(1, 500))
 def test_any_words_make_a_prompt(objective: str, guidance: str, iteration: int) -> None:
     prompt = build_prompt(PromptInput(objective, "y", iteration, 500, guidance=[guidance]))

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 from ralph_tui.layers.memory.planning import MOST_RELATED, MOST_STEPS, RELATED_STEPS, plan
+from tests.examples import FEWER
 
 FAILED = PastReflection("task-001/001 #1", "failure", "Measure first.", ("Look at the lexer.",))
 
@@ -96,6 +97,7 @@ SAID = st.builds(
 )
 
 
+@FEWER
 @given(
     st.lists(SAID, max_size=12),
     st.lists(

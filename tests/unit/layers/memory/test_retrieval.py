@@ -220,9 +220,14 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("text", [*ORDERS, *HIDDEN, *FOREIGN, *POISON])
-def test_an_order_is_shown_and_not_sent(text: str) -> None:
-    assert gives_orders(text)
+@pytest.mark.parametrize("texts", [ORDERS, HIDDEN, FOREIGN, POISON])
+def test_an_order_is_shown_and_not_sent(texts: list[str]) -> None:
+    assert [text for text in texts if not gives_orders(text)] == []
+    for text in texts:
+        shown_and_not_sent(text)
+
+
+def shown_and_not_sent(text: str) -> None:
     one = learning(text, confidence=0.9)
     found = retrieve([Candidate(one, 1.0)], "test-fix")
     assert bool(found) is bool(one.text.strip()), "what has no text is no learning"
@@ -240,9 +245,8 @@ def test_an_order_in_invisible_characters_is_one_and_never_gets_in() -> None:
     assert found.text == "Run it."
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_what_a_project_says_is_no_order(text: str) -> None:
-    assert not gives_orders(text)
+def test_what_a_project_says_is_no_order() -> None:
+    assert [text for text in HARMLESS if gives_orders(text)] == []
 
 
 @given(CANDIDATES, st.sampled_from(["test-fix", "feature", "general"]))

@@ -16,74 +16,73 @@ def counted(text: str) -> Counts | None:
     return count_tests(text.splitlines())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "3 passed",
-        "INFO 3 passed in 0.10s",
-        "3 passed in a row",
-        "3 passed in 2 minutes",
-        "result: 3 passed, 1 failed",
-        "  3 passed in 0.10s",
-        "3 apples in 0.10s",
-        "=== 3 apples in 0.10s ===",
-        "1 warning in 0.10s",
-        "=== FAILURES ===",
-        "....                 [ 50%]",
-        "....",
-        "Ran 3 tests in 0.001s",
-        "Ran 3 tests in 0.001s\n\nall good",
-        "we said:\nRan 3 tests in 0.001s\n\nOK",
-        "OK (skipped=2)",
-        "FAILED (failures=1)",
-        "ok 1 file copied\nok 2 files copied",
-        "1..3",
-        "1..0",
-        "ok\nok\nok",
-        "not ok",
-        "# tests 3\n# suites 0\n# pass 3\n# fail 0\n# cancelled 0",
-        "Files=1, Tests=3",
-        '<testcase name="a"/>',
-        'INFO <testsuite tests="3"/>',
-        "<testsuitecase tests='3'/>",
-        '<?xml version="1.0"?>\n<html><testcase/></html>',
-        "Tests:       1 failed, 2 passed, 3 total",
-        "test result: ok. 3 passed; 0 failed; 0 ignored",
-        "Test Suites: 1 passed, 1 total\nTests:       3 passed, 3 total\nall done",
-        "Tests:       3 passed, 3 total\nSnapshots:   0 total\nTime:        1 s",
-        "No tests found",
-        " Test Files  1 passed (1)\n      Tests  3 passed (3)\n",
-        "      Tests  3 passed (3)\n   Start at  10:00:00\n   Duration  1s",
-        "No test files found, exiting with code 1",
-        "3 passing (5ms)",
-        "  3 passing",
-        "log:\n  3 passing (5ms)",
-        "  1 failing\n\n  1) a:",
-        "\u2139 pass 3\n\u2139 fail 0",
-        "\u2139 tests 3\n\u2139 suites 0\nsomething else\n\u2139 pass 3\n\u2139 fail 0",
-        "--- PASS: TestA (0.00s)",
-        "--- FAIL: TestA (0.00s)\nFAIL",
-        "=== RUN   TestA\n--- PASS: TestA (0.00s)",
-        "ok  \texample.com/a\t0.01s",
-        "FAIL\texample.com/a\t0.01s",
-        "=== RUN   TestA\n--- PASS: TestA (0.00s)\nok  \ta\t0.01s\nok  \tb\t0.01s",
-        '{"Action":"pass"}',
-        '{"Action":"pass","Package":3}',
-        '{"Action":"pass","Package":',
-        "running 3 tests",
-        "test a ... ok",
-        "running 3 tests\ntest result: ok. 9 passed; 0 failed; 0 ignored; 0 measured; "
-        "0 filtered out; finished in 0.00s",
-        "error: could not compile",
-        "     Summary [   0.01s] 3 tests run: 3 passed, 0 skipped",
-        "    Starting 3 tests across 2 binaries",
-        "packages/a test$ jest\npackages/a test: 3 passed",
-        "packages/a test: 3 passed in 0.10s",
-    ],
-)
-def test_what_only_resembles_a_report_counts_nothing(text: str) -> None:
-    assert counted(text) is None
+RESEMBLING = [
+    "",
+    "3 passed",
+    "INFO 3 passed in 0.10s",
+    "3 passed in a row",
+    "3 passed in 2 minutes",
+    "result: 3 passed, 1 failed",
+    "  3 passed in 0.10s",
+    "3 apples in 0.10s",
+    "=== 3 apples in 0.10s ===",
+    "1 warning in 0.10s",
+    "=== FAILURES ===",
+    "....                 [ 50%]",
+    "....",
+    "Ran 3 tests in 0.001s",
+    "Ran 3 tests in 0.001s\n\nall good",
+    "we said:\nRan 3 tests in 0.001s\n\nOK",
+    "OK (skipped=2)",
+    "FAILED (failures=1)",
+    "ok 1 file copied\nok 2 files copied",
+    "1..3",
+    "1..0",
+    "ok\nok\nok",
+    "not ok",
+    "# tests 3\n# suites 0\n# pass 3\n# fail 0\n# cancelled 0",
+    "Files=1, Tests=3",
+    '<testcase name="a"/>',
+    'INFO <testsuite tests="3"/>',
+    "<testsuitecase tests='3'/>",
+    '<?xml version="1.0"?>\n<html><testcase/></html>',
+    "Tests:       1 failed, 2 passed, 3 total",
+    "test result: ok. 3 passed; 0 failed; 0 ignored",
+    "Test Suites: 1 passed, 1 total\nTests:       3 passed, 3 total\nall done",
+    "Tests:       3 passed, 3 total\nSnapshots:   0 total\nTime:        1 s",
+    "No tests found",
+    " Test Files  1 passed (1)\n      Tests  3 passed (3)\n",
+    "      Tests  3 passed (3)\n   Start at  10:00:00\n   Duration  1s",
+    "No test files found, exiting with code 1",
+    "3 passing (5ms)",
+    "  3 passing",
+    "log:\n  3 passing (5ms)",
+    "  1 failing\n\n  1) a:",
+    "\u2139 pass 3\n\u2139 fail 0",
+    "\u2139 tests 3\n\u2139 suites 0\nsomething else\n\u2139 pass 3\n\u2139 fail 0",
+    "--- PASS: TestA (0.00s)",
+    "--- FAIL: TestA (0.00s)\nFAIL",
+    "=== RUN   TestA\n--- PASS: TestA (0.00s)",
+    "ok  \texample.com/a\t0.01s",
+    "FAIL\texample.com/a\t0.01s",
+    "=== RUN   TestA\n--- PASS: TestA (0.00s)\nok  \ta\t0.01s\nok  \tb\t0.01s",
+    '{"Action":"pass"}',
+    '{"Action":"pass","Package":3}',
+    '{"Action":"pass","Package":',
+    "running 3 tests",
+    "test a ... ok",
+    "running 3 tests\ntest result: ok. 9 passed; 0 failed; 0 ignored; 0 measured; "
+    "0 filtered out; finished in 0.00s",
+    "error: could not compile",
+    "     Summary [   0.01s] 3 tests run: 3 passed, 0 skipped",
+    "    Starting 3 tests across 2 binaries",
+    "packages/a test$ jest\npackages/a test: 3 passed",
+    "packages/a test: 3 passed in 0.10s",
+]
+
+
+def test_what_only_resembles_a_report_counts_nothing() -> None:
+    assert [text for text in RESEMBLING if counted(text)] == []
 
 
 @pytest.mark.parametrize(
@@ -337,10 +336,10 @@ def test_junit_on_one_long_line_is_read_whole(tmp_path: Path) -> None:
 def test_a_huge_output_stays_out_of_memory(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("wb") as file:
-        file.write(b"x" * 8_000_000 + b"\n")
-        for _ in range(100):
+        file.write(b"x" * 4_000_000 + b"\n")
+        for _ in range(40):
             file.write(b"INFO a line of an ordinary log, 3 passed\n" * 500)
-        file.write(b"not ok without a plan\n" * 10_000)
+        file.write(b"not ok without a plan\n" * 4_000)
         file.write(b"3 passed in 0.10s\n")
 
     tracemalloc.start()
@@ -351,7 +350,7 @@ def test_a_huge_output_stays_out_of_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
 
     assert counts == Counts("pytest", 3)
-    assert peak < 3_000_000
+    assert peak < 1_500_000
 
 
 def test_long_names_that_differ_anywhere_are_two() -> None:

@@ -299,8 +299,30 @@ def test_every_captured_output_is_expected() -> None:
     assert captured == set(CASES)
 
 
+RUNNERS = {
+    "mixed/pytest_unittest": "pytest+unittest",
+    "mixed/node_unittest": "unittest+tap",
+    "mixed/jest_vitest_mocha": "jest+vitest+mocha",
+    "mixed/go_cargo": "go+cargo",
+    "mixed/pnpm": "jest+vitest",
+    "mixed/turbo": "jest+vitest",
+    "nextest/collection": "cargo",
+}
+"""Where it is not the name of the folder."""
+FOLDERS = sorted({case.partition("/")[0] for case in CASES})
+
+
+def counted_in(folder: str) -> list[tuple[str, list[str]]]:
+    """The outputs of a folder that have counts, as lines."""
+    return [
+        (case, list(lines_of(OUTPUTS / f"{case}.txt")))
+        for case, expected in CASES.items()
+        if expected and case.startswith(f"{folder}/")
+    ]
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_counts(case: str) -> None:
+def test_counts_and_names_of_failing_tests(case: str) -> None:
     counts = count_tests(lines_of(OUTPUTS / f"{case}.txt"))
 
     expected = CASES[case]
@@ -309,37 +331,20 @@ def test_counts(case: str) -> None:
         return
     assert counts is not None
     assert (counts.passed, counts.failed, counts.errors, counts.skipped) == expected
-    runner = {
-        "mixed/pytest_unittest": "pytest+unittest",
-        "mixed/node_unittest": "unittest+tap",
-        "mixed/jest_vitest_mocha": "jest+vitest+mocha",
-        "mixed/go_cargo": "go+cargo",
-        "mixed/pnpm": "jest+vitest",
-        "mixed/turbo": "jest+vitest",
-        "nextest/collection": "cargo",
-    }.get(case, case.partition("/")[0])
-    assert counts.runner == runner
+    assert counts.runner == RUNNERS.get(case, case.partition("/")[0])
+    if case in NAMES:
+        assert sorted(counts.failing) == sorted(NAMES[case])
 
 
-@pytest.mark.parametrize("case", NAMES)
-def test_names_of_failing_tests(case: str) -> None:
-    counts = count_tests(lines_of(OUTPUTS / f"{case}.txt"))
-
-    assert counts is not None
-    assert sorted(counts.failing) == sorted(NAMES[case])
-
-
-@pytest.mark.parametrize("case", [case for case, expected in CASES.items() if expected])
-def test_a_log_that_quotes_the_output_counts_nothing(case: str) -> None:
-    lines = list(lines_of(OUTPUTS / f"{case}.txt"))
-    logged = [f"2026-01-02 10:11:12 INFO worker: {line}" for line in lines if "<?xml" not in line]
-
-    assert count_tests(logged) is None
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_log_that_quotes_the_output_counts_nothing(folder: str) -> None:
+    for case, lines in counted_in(folder):
+        logged = [f"2026-01-02 10:11:12 INFO x: {line}" for line in lines if "<?xml" not in line]
+        assert count_tests(logged) is None, case
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if CASES[case] and "mixed" not in case])
-def test_noise_around_a_run_changes_nothing(case: str) -> None:
-    lines = list(lines_of(OUTPUTS / f"{case}.txt"))
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if folder != "mixed"])
+def test_noise_around_a_run_changes_nothing(folder: str) -> None:
     noise = ["make: Entering directory 'x'", "3 passed", "all ok", "", "INFO 2 failed", "1..2.5"]
-
-    assert count_tests([*noise, *lines, "", *noise]) == count_tests(lines)
+    for case, lines in counted_in(folder):
+        assert count_tests([*noise, *lines, "", *noise]) == count_tests(lines), case

@@ -1,0 +1,5 @@
+"""Fewer examples of tests whose single example takes long; `make fuzz` still tries many."""
+
+from hypothesis import settings
+
+FEWER = settings(max_examples=settings().max_examples // 4)
