@@ -69,7 +69,7 @@ async def _wait_for_screen(pilot: Pilot[Any], timeout: float = PATIENCE_S) -> bo
 
 
 textual.app.wait_for_idle = textual.pilot.wait_for_idle = idle  # type: ignore[attr-defined]
-Pilot._wait_for_screen = _wait_for_screen  # type: ignore[method-assign]
+Pilot._wait_for_screen = _wait_for_screen  # type: ignore[assignment,method-assign]
 
 
 class Stopwatch:
