@@ -8,6 +8,9 @@ from datetime import timedelta
 from functools import cache, partial
 from typing import Any
 
+import textual.app
+import textual.pilot
+from rich.cells import cell_len
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
@@ -29,6 +32,9 @@ from tests.world.takeovers import TAKEOVERS
 from tests.world.taught import TAUGHT
 from tests.world.windows import WINDOWS
 
+LOOK_S = 0.005
+"""Between two looks at a condition, which a timer or a thread may bring about."""
+
 _parse_rules = Stylesheet._parse_rules
 _parsed: dict[Hashable, list[RuleSet]] = {}
 
@@ -47,6 +53,23 @@ def _parsed_once(
 Stylesheet._parse_rules = _parsed_once  # type: ignore[assignment,method-assign]
 # The same as its own, which is Python: it is asked for a hundred times for each widget's styles.
 RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+
+async def idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+    """Wait until the loop has nothing to do but timers and threads; Textual sleeps 20 ms for it."""
+    loop, end = asyncio.get_running_loop(), time.monotonic() + max_sleep
+    await asyncio.sleep(min_sleep)
+    while loop._ready and time.monotonic() < end:  # type: ignore[attr-defined]
+        await asyncio.sleep(0)
+
+
+async def _wait_for_screen(pilot: Pilot[Any], timeout: float = PATIENCE_S) -> bool:
+    await idle(max_sleep=timeout)
+    return True
+
+
+textual.app.wait_for_idle = textual.pilot.wait_for_idle = idle  # type: ignore[attr-defined]
+Pilot._wait_for_screen = _wait_for_screen  # type: ignore[assignment,method-assign]
 
 
 class Stopwatch:
@@ -83,7 +106,7 @@ class Driver:
         deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, "\n".join(["still not so:", *self.text()])
-            await self.pilot.pause()
+            await self.pilot.pause(LOOK_S)
 
     async def sees(self, text: str) -> None:
         """Wait for a text to stand on the screen."""
@@ -92,7 +115,12 @@ class Driver:
     async def resize(self, size: tuple[int, int]) -> None:
         """Another terminal: cheaper than another app."""
         await self.pilot.resize_terminal(*size)
-        await self.until(lambda: self.app.screen.size == size and len(self.text()) == size[1])
+        await self.until(
+            lambda: (
+                self.app.screen.size == size
+                and [cell_len(row) for row in self.text()] == [size[0]] * size[1]
+            )
+        )
         await self.pilot.pause()
 
     async def opened(self) -> None:
@@ -110,6 +138,10 @@ class Driver:
             await self.until(lambda: not self._opens())
             self.watch.now += 3.0
             await self.pilot.press(key)
+            await self.pilot.pause()
+            for screen in self.app.screen_stack:
+                if screen.is_running and hasattr(screen, "tick"):
+                    screen.tick()
             await self.pilot.pause()
 
 
