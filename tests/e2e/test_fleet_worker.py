@@ -148,10 +148,10 @@ def test_a_loop_goes_on_without_the_fleet_and_is_found_again_line_by_line(
         until(lambda: cluster.seen.of(Recorded))
         cluster.dispatcher.stop()
         far.wait_for("the fleet has ended; waiting for the next at")
-        (tree / "go").touch()
         cluster.start()
         held = cluster.joined(2).holds
         assert [(each.loop, each.alive) for each in held] == [("1", True)]
+        (tree / "go").touch()
         seen = next(number for number in count(1) if number not in cluster.lines()) - 1
         cluster.dispatcher.send("far", Adopt(loop="1", attempt=1, seen=seen))
         assert cluster.seen.over().outcome == "completed"
