@@ -265,12 +265,15 @@ def test_the_tree_is_looked_into_where_it_holds_the_very_run(
 
 def test_home_is_told_of_the_newest_fleet(elsewhere: Elsewhere, tmp_path: Path) -> None:
     followed = FollowedFleet(tmp_path)
-    glance = until(followed.glance)
-    assert (glance.name, glance.title, glance.objectives) == ("fleet-001", "night", 5)
+    first = until(followed.glance)
+    assert first is not None
+    assert (first.name, first.title, first.objectives) == ("fleet-001", "night", 5)
     elsewhere.records(
         *began("1"), *works("1", 0.5, question="Go on?", question_id="q", cost_usd=1.5)
     )
-    glance = until(lambda: (seen := followed.glance()) and seen.cost and seen)
+    until(lambda: (seen := followed.glance()) is not None and seen.cost)
+    glance = followed.glance()
+    assert glance is not None
     assert glance.sentence.startswith("loop 1 waits for your answer")
     assert glance.cost == "$1.50"
     assert FollowedFleet(tmp_path / "nothing").glance() is None
