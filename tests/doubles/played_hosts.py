@@ -18,6 +18,7 @@ class PlayedHosts:
     def __init__(self, *playing: Callable[["PlayedHosts", str, Order], None]) -> None:
         """`playing` is called with each order, and may observe something."""
         self.orders: list[tuple[str, Order]] = []
+        self.joined: list[str] = []
         self.stopped = False
         self._playing = playing
         self._observe: Observe | None = None
@@ -44,6 +45,7 @@ class PlayedHosts:
         self._observe(what)
 
     def join(self, host: str, *holds: Held, slots: int = 2, home: str = "m") -> None:
+        self.joined.append(host)
         known = {"machine": "m", "home": home, "version": __version__}
         self.observe(Joined(host=host, slots=slots, holds=holds, **known))
 

@@ -127,8 +127,9 @@ def running(
     finally:
         if not fleet.engine.join(0):
             fleet.ask(Abort())
-            fleet.hosts.observe(seen.Gone(host="h"))
-            fleet.engine.join(PATIENCE_S)
+            for host in fleet.hosts.joined:
+                fleet.hosts.observe(seen.Gone(host=host))
+            assert fleet.engine.join(PATIENCE_S)
 
 
 def obliging(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
