@@ -11,9 +11,10 @@ from ralph_tui.adapters.agents.commands import begins_with, looks_runnable, miss
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import UsageError
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "word"),
     [
         ("my-agent --acp", "my-agent"),
@@ -60,8 +61,8 @@ def test_what_is_there_is_not_missing(tmp_path: Path) -> None:
     assert looks_runnable("my-agent", on_path)
 
 
-@pytest.mark.parametrize("name", ["acp", "command"])
-@pytest.mark.parametrize(
+@each_row("name", ["acp", "command"])
+@each_row(
     ("command", "what"),
     [("no-such-agent --acp", "is not on PATH"), ("./no/such", "is no program that can be run")],
 )

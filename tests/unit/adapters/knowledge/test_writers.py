@@ -18,6 +18,7 @@ from ralph_tui.errors import KnowledgeError
 from tests.forks import RALPH, Started
 from tests.paths import ROOT
 from tests.processes import state_of
+from tests.rows import each_row
 from tests.unit.adapters.knowledge.stores import document, known, learning, learnings_in, store_of
 from tests.waiting import PATIENCE_S, until
 
@@ -101,7 +102,7 @@ def test_writers_that_are_killed_leave_whole_files_and_no_lock(tmp_path: Path) -
     assert json.loads((tmp_path / "ralph-learnings.json.bak").read_bytes())["learnings"]
 
 
-@pytest.mark.parametrize("written", ["ralph-learnings.json", "ralph-learnings.json.bak"])
+@each_row("written", ["ralph-learnings.json", "ralph-learnings.json.bak"])
 def test_what_a_killed_writer_has_left_goes_with_the_next_write(
     tmp_path: Path, written: str
 ) -> None:

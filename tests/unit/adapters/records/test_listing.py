@@ -23,6 +23,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.text.sanitize import one_line
 from tests.fixtures.journals.make import FOLDER
 from tests.hooked import HookedLoop
+from tests.rows import each_row
 from tests.unit.adapters.records.aiwg.test_attempt import record, story_of
 
 STATUS: dict[str, Any] = {
@@ -127,7 +128,7 @@ def test_without_a_status_its_record_is_told(tmp_path: Path) -> None:
     assert row.interventions is None  # that record does not count them
 
 
-@pytest.mark.parametrize("story", ["steady", "stuck", "empty"])
+@each_row("story", ["steady", "stuck", "empty"])
 def test_a_row_is_the_same_whichever_of_its_files_is_left(tmp_path: Path, story: str) -> None:
     attempt = record(tmp_path, story_of(story))
     status = read_status(RecordedRun(attempt.journal))
@@ -141,7 +142,7 @@ def test_a_row_is_the_same_whichever_of_its_files_is_left(tmp_path: Path, story:
     assert left.completions == pytest.approx(whole.completions)
 
 
-@pytest.mark.parametrize("name", ["v1-stuck", "v1-steady", "v1-oscillating"])
+@each_row("name", ["v1-stuck", "v1-steady", "v1-oscillating"])
 def test_where_there_is_but_a_journal_its_ends_are_told(tmp_path: Path, name: str) -> None:
     folder = put(tmp_path, "task-001/001")
     (folder / "status.json").unlink()
@@ -207,7 +208,7 @@ def test_a_loop_of_hooks_is_told_by_the_ends_of_its_journal(tmp_path: Path) -> N
     assert (ended.live, ended.status, ended.completions) == (False, "completed", (1.0,))
 
 
-@pytest.mark.parametrize("kind", ["fifo", "link", "folder", "large", "deep", "binary", "missing"])
+@each_row("kind", ["fifo", "link", "folder", "large", "deep", "binary", "missing"])
 def test_whatever_stands_in_place_of_a_status_costs_only_its_row(tmp_path: Path, kind: str) -> None:
     folder = put(tmp_path, "task-001/001")
     put(tmp_path, "task-002/001")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.hooks.program.transcript import FIRST, MOST, heard_in, listen
 from tests.paths import ROOT
+from tests.rows import each_row
 from tests.unit.layers.context.test_state_file import JSON
 
 RECORDED = ROOT / "tests" / "fixtures" / "hooks"
@@ -64,7 +65,7 @@ def test_what_the_program_says_itself_uses_nothing() -> None:
     assert (heard.tokens, heard.api_error) == (5000, "")
 
 
-@pytest.mark.parametrize("odd", [0, -5, "many", None, True, 1.5, 10**30, [], {}])
+@each_row("odd", [0, -5, "many", None, True, 1.5, 10**30, [], {}])
 def test_a_number_of_no_use_leaves_the_last_one(odd: object) -> None:
     assert heard_in([assistant(5000), assistant(odd)]).tokens == 5000
     assert heard_in([assistant(odd)]).tokens is None
