@@ -40,7 +40,7 @@ def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Tes
             if failed:
                 raise BaseExceptionGroup(f"{len(failed)} of {len(cases)} rows failed", failed)
 
-        del tried.__wrapped__  # type: ignore[attr-defined]  # else pytest looks at it
+        del tried.__wrapped__  # else pytest looks at it
         others = [each for name, each in signature.parameters.items() if name not in keys]
         tried.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
         return tried

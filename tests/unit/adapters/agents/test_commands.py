@@ -11,6 +11,7 @@ from ralph_tui.adapters.agents.commands import begins_with, looks_runnable, miss
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import UsageError
+from tests.examples import FEWER
 from tests.rows import each_row
 
 
@@ -77,6 +78,7 @@ def test_one_that_is_missing_is_told_before_a_run(
     assert repr(command) in str(refused.value)
 
 
+@FEWER
 @given(st.text())
 def test_no_command_breaks_it(command: str) -> None:
     assert missing_program(command, {}, Path("/")) in ("", begins_with(command))

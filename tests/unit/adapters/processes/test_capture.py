@@ -40,7 +40,7 @@ SECRETS = [
     "DB_PASSWD=abcdefgh12345678",
     "postgres://user:hunter2hunter2@db/x",
     "-----BEGIN RSA PRIVATE KEY-----\n"
-    + "MIIEowIBAAKCAQEA\n" * 20
+    + "MIIEowIBAAKCAQEA\n" * 4
     + "-----END RSA PRIVATE KEY-----",
 ]
 WORDS = [

@@ -21,6 +21,7 @@ from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.text.sanitize import one_line
+from tests.examples import FEWER
 from tests.fixtures.journals.make import FOLDER
 from tests.hooked import HookedLoop
 from tests.rows import each_row
@@ -263,6 +264,7 @@ _VALUES = st.recursive(
 )
 
 
+@FEWER
 @given(st.dictionaries(st.sampled_from(sorted(STATUS)), _VALUES))
 def test_any_value_of_any_field_makes_a_row(
     tmp_path_factory: pytest.TempPathFactory, changed: dict[str, Any]

@@ -16,6 +16,7 @@ from ralph_tui.events import AgentSpoke
 from ralph_tui.fleet.records.folders import create_fleet, take_lock
 from ralph_tui.fleet.records.mirror import GapError, Mirror
 from ralph_tui.state import RunState
+from tests.examples import FEWER
 from tests.fixtures.journals.make import FOLDER
 from tests.rows import each_row
 from tests.small_disk import run_on_small_disk
@@ -25,6 +26,7 @@ LINES = KEPT.read_text().splitlines()
 EVENTS = read_journal(KEPT).events
 
 
+@FEWER
 @given(st.lists(st.integers(0, len(LINES)), max_size=8).map(sorted), st.integers(0, 5))
 def test_in_any_pieces_and_told_twice_it_is_the_journal(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int], again: int

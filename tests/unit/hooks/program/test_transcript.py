@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.hooks.program.transcript import FIRST, MOST, heard_in, listen
+from tests.examples import FEWER
 from tests.paths import ROOT
 from tests.rows import each_row
 from tests.unit.layers.context.test_state_file import JSON
@@ -82,6 +83,7 @@ def test_only_what_is_new_is_told_again() -> None:
     assert heard.last_at == late
 
 
+@FEWER
 @given(st.lists(JSON | st.dictionaries(st.sampled_from(
     ["type", "subtype", "message", "timestamp", "isSidechain", "compactMetadata", "error",
      "isApiErrorMessage", "version"]), JSON | st.sampled_from(["assistant", "user", "system",
@@ -117,6 +119,7 @@ MESSAGE = st.fixed_dictionaries(
 )
 
 
+@FEWER
 @given(st.lists(MESSAGE, max_size=6))
 def test_whatever_a_message_holds_is_heard(entries: list[dict[str, object]]) -> None:
     heard = heard_in(entries)

@@ -29,6 +29,7 @@ from ralph_tui.events import (
     UsageReported,
     parse_event,
 )
+from tests.examples import FEWER
 from tests.paths import FIXTURES
 from tests.rows import each_row
 
@@ -517,6 +518,7 @@ FIELDS = (
 )  # fmt: skip
 
 
+@FEWER
 @given(
     st.lists(
         st.tuples(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), JSON)),

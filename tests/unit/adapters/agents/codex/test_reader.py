@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.codex.approvals import approval_of
@@ -346,7 +346,6 @@ ITEMS = st.fixed_dictionaries({"type": st.sampled_from(KINDS)}, optional=dict.fr
 PARAMS = st.dictionaries(st.sampled_from(FIELDS), JSON | ITEMS, max_size=5)
 
 
-@settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(METHODS) | st.text(), PARAMS), max_size=6))
 def test_anything_in_any_order_harms_nothing(told: list[tuple[str, dict[str, Any]]]) -> None:
     reader = CodexReader(1, ROOT)

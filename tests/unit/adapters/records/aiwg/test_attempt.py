@@ -40,6 +40,7 @@ from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.state import RunState
+from tests.examples import FEWER
 from tests.rows import each_row
 from tests.world.recorder import Recorder
 from tests.world.stories import STORIES, hostile
@@ -469,6 +470,7 @@ def test_where_tools_are_told_nothing_is_derived(tmp_path: Path) -> None:
     assert actions(record(tmp_path, run.events)) == []
 
 
+@FEWER
 @given(cuts=st.lists(st.integers(0, 120), max_size=6).map(sorted), torn=st.integers(0, 40))
 def test_actions_read_bit_by_bit_are_those_read_at_once(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int], torn: int
