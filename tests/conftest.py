@@ -19,6 +19,7 @@ from tests.processes import let_children_hear_signals
 from tests.workspaces import close_workspaces
 
 FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM", "COLUMNS", "LINES", "TMUX", "LC_ALL")
+FOREIGN += ("PYTHONDONTWRITEBYTECODE",)  # each process would compile all of the program anew
 FOREIGN_PREFIXES = ("TEXTUAL", "RALPH_", "GIT_", "XDG_")
 
 GIT_CONFIG = """\

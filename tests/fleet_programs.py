@@ -3,42 +3,51 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
+from tests.forks import Forked, Program
 from tests.paths import ROOT
-from tests.processes import Child
 from tests.waiting import PATIENCE_S, until
 
+FLEET = Program(
+    (sys.executable, "-P"),
+    ROOT,
+    (
+        "ralph_tui.fleet.runtime.assembly",
+        "ralph_tui.fleet.dispatch.dispatcher",
+        "ralph_tui.fleet.cli.foreground",
+        "ralph_tui.fleet.config.file",
+    ),
+    "ralph_tui",
+)
+"""Every process of a fleet, and whatever else needs what they load."""
 
-class Program(Child[str]):
-    """A process whose output is a list of lines; the end of the block ends it."""
 
-    def __init__(self, *words: str) -> None:
-        super().__init__(
-            [sys.executable, *words],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+class Talking(Forked):
+    """A module's process that is told lines, and whose output is a list of lines."""
+
+    def __init__(self, module: str, *words: str) -> None:
+        (stdin, told), (said, out) = os.pipe(), os.pipe()
+        self._stdin, self._out = os.fdopen(told, "w"), os.fdopen(said)
+        program = replace(FLEET, module=module)
+        try:
+            super().__init__(program, words, ROOT, dict(os.environ), (stdin, out, out))
+        finally:
+            os.close(stdin)
+            os.close(out)
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
-        assert self.stdout is not None
-        with suppress(ValueError):  # it is closed with the block
-            self.lines += iter(self._next_line, "")
-
-    def _next_line(self) -> str:
-        assert self.stdout is not None
-        return self.stdout.readline()
+        with self._out:
+            for line in self._out:
+                self.lines.append(line)
 
     def wait_for(self, words: str, timeout: float = PATIENCE_S) -> str:
         """The first line with these words."""
@@ -54,9 +63,8 @@ class Program(Child[str]):
 
     def tell(self, text: str) -> None:
         """Write a line to its stdin."""
-        assert self.stdin is not None
-        self.stdin.write(f"{text}\n")
-        self.stdin.flush()
+        self._stdin.write(f"{text}\n")
+        self._stdin.flush()
 
     def freeze(self) -> None:
         os.kill(self.pid, signal.SIGSTOP)
@@ -64,22 +72,26 @@ class Program(Child[str]):
     def thaw(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
 
+    def close(self) -> None:
+        """Kill it, unless it has ended."""
+        self.kill()
+        self.wait()
+        with suppress(BrokenPipeError):
+            self._stdin.close()
+
 
 @contextmanager
-def program(*words: str) -> Iterator[Program]:
+def program(module: str, *words: str) -> Iterator[Talking]:
     """Ended with the block, whatever it does."""
-    with Program(*words) as child:
-        try:
-            yield child
-        finally:
-            child.kill()
+    with closing(Talking(module, *words)) as child:
+        yield child
 
 
 def host(address: str, name: str, scratch: Path, keys: Path | None = None) -> list[str]:
-    """The words that start a played host."""
+    """The module that is a played host, and its words."""
     scratch.mkdir(exist_ok=True)
     more = [str(keys)] if keys else []
-    return ["-m", "tests.doubles.fleet_host", address, name, str(scratch), *more]
+    return ["tests.doubles.fleet_host", address, name, str(scratch), *more]
 
 
 def free_port() -> int:
@@ -146,10 +158,3 @@ def _shut(end: socket.socket) -> None:
     with suppress(OSError):
         end.shutdown(socket.SHUT_RDWR)
     end.close()
-
-
-def took(what: Callable[[], object], clock: Callable[[], float]) -> float:
-    """Seconds."""
-    began = clock()
-    what()
-    return clock() - began

@@ -9,11 +9,13 @@ from ralph_tui.adapters.clones.sources import source_of
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.fleet.ports import Observation, Over, Place, Recorded, Source
 from ralph_tui.ports.clones import Loop
-from tests.e2e.cli import GATE, ONE_MORE, project
+from tests.e2e.cli import GATE, project
 from tests.waiting import PATIENCE_S, until
 
 O = TypeVar("O", bound=Observation)  # noqa: E741
 FLEET = "fleet-under-test"
+ALL_DONE = "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt"
+"""An agent that makes all tests pass in one session."""
 
 
 def committed(root: Path) -> Path:
@@ -40,7 +42,7 @@ def source_in(root: Path) -> Source:
     return source_of(open_repository(root), "HEAD")
 
 
-def place_in(root: Path, loop: str = "1", agent: str = ONE_MORE, **changes: Any) -> Place:
+def place_in(root: Path, loop: str = "1", agent: str = ALL_DONE, **changes: Any) -> Place:
     """Run a loop of a scripted agent; `changes` are fields of `Place`, or of its `Loop`."""
     settings = {"agent.name": "command", "agent.command": agent, "limits.max_iterations": "6"}
     settings |= changes.pop("settings", {})

@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -81,7 +82,7 @@ def described() -> Iterator[Described]:
     defaults = Settings().by_name()
     for name in sorted(NAMES, key=lambda name: "." in name):
         model, key = _field_of(name)
-        schema = model.model_json_schema()["properties"][key]
+        schema = _schema(model)[key]
         yield Described(
             name,
             _in_a_file(model.model_fields[key].description or _docstrings(model)[key]),
@@ -93,7 +94,7 @@ def described() -> Iterator[Described]:
 def choices_of(name: str) -> list[str]:
     """The words that a setting is one of; none where it may be anything else."""
     model, key = _field_of(name)
-    kind = _kind(model.model_json_schema()["properties"][key])
+    kind = _kind(_schema(model)[key])
     return ["true", "false"] if kind["type"] == "boolean" else kind.get("enum", [])
 
 
@@ -137,6 +138,14 @@ def _field_of(name: str) -> tuple[type[BaseModel], str]:
     return model, key
 
 
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """What each field of a model may be."""
+    fields: dict[str, Any] = model.model_json_schema()["properties"]
+    return fields
+
+
+@cache
 def _docstrings(model: type[BaseModel]) -> dict[str, str]:
     """What stands under each field of a model."""
     (body,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body

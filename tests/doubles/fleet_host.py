@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 from ralph_tui.cli.fronts import signals
@@ -15,7 +16,7 @@ from tests.doubles.loop_host import PlayedHost
 def main(address: str, name: str, scratch: str, keys: str = "") -> None:
     """Until a signal ends it."""
     security = tls.security(Path(keys)) if keys else None
-    link = HostLink(address, Berth(name, 10, Path(scratch)), security, print)
+    link = HostLink(address, Berth(name, 10, Path(scratch)), security, partial(print, flush=True))
     host = PlayedHost(link.observe)
 
     def end() -> None:

@@ -19,7 +19,7 @@ from tests.fleet_programs import Way, free_port, program
 from tests.hosted import FLEET, Seen, committed, place_in
 from tests.waiting import PATIENCE_S, until
 
-WORKER = ["-m", "ralph_tui", "fleet", "worker"]
+WORKER = ["ralph_tui", "fleet", "worker"]
 SLEEPS = "cat >/dev/null; touch begun; setsid sleep 300 & sleep 300"
 """An agent that does nothing, and leaves something behind."""
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from ralph_tui.adapters.records.context_status import context_status
 from ralph_tui.analysis.context import thresholds_of
 from ralph_tui.cli.context_words import context_mark, context_row, context_table
@@ -23,6 +21,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.context.levels import DEFAULT, Thresholds
 from ralph_tui.state import RunState
+from tests.rows import each_row
 
 WINDOW = 200_000
 STARTED = RunStarted(
@@ -118,7 +117,7 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
     assert context_mark(known) == ""
 
 
-@pytest.mark.parametrize("alive", [True, False])
+@each_row("alive", [True, False])
 def test_after_one_rollover_at_90_percent_no_window_had_room(*, alive: bool) -> None:
     known = fields(
         STARTED, *session(), usage(90),
@@ -184,7 +183,7 @@ def test_the_levels_are_those_the_run_was_started_with() -> None:
     assert "context.rollover is off" in context_table(known, "r", alive=True)
 
 
-@pytest.mark.parametrize("forged", ["\x1b[2Jgone", "a\nb", "x" * 10_000, "| a | b |"])
+@each_row("forged", ["\x1b[2Jgone", "a\nb", "x" * 10_000, "| a | b |"])
 def test_what_others_wrote_breaks_no_table(forged: str) -> None:
     known = fields(STARTED, *session(), usage(40)) | {
         "item": {"text": forged, "size": forged, "low": 1.0, "high": 2.0, "basis": forged,

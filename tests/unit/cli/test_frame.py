@@ -25,6 +25,7 @@ from ralph_tui.fleet.records.folders import create_fleet
 from tests.fleet_events import a_loop, a_plan, started
 from tests.paths import ROOT
 from tests.processes import Child
+from tests.rows import each_row
 from tests.world import FakeClock
 
 Capture = pytest.CaptureFixture[str]
@@ -355,7 +356,7 @@ def test_ctrl_c_is_quiet_in_a_real_process() -> None:
     assert process.returncode == 130
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("term", "colours", "theme"),
     [
         ("xterm-256color", "", None),
@@ -373,7 +374,7 @@ def test_of_sixteen_colours_the_terminals_own_are_used(
     assert default_theme({"TERM": term, "COLORTERM": colours}) == theme
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name", ["decide", "guide", "status", "pause", "unpause", "abort", "checkpoint", "report"]
 )
 def test_the_help_of_a_command_begins_with_what_it_does(name: str) -> None:

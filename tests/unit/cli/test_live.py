@@ -46,6 +46,7 @@ from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.state import RunState
 from ralph_tui.text.format import ending
 from ralph_tui.text.terms import OUTCOMES
+from tests.rows import each_row
 
 NOW = datetime.now(UTC)
 START = RunStarted(
@@ -196,7 +197,7 @@ class TestWishes:
                 assert "guidance" not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcome", "reason", "words"),
     [
         ("aborted", "aborted by a script; the work stays", "aborted by a script; the work stays"),
@@ -223,7 +224,7 @@ def test_an_end_says_its_outcome_once(outcome: str, reason: str, words: str) -> 
     assert f" {words} · 1 iteration" in str(plain_line(finished))
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
+@each_row("outcome", OUTCOMES)
 def test_an_end_has_the_same_glyph_on_the_screen_and_in_the_status(outcome: str) -> None:
     end = RunFinished.model_validate(
         {"outcome": outcome, "reason": "", "iterations": 1, "completion": 0, "duration_s": 1}
@@ -232,7 +233,7 @@ def test_an_end_has_the_same_glyph_on_the_screen_and_in_the_status(outcome: str)
     assert status_line(folded(end)).startswith(f"{shown.glyph} ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("state", "shown"),
     [
         ({"phase": "verifying"}, "\nnow         ◐ verifying\n"),
@@ -248,7 +249,7 @@ def test_a_state_is_told_as_the_glossary_has_it(state: dict[str, Any], shown: st
 class TestAnswer:
     """What ``decide`` sends, and what it does not even send."""
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("arguments", "expected"),
         [
             (("approve",), ("approve", "", 0, 0.0)),
@@ -265,7 +266,7 @@ class TestAnswer:
         names = ("answer", "text", "iterations", "budget_usd")
         assert fields(*arguments) == dict(zip(names, expected, strict=True)) | {"question_id": "q1"}
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("arguments", "sentence"),
         [
             (("no",), r"'no' is no answer .* approve\|guide\|extend\|restore\|abort"),
@@ -284,7 +285,7 @@ class TestAnswer:
         with pytest.raises(UsageError, match=sentence):
             fields(*arguments)
 
-    @pytest.mark.parametrize("option", ["--iterations=3", "--budget=2.5", "--budget=nan"])
+    @each_row("option", ["--iterations=3", "--budget=2.5", "--budget=nan"])
     def test_a_grant_without_an_answer_is_refused(self, option: str) -> None:
         with pytest.raises(UsageError, match="say ralph-tui decide extend in front"):
             fields(option)
@@ -395,7 +396,7 @@ class TestFinding:
         with pytest.raises(UsageError, match="just starting"):
             find_live(None)
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("owner", "sentence"),
         [
             (Owner(host="elsewhere", socket="/x"), "lives on elsewhere"),

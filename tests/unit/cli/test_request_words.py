@@ -17,6 +17,7 @@ from ralph_tui.cli.commands import decide
 from ralph_tui.cli.live import LiveRun
 from ralph_tui.cli.question_words import question_text
 from ralph_tui.errors import RalphError, UsageError
+from tests.rows import each_row
 from tests.world.asking import ASKING
 
 
@@ -52,7 +53,7 @@ def test_choices_have_numbers() -> None:
     assert "  choose NUMBER…  answer by number" in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "meant"),
     [
         (("2", "1,3"), [["Escaped"], ["the lexer", "the tests"]]),
@@ -67,7 +68,7 @@ def test_numbers_labels_and_own_words_are_answers(
     assert (sent["answer"], sent["choices"]) == ("choose", meant)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "words", "sentence"),
     [
         ("choices", ("choose", "1"), "it asks 2 questions, and choose was given 1: say ralph-tui"),
@@ -87,7 +88,7 @@ def test_what_is_no_answer_says_so(name: str, words: tuple[str, ...], sentence: 
     assert sentence in str(refusal.value)
 
 
-@pytest.mark.parametrize("words", [("refuse",), ("refuse", "not now")])
+@each_row("words", [("refuse",), ("refuse", "not now")])
 def test_a_refusal_takes_words_or_none(words: tuple[str, ...]) -> None:
     sent = fields("permission", *words)
     assert (sent["answer"], sent["text"]) == ("refuse", words[1] if words[1:] else "")

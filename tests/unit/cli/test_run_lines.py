@@ -3,8 +3,6 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.events import (
@@ -31,6 +29,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.waiting import SILENCE
 from tests.fixtures.journals.make import FOLDER
+from tests.rows import each_row
 from tests.words import retired
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -201,7 +200,7 @@ def test_what_the_agent_says_has_a_line_for_each_of_its_own() -> None:
     ]
 
 
-@pytest.mark.parametrize("journal", KEPT, ids=lambda path: path.stem)
+@each_row("journal", KEPT)
 def test_every_line_of_a_kept_run_is_one_with_its_time_and_its_iteration(journal: object) -> None:
     path = FOLDER / f"{getattr(journal, 'stem', '')}.jsonl"
     printed = PlainLines()
@@ -231,7 +230,7 @@ def test_what_a_redirect_sends_is_told_whole() -> None:
     assert lines_of(declined) == ["redirect stuck: declined, by you"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "says"),
     [
         ({}, "progress 100 % after iteration 2 (the completion command passed)"),
@@ -281,7 +280,7 @@ def test_the_same_failure_of_a_layer_is_reported_once_then_counted() -> None:
     assert other
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "said"),
     [
         (

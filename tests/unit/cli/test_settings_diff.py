@@ -2,15 +2,14 @@
 
 import difflib
 
-import pytest
-
 from ralph_tui.hooks.notes import settings_diff
+from tests.rows import each_row
 
 LINES = [f"line {number}" for number in range(40)]
 
 
-@pytest.mark.parametrize("place", [0, 1, 3, 20, 39, 40])
-@pytest.mark.parametrize("less", [0, 2])
+@each_row("place", [0, 1, 3, 20, 39, 40])
+@each_row("less", [0, 2])
 def test_it_is_the_diff_of_the_whole_file(place: int, less: int) -> None:
     after = [*LINES[:place], "hook", "hook 2", *LINES[place + less :]]
     for was, will in ((LINES, after), (after, LINES), ([], after), (after, [])):

@@ -6,11 +6,10 @@ import threading
 from contextlib import AbstractContextManager
 from typing import Any, cast
 
-import pytest
-
 from ralph_tui.cli.fronts.lines import signals_stop
 from ralph_tui.cli.fronts.signals import FORWARDED, forwarded
 from ralph_tui.fleet.cli.foreground import _signals_stop
+from tests.rows import each_row
 from tests.waiting import until
 
 
@@ -43,8 +42,8 @@ def fleet(front: Front) -> AbstractContextManager[None]:
     return _signals_stop(cast("Any", front), hangup=True)
 
 
-@pytest.mark.parametrize("heard", [lines, fleet])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@each_row("heard", [lines, fleet])
+@each_row("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_from_another_thread(number: signal.Signals, heard: Any) -> None:
     front = Front()
     before = signal.getsignal(number)

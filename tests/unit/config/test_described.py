@@ -14,6 +14,7 @@ from ralph_tui.config.repository_file import refused
 from ralph_tui.config.settings import NAMES, Settings, leaves
 from ralph_tui.config.sources import examine
 from ralph_tui.text.durations import as_typed, seconds
+from tests.rows import each_row
 from tests.words import retired
 
 
@@ -66,7 +67,7 @@ def test_each_is_explained_in_words_of_the_file() -> None:
     assert max(map(len, commented_file().splitlines())) <= 88
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "range_"),
     [
         ("progress", '"auto", "tests", "plan", "agent" or "estimate"'),

@@ -4,13 +4,14 @@ import pytest
 
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
+from tests.rows import each_row
 
 
 def allow(text: str) -> tuple[str, ...]:
     return load(None, {}, {}, [f"permissions.allow={text}"]).settings.permissions.allow
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rules"),
     [
         ('["Bash(make test)", "Read"]', ("Bash(make test)", "Read")),
@@ -25,9 +26,7 @@ def test_a_list_is_read_as_a_list(text: str, rules: tuple[str, ...]) -> None:
     assert allow(text) == rules
 
 
-@pytest.mark.parametrize(
-    "text", ["[Read]", '["Read"', '["Read"]\nx = 1', "[1]", '["Read"] more', "[" * 5000]
-)
+@each_row("text", ["[Read]", '["Read"', '["Read"]\nx = 1', "[1]", '["Read"] more', "[" * 5000])
 def test_what_looks_like_a_list_and_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"permissions\.allow"):
         allow(text)

@@ -15,6 +15,7 @@ from ralph_tui.demo.agent.scenario import plan
 from ralph_tui.demo.agent.tools import counts
 from ralph_tui.errors import UsageError, WorkspaceError
 from tests.processes import Child
+from tests.rows import each_row
 
 BASELINE = 48.0
 TESTS = 25
@@ -97,7 +98,7 @@ def test_every_bug_is_worth_its_tests(project: Path) -> None:
         path.write_text(text)
 
 
-@pytest.mark.parametrize("scenario", ["stuck", "oscillating"])
+@each_row("scenario", ["stuck", "oscillating"])
 def test_trouble_lasts_until_guidance_comes(scenario: str) -> None:
     fixed = set(BUGS[:3]) if scenario == "stuck" else set()
     for iteration in range(3, 11):

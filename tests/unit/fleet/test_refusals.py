@@ -1,15 +1,14 @@
 """What a loop cannot be told, by how it stands."""
 
-import pytest
-
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.refusals import refusal
 from ralph_tui.ports.clones import Loop
+from tests.rows import each_row
 
 NOT_YET = "until it runs it can only be aborted"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "told", "aborted"),
     [
         ("queued", f"loop 3b waits for a place: {NOT_YET}", ""),

@@ -17,6 +17,7 @@ from ralph_tui.events import Noticed, ToolStarted
 from ralph_tui.importers import find_imported, read_imported, row_of
 from ralph_tui.state import RunState
 from tests.foreign import of_kind, unpacked
+from tests.rows import each_row
 
 LOOP = "276305e5-6592-45e6-8027-5088abb66fce"
 OUTSIDE = ".aiwg/ralph-external/"
@@ -111,7 +112,7 @@ def sound(root: Path) -> list[tuple[Recording, RunState]]:
     return found
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@each_row("damage", DAMAGE)
 def test_a_damaged_file_costs_itself_and_is_told(
     damage: Callable[[Path], None], tmp_path: Path
 ) -> None:
@@ -134,7 +135,7 @@ def test_a_damaged_file_costs_itself_and_is_told(
             assert len(of_kind(recording, ToolStarted)) == 7, file
 
 
-@pytest.mark.parametrize("sample", ["cli-abort", "internal-hook"])
+@each_row("sample", ["cli-abort", "internal-hook"])
 def test_folders_that_are_gone_take_no_other_along(sample: str, tmp_path: Path) -> None:
     whole = unpacked(sample, tmp_path / "whole")
     readings = [state.run.completions for _, state in sound(whole)]
@@ -146,7 +147,7 @@ def test_folders_that_are_gone_take_no_other_along(sample: str, tmp_path: Path) 
         assert [state.run.completions for _, state in sound(root)] == readings
 
 
-@pytest.mark.parametrize("lost", [(1, 2), (3, 4)], ids=["the first", "the last"])
+@each_row("lost", [(1, 2), (3, 4)])
 def test_costs_of_which_some_are_lost_are_a_lower_bound(
     lost: tuple[int, ...], tmp_path: Path
 ) -> None:

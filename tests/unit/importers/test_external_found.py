@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.events import (
     AlarmRaised,
     IterationFinished,
@@ -17,6 +15,7 @@ from ralph_tui.events import (
 from ralph_tui.importers import find_imported, read_imported, row_of
 from ralph_tui.state import RunState
 from tests.foreign import BEGAN, INIT, LOOP, External, at, entry, of_kind, spoke, told
+from tests.rows import each_row
 
 OTHER = "ffffffff-0000-4000-8000-000000000002"
 
@@ -36,7 +35,7 @@ def test_a_run_is_named_by_the_first_eight_of_its_id(tmp_path: Path) -> None:
     assert (state.run.started.task, state.run.started.attempt) == ("aiwg", "0a1b2c3d")
 
 
-@pytest.mark.parametrize("loop", ["../../etc", "a/b", "", None, 7, "ünïcødé"])
+@each_row("loop", ["../../etc", "a/b", "", None, 7, "ünïcødé"])
 def test_an_id_that_is_no_name_gives_way_to_one(loop: object, tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 10), loopId=loop)
     run, _, _ = told(tmp_path)
@@ -74,7 +73,7 @@ def test_the_copy_of_another_run_counts_for_nothing(tmp_path: Path) -> None:
     assert told(tmp_path)[2].run.completions == [10]
 
 
-@pytest.mark.parametrize("broken", ["", "{", "[]", "\0\0"])
+@each_row("broken", ["", "{", "[]", "\0\0"])
 def test_a_broken_state_gives_way_to_its_copy_and_is_told(broken: str, tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.write("session-state.json", broken)
@@ -113,7 +112,7 @@ def test_a_stub_of_a_list_is_no_run_and_gives_the_run_its_name_and_end(tmp_path:
     assert row_of(run).status == "aborted"
 
 
-@pytest.mark.parametrize("fields", [{"startTime": at(0.1)}, {"objective": "Something else"}])
+@each_row("fields", [{"startTime": at(0.1)}, {"objective": "Something else"}])
 def test_a_stub_of_another_run_gives_nothing(fields: dict[str, str], tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, 10), status="running")

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
@@ -41,6 +39,7 @@ from tests.foreign import (
     spoke,
     told,
 )
+from tests.rows import each_row
 
 
 def minutes(project: Path) -> list[tuple[float, float]]:
@@ -121,7 +120,7 @@ def test_else_they_are_those_of_checkpoints_in_groups(tmp_path: Path) -> None:
     assert minutes(tmp_path) == [(3, 8), (11, 15)]
 
 
-@pytest.mark.parametrize("field", ["healthReport", "postSnapshot"])
+@each_row("field", ["healthReport", "postSnapshot"])
 def test_else_the_check_or_the_snapshot_after_it_is_the_end(field: str, tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, 10, duration=120_000, **{field: {"timestamp": at(9)}}))
@@ -171,7 +170,7 @@ def test_a_run_without_any_time_is_told_all_the_same(tmp_path: Path) -> None:
 # -- readings --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("analysis", "points", "held"),
     [
         ({"completionPercentage": 1}, 1, False),
@@ -236,7 +235,7 @@ def test_an_analysis_that_the_state_lacks_is_read_from_its_file(tmp_path: Path) 
 # -- ends ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "outcome"),
     [
         *((one, one) for one in ("completed", "limit_reached", "aborted", "failed")),
@@ -349,8 +348,8 @@ def test_detections_have_our_names_and_levels_capitals(tmp_path: Path) -> None:
     assert row_of(find_imported(tmp_path)[0]).interventions == 1
 
 
-@pytest.mark.parametrize("named", ["[object Object]", "0a1b2c3d-0000-4000-8000-000000000001"])
-@pytest.mark.parametrize("wrapped", [True, False])
+@each_row("named", ["[object Object]", "0a1b2c3d-0000-4000-8000-000000000001"])
+@each_row("wrapped", [True, False])
 def test_else_the_overseers_log_tells(named: str, wrapped: Any, tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, 10))
@@ -459,7 +458,7 @@ def test_prompts_are_found_by_number_and_no_path_of_a_record_is_opened(tmp_path:
     assert (prompt.path, prompt.characters) == ("prompts/001-prompt.md", 7)
 
 
-@pytest.mark.parametrize("place", ["prompts", "prompts/001-prompt.md", "outputs/001-stdout.log"])
+@each_row("place", ["prompts", "prompts/001-prompt.md", "outputs/001-stdout.log"])
 def test_a_link_out_of_the_folder_is_not_followed(place: str, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

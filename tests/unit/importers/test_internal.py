@@ -15,6 +15,7 @@ from ralph_tui.importers import ImportedRun, find_imported, read_imported, row_o
 from ralph_tui.importers.finding import imported_at
 from ralph_tui.state import RunState
 from tests.foreign import unpacked
+from tests.rows import each_row
 
 START = "2026-11-20T08:00:00.000Z"
 
@@ -124,7 +125,7 @@ def test_the_sample_of_the_command_line_replays_without_an_iteration(tmp_path: P
     assert (row.objective, row.status) == ("Fix all failing tests", "aborted")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "outcome"),
     [
         ({"status": "success"}, "completed"),
@@ -221,7 +222,7 @@ def test_a_loop_that_was_archived_is_a_run(tmp_path: Path) -> None:
     assert run.name == "aiwg/fb1bb8af"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'"x"', None])
+@each_row("content", [b"", b"{", b"[]", b"\xff\xfe", b'"x"', None])
 def test_the_list_of_loops_says_what_a_damaged_file_does_not(
     tmp_path: Path, content: bytes | None
 ) -> None:
@@ -255,7 +256,7 @@ def test_a_damaged_loop_that_nothing_lists_has_the_name_of_its_folder(tmp_path: 
     assert "2 files of this run cannot be used" in recording.problem
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"iterations": "none"}'])
+@each_row("content", [b"", b"{", b"[]", b"null", b'{"iterations": "none"}'])
 def test_a_damaged_loop_of_a_hook_is_told_from_the_files_beside_it(
     tmp_path: Path, content: bytes
 ) -> None:
@@ -285,7 +286,7 @@ WRONG: tuple[Any, ...] = (
 )
 
 
-@pytest.mark.parametrize("value", WRONG, ids=range(len(WRONG)))
+@each_row("value", WRONG)
 def test_a_field_of_any_other_type_costs_itself(tmp_path: Path, value: Any) -> None:
     names = {
         *entry(1, 1), "endTime", "startTime", "status", "iterations", "currentIteration",

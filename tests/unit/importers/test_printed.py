@@ -29,6 +29,7 @@ from tests.foreign import (
     told,
     used,
 )
+from tests.rows import each_row
 
 
 def one_session(project: Path, *lines: dict[str, Any] | str, **fields: Any) -> External:
@@ -88,7 +89,7 @@ def test_an_error_that_stands_alone_is_a_note(tmp_path: Path) -> None:
     assert (note.level, note.text) == ("error", "TypeError: no token")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         {"ralph_external_completion": True, "success": True},
@@ -106,7 +107,7 @@ def test_a_result_that_failed_is_no_success_whatever_the_exit_code(tmp_path: Pat
     assert (end.outcome, end.limit) == ("limited", "overload")
 
 
-@pytest.mark.parametrize(("points", "outcome"), [(10, "success"), (None, "crashed")])
+@each_row(("points", "outcome"), [(10, "success"), (None, "crashed")])
 def test_plain_words_are_the_agents_words(points: int | None, outcome: str, tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, points))
@@ -168,7 +169,7 @@ def test_no_more_events_are_told_than_so_many_and_all_calls_are_counted(
     assert any("events" in note.text for note in of_kind(recording, AgentNoted))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "garbage",
     [b"", b"\n\n", b"\xff\xfe\x00", b"{" * 5000, b'{"type": 7}', b'{"type": "assistant"}',
      b'{"type": "assistant", "message": {"content": [7, null, {"type": "tool_use", "id": 7}]}}',

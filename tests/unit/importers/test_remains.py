@@ -10,9 +10,10 @@ from ralph_tui.cli import main
 from ralph_tui.importers import find_imported, remains, row_of
 from ralph_tui.tui.home.columns import OBJECTIVE
 from tests.foreign import NAMES, STATE, External, entry, unpacked
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize("sample", NAMES)
+@each_row("sample", NAMES)
 def test_of_a_whole_run_nothing_is_missing(sample: str, tmp_path: Path) -> None:
     root = unpacked(sample, tmp_path)
     assert remains(root) == []
@@ -46,7 +47,7 @@ def test_loops_without_a_state_are_counted(tmp_path: Path) -> None:
     assert sentence.endswith("its state.json is missing, put it back")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sample", "file"),
     [
         ("ref-stuck", "ralph-external/session-state.json"),
@@ -54,9 +55,7 @@ def test_loops_without_a_state_are_counted(tmp_path: Path) -> None:
         ("internal-cli", "ralph/loops/ralph-fix-all-failing-tests-fb1bb8af/state.json"),
     ],
 )
-@pytest.mark.parametrize(
-    ("content", "why"), [("", "it is empty"), ("[1]", "it holds no JSON object")]
-)
+@each_row(("content", "why"), [("", "it is empty"), ("[1]", "it holds no JSON object")])
 def test_the_row_of_a_run_names_its_broken_file(
     sample: str, file: str, content: str, why: str, tmp_path: Path
 ) -> None:

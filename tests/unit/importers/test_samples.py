@@ -19,6 +19,7 @@ from ralph_tui.events import (
 from ralph_tui.importers import find_imported, read_imported, row_of
 from ralph_tui.state import RunState
 from tests.foreign import of_kind, unpacked
+from tests.rows import each_row
 
 EXPECTED = {
     "ref-steady": ("aiwg/e346fe17", "A", [20, 40, 60, 80, 100], "completed"),
@@ -29,7 +30,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("sample", EXPECTED)
+@each_row("sample", EXPECTED)
 def test_a_sample_folds_to_what_it_says(sample: str, tmp_path: Path) -> None:
     name, form, completions, outcome = EXPECTED[sample]
     (run,) = find_imported(unpacked(sample, tmp_path))
@@ -81,7 +82,7 @@ GOLDEN = {
 own interventions; when its sessions began and ended, seconds after the run."""
 
 
-@pytest.mark.parametrize("sample", GOLDEN)
+@each_row("sample", GOLDEN)
 def test_a_sample_is_told_in_full(sample: str, tmp_path: Path) -> None:
     (run,) = find_imported(unpacked(sample, tmp_path))
     recording = read_imported(run)

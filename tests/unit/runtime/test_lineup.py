@@ -10,9 +10,10 @@ from ralph_tui.cli.options import add_settings, check_settings, load_settings
 from ralph_tui.config.settings import Settings
 from ralph_tui.errors import UsageError
 from ralph_tui.runtime.lineup import line_up
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(("name", "mode", "told"), [
+@each_row(("name", "mode", "told"), [
     ("command", "ask", True),
     ("command", "edits", False),
     ("command", "skip", False),
@@ -55,9 +56,7 @@ def test_a_token_budget_that_does_not_hold_an_agent_is_reported(tmp_path: Path) 
     )
 
 
-@pytest.mark.parametrize(
-    ("fallback", "refused"), [('["command"]', False), ("acp", False), ('["codex"]', True)]
-)
+@each_row(("fallback", "refused"), [('["command"]', False), ("acp", False), ('["codex"]', True)])
 def test_a_command_may_be_that_of_an_agent_that_takes_over(fallback: str, *, refused: bool) -> None:
     parser = argparse.ArgumentParser()
     add_settings(parser)

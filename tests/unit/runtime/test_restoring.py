@@ -25,6 +25,7 @@ from ralph_tui.events import (
 from ralph_tui.ports import Restored
 from ralph_tui.runtime.restoring import chosen, not_held, points, restore_worktree
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.workspaces import workspace_of
 from tests.world import FakeClock
 
@@ -112,7 +113,7 @@ def test_nothing_was_measured() -> None:
     assert points(folded(START), frozenset()) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "word",
     ["", "iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\x1b]0;x\x07", "+1", "-1", "9" * 99],
 )

@@ -3,6 +3,7 @@
 import pytest
 
 from ralph_tui.sources.film_time import LONGEST_GAP_S, TOP_SPEED, WHOLE_S, FilmTime
+from tests.rows import each_row
 
 
 def test_a_short_silence_is_as_long_as_it_was_and_a_long_one_is_shortened() -> None:
@@ -18,9 +19,7 @@ def test_the_clock_runs_through_a_wait_and_never_jumps() -> None:
     assert [film.wait(n) for n in (1, 2, 3, 4)] == [0.0, 1200.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("events", "gap"), [(3_000, 11.0), (100_000, 0.32), (100_000, 0.04), (40, 810.0)]
-)
+@each_row(("events", "gap"), [(3_000, 11.0), (100_000, 0.32), (100_000, 0.04), (40, 810.0)])
 def test_a_run_of_any_length_takes_half_a_minute_at_most(events: int, gap: float) -> None:
     film = FilmTime([index * gap for index in range(events)])
     assert film.of(events) <= TOP_SPEED * WHOLE_S + 0.001

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.adapters.agents import AGENTS, offered
 from ralph_tui.adapters.agents.ability_words import HEAD, can_words, table
 from ralph_tui.adapters.agents.description import Abilities, AgentDescription
+from tests.rows import each_row
 
 README = Path(__file__).parents[4] / "README.md"
 
@@ -20,7 +19,7 @@ def test_the_table_in_the_readme_is_that_of_the_code() -> None:
     assert not lines[first + len(stands)].startswith("|"), "no agent stands there alone"
 
 
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+@each_row("agent", AGENTS)
 def test_what_it_cannot_tell_is_unknown(agent: AgentDescription) -> None:
     told, words = agent.abilities, can_words(agent.abilities)
     able, _, unknown = words.partition("; unknown: ")

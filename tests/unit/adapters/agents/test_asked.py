@@ -1,8 +1,7 @@
 """What an agent asks is bounded and sanitized; a rule that cannot be seen whole is not offered."""
 
-import pytest
-
 from ralph_tui.adapters.agents.asked import MOST_INPUT, MOST_RULE, asked, choice
+from tests.rows import each_row
 
 KEY = "ghp_" + "a1B2" * 9
 
@@ -12,7 +11,7 @@ def test_what_no_screen_can_show_is_left_out() -> None:
     assert (found.tool, found.input, found.why) == ("Bash", "git push", "it is due")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "offered"),
     [
         ("Bash(git push *)", "Bash(git push *)"),

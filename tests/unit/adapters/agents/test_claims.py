@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tui.adapters.agents.claims import LONGEST, ClaimReader
 from ralph_tui.events import AgentReported, Event, PromiseMade
+from tests.rows import each_row
 
 REPORT = '{"ralph": {"completion": 40, "summary": "half", "blockers": ["no {net}"]}}'
 OVER_LINES = json.dumps(json.loads(REPORT), indent=2).splitlines()
@@ -24,7 +23,7 @@ def promises(*lines: str, echo: frozenset[str] = frozenset()) -> int:
     return sum(isinstance(event, PromiseMade) for event in heard(*lines, echo=echo))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "lines",
     [
         [REPORT],
@@ -42,7 +41,7 @@ def test_a_report_is_heard_once_with_the_line_that_ends_it(lines: list[str]) -> 
     assert reported(*lines[:last]) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "lines",
     [
         ["<promise>COMPLETE</promise>"],

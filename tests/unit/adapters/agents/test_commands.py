@@ -11,9 +11,11 @@ from ralph_tui.adapters.agents.commands import begins_with, looks_runnable, miss
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import UsageError
+from tests.examples import FEWER
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "word"),
     [
         ("my-agent --acp", "my-agent"),
@@ -60,8 +62,8 @@ def test_what_is_there_is_not_missing(tmp_path: Path) -> None:
     assert looks_runnable("my-agent", on_path)
 
 
-@pytest.mark.parametrize("name", ["acp", "command"])
-@pytest.mark.parametrize(
+@each_row("name", ["acp", "command"])
+@each_row(
     ("command", "what"),
     [("no-such-agent --acp", "is not on PATH"), ("./no/such", "is no program that can be run")],
 )
@@ -76,6 +78,7 @@ def test_one_that_is_missing_is_told_before_a_run(
     assert repr(command) in str(refused.value)
 
 
+@FEWER
 @given(st.text())
 def test_no_command_breaks_it(command: str) -> None:
     assert missing_program(command, {}, Path("/")) in ("", begins_with(command))

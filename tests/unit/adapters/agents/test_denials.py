@@ -1,11 +1,11 @@
 """The lines that would have permitted what was denied, from the agent's own words for it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.denials import rules_for_denied
 from ralph_tui.adapters.agents.permission_rules import prefix, shell_parts
+from tests.rows import each_row
 
 ROOTS = ("/p",)
 ASKED = "This Bash command contains multiple operations. The following parts require approval: "
@@ -15,7 +15,7 @@ def rules(command: str, message: str = "", reason: str = "") -> list[str]:
     return rules_for_denied("Bash", {"command": command}, message, reason, ROOTS)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "permit"),
     [
         ("touch /home/dev/project/x", "Bash(touch:*)"),
@@ -54,7 +54,7 @@ OUTSIDE = "needs approval. The path is outside the working directories for this 
 BLOCKED = "was blocked. For security, Claude Code may only create files in the allowed directories."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "message", "permit"),
     [
         ("touch /o/d/z", f"touch in '/o/d/z' {OUTSIDE}", "Edit(//o/d/**)"),
@@ -75,7 +75,7 @@ def test_a_command_that_reaches_out_is_permitted_by_where(
     assert rules(command, message) == [permit]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "arguments", "permits"),
     [
         (

@@ -17,12 +17,13 @@ from ralph_tui.adapters.agents.failures import (
     sentence,
     with_local_times,
 )
+from tests.rows import each_row
 
 NOW = datetime(2026, 11, 21, 22, 43, 31, tzinfo=timezone(timedelta(hours=1)))
 USAGE = "You’ve hit your usage limit. Upgrade to Pro (https://x.y), or try again at "
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status", "outcome", "limit"),
     [
         ("", 401, "auth", None),
@@ -60,7 +61,7 @@ def test_fields_decide(error: str, status: int | None, outcome: str, limit: str 
     assert (told.outcome, told.limit) == (outcome, limit)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status"),
     [("", None), ("other", None), ("", 400), ("connection_failed", 400), ("", "429"), ("", True)],
 )
@@ -71,7 +72,7 @@ def test_fields_that_say_nothing(error: str, status: object) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "outcome", "limit"),
     [
         ("exceeded retry limit, last status: 429 Too Many Requests", "limited", "usage_limit"),
@@ -104,7 +105,7 @@ def test_last_words_of_a_program_are_no_outage() -> None:
     assert in_words("model not found in models.py") is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "resets_at"),
     [
         (USAGE + "Nov 22nd, 2026 12:43 AM.", datetime(2026, 11, 21, 23, 43, tzinfo=UTC)),

@@ -3,12 +3,13 @@
 import os
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.line_splitter import LineSplitter
 from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.text.secrets import LineFilter, redact
+from tests.examples import FEWER
 
 PIECE = 64 * 1024
 
@@ -44,7 +45,11 @@ def test_offsets_point_to_lines(tmp_path: Path) -> None:
     ]
 
 
+@FEWER
 @given(st.integers(0, 3 * PIECE))
+@example(PIECE - 20)
+@example(PIECE - 1)
+@example(2 * PIECE - 10)
 def test_a_secret_in_a_huge_line_is_hidden_wherever_it_stands(position: int) -> None:
     filler = "some words, " * (3 * PIECE // 12)
     line = f"{filler[:position]} {SECRET} {filler[position:]}"

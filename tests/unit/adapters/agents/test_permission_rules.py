@@ -1,7 +1,5 @@
 """Permission lines: what the completion command needs."""
 
-import pytest
-
 from ralph_tui.adapters.agents.claude.flags import (
     Program,
     listed_flags,
@@ -13,6 +11,7 @@ from ralph_tui.adapters.agents.permission_rules import (
     shell_parts,
 )
 from ralph_tui.ports import Permissions, Turn
+from tests.rows import each_row
 
 
 def test_parts_are_cut_outside_of_quotes_only() -> None:
@@ -41,7 +40,7 @@ def turn(tmp_path: object, **fields: object) -> Turn:
     return Turn(**{**facts, "command": "make test", **fields})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("printed", "version"),
     [
         ("2.1.328 (Claude Code)\n", (2, 1, 328)),

@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.denials import rules_for_denied
 from ralph_tui.adapters.agents.permits import Permits
 from ralph_tui.ports import Permissions
+from tests.rows import each_row
 
 ROOT = Path("/work/tree")
 ALLOW = ("Bash(git push:*)", "Bash(make lint)", "Bash(touch *)", "Edit(//srv/shared/**)", "Nope(")
@@ -19,7 +19,7 @@ def permits(*allow: str, command: str = "python -m pytest -q && ruff check") -> 
     return Permits(Permissions("edits", allow), command, ROOT)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         "python -m pytest -q && ruff check",
@@ -39,7 +39,7 @@ def test_what_is_permitted(command: str) -> None:
     assert permits(*ALLOW).command(command)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         "",
@@ -82,7 +82,7 @@ def test_a_tool_alone_permits_all_of_it_and_skip_everything() -> None:
     assert not permits(command="").command("")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("paths", "permitted"),
     [
         (["/work/tree/a.py", "b/c.py"], True),
@@ -120,9 +120,7 @@ def test_a_line_for_what_was_denied_permits_it_or_stays_silent(command: str) -> 
     assert permits(*lines).command(command) in (True, False)
 
 
-@pytest.mark.parametrize(
-    "command", ["git push origin main", "curl -sS x", "a b && c d", "npm run x"]
-)
+@each_row("command", ["git push origin main", "curl -sS x", "a b && c d", "npm run x"])
 def test_the_lines_for_what_was_denied_permit_it(command: str) -> None:
     lines = rules_for_denied("Bash", {"command": command}, roots=[str(ROOT)])
     assert not permits().command(command)

@@ -3,10 +3,9 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,9 +24,11 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.file_lock import locked
 from ralph_tui.fleet.host.worker_host import WorkerHost
-from ralph_tui.fleet.ports import Collect, Collected
+from ralph_tui.fleet.ports import Stage
+from tests.fleet_programs import program
+from tests.forks import RALPH, Started
 from tests.hosted import FLEET, Seen, committed, git, place_in, source_in
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 BRANCH = "ralph/night/1"
 
@@ -57,49 +58,19 @@ def known(root: Path) -> list[str]:
     return git(root, "worktree", "list").splitlines()
 
 
-AGAIN_AND_AGAIN = """\
-import sys
-from pathlib import Path
-from ralph_tui.adapters.clones.making import Origin, make_worktree, remove_worktree
-from ralph_tui.fleet.ports import Source
-root, tree, commit = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-source = Source(commit=commit, path=str(root), machine="here")
-print("ready", flush=True)
-sys.stdin.readline()
-tree.parent.mkdir(parents=True)
-for _ in range(2):
-    branch = make_worktree(tree, Origin(root, users=True), source, "ralph/night/same")
-    assert (tree / "checks.sh").exists()
-    remove_worktree(tree, root, branch, commit)
-"""
-
-
 def test_eight_processes_add_and_remove_worktrees_at_once(root: Path, tmp_path: Path) -> None:
-    commit = source_in(root).commit
-    words = [sys.executable, "-c", AGAIN_AND_AGAIN, str(root)]
-    programs = [
-        subprocess.Popen(
-            [*words, str(tmp_path / f"{number}" / "tree"), commit],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(8)
-    ]
-    try:
-        for program in programs:
-            assert program.stdout is not None
-            assert program.stdout.readline() == "ready\n"
-        for program in programs:
-            assert program.stdin is not None
-            program.stdin.write("go\n")
-            program.stdin.flush()
-        said = [program.communicate()[1] for program in programs]
-    finally:
-        for program in programs:
-            program.kill()
-            program.wait()
+    words = (str(tmp_path / "go"), str(root), source_in(root).commit)
+    making = replace(RALPH, module="tests.doubles.worktree_maker")
+    with ExitStack() as held:
+        programs = [
+            held.enter_context(
+                Started(making, (str(tmp_path / f"{number}"), *words), tmp_path, dict(os.environ))
+            )
+            for number in range(8)
+        ]
+        assert [program.stdout.readline() for program in programs] == ["ready\n"] * 8
+        (tmp_path / "go").touch()
+        said = [program.communicate(PATIENCE_S)[1] for program in programs]
     assert said == [""] * 8
     assert (branches(root), len(known(root))) == (["main"], 1)
 
@@ -177,19 +148,6 @@ def test_what_the_agent_did_to_its_worktree_is_in_no_way(
     assert branches(root) == ["main", "mine"]
 
 
-HOST = """\
-import sys, threading
-from pathlib import Path
-from ralph_tui.fleet.host.worker_host import WorkerHost
-from ralph_tui.fleet.ports import Place
-host = WorkerHost("here", 1, Path(sys.argv[1]), print)
-place = Place.model_validate_json(sys.stdin.read())
-host.fleet_found(place.fleet_id)
-host.obey(place)
-threading.Event().wait()
-"""
-
-
 @pytest.fixture
 def killed(root: Path, tmp_path: Path) -> TreeFolder:
     """Of a host that was killed while git wrote the files of a worktree."""
@@ -201,20 +159,12 @@ def killed(root: Path, tmp_path: Path) -> TreeFolder:
         f'*) exec {real} "$@";; esac\n'
     )
     slow.chmod(0o755)
-    path = f"{slow.parent}:{os.environ['PATH']}"
     place = place_in(root, isolation="worktree").model_dump_json()
-    words = [sys.executable, "-c", HOST, str(tmp_path / "fleets")]
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(
-        words, env=os.environ | {"PATH": path}, stdin=subprocess.PIPE, stdout=quiet, text=True
-    ) as program:
-        try:
-            assert program.stdin is not None
-            program.stdin.write(place)
-            program.stdin.close()
+    words = ("tests.doubles.fleet_loops", str(tmp_path / "fleets"), place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+        with program(*words):
             until(lambda: begun.exists() and begun.read_text().strip())
-        finally:
-            program.kill()
     with suppress(ProcessLookupError):  # it is not looked after yet
         os.kill(int(begun.read_text()), signal.SIGKILL)
     assert (branches(root), len(known(root))) == (["main", BRANCH], 2)
@@ -233,13 +183,10 @@ def test_a_worktree_that_was_not_made_to_its_end_is_made_anew(
     root: Path, killed: TreeFolder, tmp_path: Path
 ) -> None:
     seen = Seen()
-    host = WorkerHost("here", 1, tmp_path / "fleets", seen)
-    try:
+    with closing(WorkerHost("here", 1, tmp_path / "fleets", seen)) as host:
         host.fleet_found(FLEET)
-        host.obey(place_in(root, isolation="worktree"))
-        assert seen.over().outcome == "completed"
-        host.obey(Collect(loop="1", attempt=1))
-        assert seen.wait(Collected).branch == BRANCH
-    finally:
-        host.close()
+        host.obey(place_in(root, isolation="worktree", setup="exit 3"))
+        seen.wait(Stage, stage="setup")
+        seen.over()
+    assert (killed.tree / "checks.sh").exists()
     assert (branches(root), len(known(root))) == (["main", BRANCH], 2)

@@ -9,9 +9,17 @@ import pytest
 from ralph_tui.adapters.clones.probing import Probe
 from tests.hosted import git
 
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+UNITTEST = f"{sys.executable} -m unittest tests/test_sums.py"
 SOURCE = "from __future__ import annotations\n\n\ndef add(a, b):\n    return a + b\n"
-TEST = "from sums import add\n\n\ndef test_add():\n    assert add(1, 2) == {}\n"
+TEST = """\
+from unittest import TestCase
+from sums import add
+
+
+class Test(TestCase):
+    def test_add(self):
+        self.assertEqual(add(1, 2), {})
+"""
 
 
 def project(root: Path, expected: int) -> Path:
@@ -25,7 +33,7 @@ def project(root: Path, expected: int) -> Path:
     return root
 
 
-def probed(tree: Path, imports: Path, command: str = PYTEST) -> str:
+def probed(tree: Path, imports: Path, command: str = UNITTEST) -> str:
     """What is said of a tree whose tests import from that folder."""
     variables = {**os.environ, "PYTHONPATH": str(imports), "PYTHONDONTWRITEBYTECODE": "1"}
     return Probe(tree, command, variables, tree.parent / "log", lambda _: None).run()

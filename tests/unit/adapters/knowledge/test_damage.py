@@ -16,6 +16,7 @@ from ralph_tui.adapters.knowledge import files
 from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.errors import KnowledgeError
 from ralph_tui.ports.knowledge import Credit
+from tests.rows import each_row
 from tests.unit.adapters.knowledge.stores import (
     document,
     known,
@@ -74,9 +75,7 @@ def test_an_edit_by_hand_counts_and_is_told_once(tmp_path: Path) -> None:
     assert store_of(tmp_path).take_notices() == []
 
 
-@pytest.mark.parametrize(
-    "at", ["9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00", "once", "2026-01-01"]
-)
+@each_row("at", ["9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00", "once", "2026-01-01"])
 def test_an_edit_of_the_date_to_one_that_cannot_be_counts_too(tmp_path: Path, at: str) -> None:
     two_states(tmp_path)
     write(tmp_path, learnings_in(tmp_path), lastUpdated=at, checksum="")
@@ -120,7 +119,7 @@ def test_an_edit_by_hand_while_a_run_goes_on_is_not_written_over(tmp_path: Path)
     assert (now["note"], now["uses"]) == ("mine", 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "form",
     [
         lambda held: json.dumps(held),
@@ -128,7 +127,6 @@ def test_an_edit_by_hand_while_a_run_goes_on_is_not_written_over(tmp_path: Path)
         lambda held: json.dumps({key: held[key] for key in reversed(held)}),
         lambda held: json.dumps(held).replace("0.74", "7.4e-1"),
     ],
-    ids=["compact", "wide", "other order", "other numbers"],
 )
 def test_another_layout_of_the_same_is_no_edit(
     tmp_path: Path, form: Callable[[dict[str, Any]], str]
@@ -336,7 +334,7 @@ def test_the_backup_is_newer_than_what_a_run_remembers(tmp_path: Path) -> None:
     assert learnings_in(tmp_path)[0]["uses"] == 1
 
 
-@pytest.mark.parametrize("put", [holding("{"), a_fifo, a_folder, holding('{"staged": [{}]}')])
+@each_row("put", [holding("{"), a_fifo, a_folder, holding('{"staged": [{}]}')])
 def test_damaged_staging_is_set_aside(tmp_path: Path, put: Callable[[Path], None]) -> None:
     known(tmp_path, SAID)
     put(tmp_path / "staging.json")
@@ -422,7 +420,7 @@ def test_a_folder_in_the_place_of_the_backup_gives_way(tmp_path: Path) -> None:
     assert learnings_in(tmp_path)[0]["uses"] == 2
 
 
-@pytest.mark.parametrize("put", [a_fifo, a_link])
+@each_row("put", [a_fifo, a_link])
 def test_what_stands_in_the_place_of_the_lock_gives_way(
     tmp_path: Path, put: Callable[[Path], None]
 ) -> None:

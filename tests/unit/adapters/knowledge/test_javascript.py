@@ -13,6 +13,7 @@ from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.text.foreign_json import parse_json
 from tests.paths import FIXTURES
+from tests.rows import each_row
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -79,7 +80,7 @@ VALUES = [
 ALL = [*NUMBERS, *TEXTS, *VALUES]
 
 
-@pytest.mark.parametrize(("json_text", "written"), ALL)
+@each_row(("json_text", "written"), ALL)
 def test_a_value_is_written_as_javascript_writes_it(json_text: str, written: str) -> None:
     assert stringify(parse_json(json_text)) == written
 
@@ -119,10 +120,8 @@ def test_an_indented_file_is_written_as_javascript_writes_it() -> None:
     assert stringify(parse_json(value), 2) == by_node(value, 2)
 
 
-@pytest.mark.parametrize(("json_text", "written"), ALL)
-@pytest.mark.parametrize(
-    "around", ["%s", "[%s]", '{"a":%s}', '{"a":[0,%s,{"b":[%s,1]}]}', "[[%s]]"]
-)
+@each_row(("json_text", "written"), ALL)
+@each_row("around", ["%s", "[%s]", '{"a":%s}', '{"a":[0,%s,{"b":[%s,1]}]}', "[[%s]]"])
 def test_one_of_many_is_written_as_it_is_alone(json_text: str, written: str, around: str) -> None:
     """The quicker way, which is taken for what is in a list, writes the same."""
     holes = around.count("%s")
@@ -160,13 +159,13 @@ def test_a_learning_is_written_by_the_quicker_way(monkeypatch: pytest.MonkeyPatc
     assert stringify([entry]) == written
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" + "0" * 400])
+@each_row("number", ["1e999", "-1e999", "NaN", "Infinity", "1" + "0" * 400])
 def test_what_no_double_holds_is_refused(number: str) -> None:
     with pytest.raises(ValueError, match="too large"):
         stringify(parse_json(f"[{number}]"))
 
 
-@pytest.mark.parametrize("name", ["ralph-learnings.json", "ralph-learnings.json.bak"])
+@each_row("name", ["ralph-learnings.json", "ralph-learnings.json.bak"])
 def test_the_checksum_of_another_tool_is_ours(name: str) -> None:
     text = (KNOWLEDGE / name).read_text()
     document = parse_json(text)

@@ -3,12 +3,11 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,90 +15,33 @@ import pytest
 from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.adapters.knowledge.locking import locked
 from ralph_tui.errors import KnowledgeError
+from tests.forks import RALPH, Started
 from tests.paths import ROOT
-from tests.processes import Child, state_of
+from tests.processes import state_of
+from tests.rows import each_row
 from tests.unit.adapters.knowledge.stores import document, known, learning, learnings_in, store_of
 from tests.waiting import PATIENCE_S, until
 
 WRITERS = 8
-ROUNDS = 5
+ROUNDS = 3
 PATIENT_S = 60.0
 """What is tested is that nothing is lost, not how fast this machine is under its load."""
 
-WRITER = f"""
-import sys
-from pathlib import Path
-from ralph_tui.ports.knowledge import Credit
-from tests.unit.adapters.knowledge.stores import learning, store_of
-
-folder, run, known = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-print("ready", flush=True)
-sys.stdin.readline()
-for number in range({ROUNDS}):
-    store = store_of(folder, run, patience_s={PATIENT_S})
-    store.stage([learning(f"{{run}}thing{{number}} {{run}}way{{number}}")])
-    store.stage([learning(f"wonder{{number}} door{{number}}")])
-    store.credit([Credit(known, number, success=number % 2 == 0)])
-    store.promote()
-"""
-
-HOLDER = """
-import sys, time
-from pathlib import Path
-from ralph_tui.adapters.knowledge.locking import locked
-with locked(Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(600)
-"""
-
-BUSY = """
-import itertools, sys
-from pathlib import Path
-from ralph_tui.ports.knowledge import Credit
-from tests.unit.adapters.knowledge.stores import store_of
-
-store = store_of(Path(sys.argv[1]), f"run-{sys.argv[2]}", patience_s=60)
-for number in itertools.count(1):
-    store.credit([Credit(sys.argv[3], number, success=True)])
-    print(number, flush=True)
-"""
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from ralph_tui.ports.knowledge import Credit
-from tests.unit.adapters.knowledge.stores import store_of
-
-replace = os.replace
-
-def killed(source, target, **options):
-    if str(target) == sys.argv[3]:
-        os.kill(os.getpid(), signal.SIGKILL)
-    replace(source, target, **options)
-
-os.replace = killed
-store_of(Path(sys.argv[1]), "run-k").credit([Credit(sys.argv[2], 1, success=True)])
-"""
+WRITING = "tests.doubles.knowledge_writer"
 
 
-def python(program: str, *words: str) -> Child[str]:
-    return Child(
-        [sys.executable, "-c", program, *words],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+def writer(*words: str) -> Started:
+    """A process of `WRITING`."""
+    return Started(replace(RALPH, module=WRITING), words, ROOT, dict(os.environ))
 
 
-def line_of(child: Child[str]) -> str:
-    assert child.stdout is not None
+def line_of(child: Started) -> str:
     return child.stdout.readline().strip()
 
 
 @contextmanager
-def holder(folder: Path) -> Iterator[Child[str]]:
-    with python(HOLDER, str(folder / "lock")) as child:
+def holder(folder: Path) -> Iterator[Started]:
+    with writer("hold", str(folder / "lock")) as child:
         assert line_of(child) == "held"
         try:
             yield child
@@ -111,12 +53,10 @@ def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
     name = known(tmp_path, "Mock the clock.").learning_id
     names = [f"writer{number}" for number in range(WRITERS)]
     with ExitStack() as stack:
-        children = [stack.enter_context(python(WRITER, str(tmp_path), run, name)) for run in names]
+        words = (str(tmp_path), name, str(ROUNDS), str(PATIENT_S))
+        children = [stack.enter_context(writer("write", run, *words)) for run in names]
         assert [line_of(child) for child in children] == ["ready"] * WRITERS
-        for child in children:
-            assert child.stdin is not None
-            child.stdin.write("go\n")
-            child.stdin.flush()
+        (tmp_path / "go").touch()
         assert [child.wait(PATIENCE_S) for child in children] == [0] * WRITERS
 
     by_id = {entry["id"]: entry for entry in learnings_in(tmp_path)}
@@ -146,7 +86,7 @@ def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
 def test_writers_that_are_killed_leave_whole_files_and_no_lock(tmp_path: Path) -> None:
     name = known(tmp_path, "Mock the clock.").learning_id
     for number in range(6):
-        with python(BUSY, str(tmp_path), str(number), name) as child:
+        with writer("busy", f"run-{number}", str(tmp_path), name, str(PATIENT_S)) as child:
             counted = [int(line_of(child)) for _ in range(3)][-1]
             time.sleep(0.003 * number)  # somewhere within the next write, each time elsewhere
             child.kill()
@@ -162,14 +102,14 @@ def test_writers_that_are_killed_leave_whole_files_and_no_lock(tmp_path: Path) -
     assert json.loads((tmp_path / "ralph-learnings.json.bak").read_bytes())["learnings"]
 
 
-@pytest.mark.parametrize("written", ["ralph-learnings.json", "ralph-learnings.json.bak"])
+@each_row("written", ["ralph-learnings.json", "ralph-learnings.json.bak"])
 def test_what_a_killed_writer_has_left_goes_with_the_next_write(
     tmp_path: Path, written: str
 ) -> None:
     name = known(tmp_path, "Mock the clock.").learning_id
     left: list[Path] = []
     for _ in range(2):
-        with python(KILLED, str(tmp_path), name, written) as child:
+        with writer("die", "run-k", str(tmp_path), name, written) as child:
             assert child.wait(PATIENCE_S) == -signal.SIGKILL
         left += {*tmp_path.glob(".*.tmp")} - {*left}
     assert [path.name.startswith(f".{written}.") for path in left] == [True, True]

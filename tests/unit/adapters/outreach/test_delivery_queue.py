@@ -24,6 +24,7 @@ from ralph_tui.adapters.outreach.tracker import Tracker
 from ralph_tui.adapters.outreach.webhook import Webhook
 from ralph_tui.events import EscalationDelivered, EscalationRaised, RunStarted
 from ralph_tui.events.base import Event
+from tests.rows import each_row
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
 from tests.waiting import until
 from tests.world import FakeClock
@@ -250,10 +251,9 @@ def test_what_is_too_old_or_too_much_goes(tmp_path: Path) -> None:
     assert len(files(tmp_path)) == MOST_FILES - 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [b"", b"{", b"[]", b'{"message": 5}', b"\xff", b"[" * 5000, b"x" * 300_000],
-    ids=["empty", "torn", "list", "wrong", "bytes", "deep", "large"],
 )
 def test_garbage_in_the_queue_is_passed_over(tmp_path: Path, content: bytes) -> None:
     outbox = Outbox(tmp_path, "webhook")
@@ -279,7 +279,7 @@ def test_words_that_somebody_put_into_the_queue_are_foreign(tmp_path: Path) -> N
     assert len(read.message.reason) <= 4000
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value"),
     [
         ("key", "two\nlines"),

@@ -12,6 +12,7 @@ from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
 from ralph_tui.text.secrets import secrets_of
+from tests.rows import each_row
 
 HOOK = "https://user:pass@hooks.example.com:8443/services/T0AB/x-secret-4711?key=abc"
 MINE = [name for name in NAMES if name.startswith("outreach.")]
@@ -29,7 +30,7 @@ def test_a_webhook_shows_scheme_and_host_wherever_settings_are_shown() -> None:
         assert "pass" not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "option",
     [
         "webhook=hooks.example.com/x-secret-4711",
@@ -59,7 +60,7 @@ def test_a_bad_value_is_refused_in_one_sentence_that_does_not_show_it(option: st
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", MINE)
+@each_row("name", MINE)
 def test_empty_text_takes_a_value_back(name: str) -> None:
     assert load(None, {}, {}, [f"{name}="]).settings.by_name()[name] is None
 
@@ -93,7 +94,7 @@ def test_a_users_file_is_all_it_takes(home: Path, monkeypatch: pytest.MonkeyPatc
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "missing"),
     [
         (["tracker=gitea", "repository=a/b"], "outreach.tracker_url"),

@@ -22,6 +22,7 @@ from ralph_tui.adapters.outreach.outbox import IssueNumbers
 from ralph_tui.adapters.outreach.tracker import Issue, Tracker
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.oversight import EscalationLevel
+from tests.rows import each_row
 from tests.trackers import REPOSITORY, TOKEN, Answering, Reply, Request, TrackerService, served
 from tests.waiting import until
 
@@ -382,7 +383,7 @@ def test_gitea_takes_its_address_with_and_without_the_interface(tmp_path: Path) 
     assert len(service.issues) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "path", "query", "body"),
     [
         ("DELETE", "/issues", {}, None),

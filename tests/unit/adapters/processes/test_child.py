@@ -13,6 +13,7 @@ import pytest
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.errors import ProcessError
 from tests.paths import FIXTURES
+from tests.rows import each_row
 from tests.waiting import PATIENCE_S, until
 
 
@@ -29,7 +30,7 @@ def output_of(script: str, cwd: Path, **options: object) -> tuple[str, Exit]:
     return text, child.wait(PATIENCE_S)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("script", "code", "number"),
     [("exit 0", 0, None), ("exit 3", 3, None), ("kill -9 $$", 137, 9), ("kill -TERM $$", 143, 15)],
 )

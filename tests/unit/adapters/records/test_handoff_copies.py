@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.handoff_copies import copy_handoff
+from tests.rows import each_row
 
 AT = datetime(2026, 1, 7, 11, 45).astimezone()
 
@@ -27,9 +28,7 @@ def test_secrets_are_not_copied(tmp_path: Path) -> None:
     assert token not in (tmp_path / name).read_text()
 
 
-@pytest.mark.parametrize(
-    "link", [".claude", ".claude/handoffs", ".claude/handoffs/2026-01-07-1145.md"]
-)
+@each_row("link", [".claude", ".claude/handoffs", ".claude/handoffs/2026-01-07-1145.md"])
 def test_no_link_leads_out_of_the_worktree(tmp_path: Path, link: str) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     outside.mkdir()

@@ -7,6 +7,7 @@ import pytest
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.errors import JournalError
 from ralph_tui.events import AgentSpoke, RunStarted, UnknownEvent
+from tests.rows import each_row
 from tests.small_disk import run_on_small_disk
 from tests.world import FakeClock
 
@@ -102,7 +103,7 @@ def test_a_missing_number_is_a_problem(journal: Journal) -> None:
     assert ":2 has number 3 where 2 belongs" in recording.problem
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "words"),
     [
         (b"", "is empty"),

@@ -10,6 +10,7 @@ from ralph_tui.adapters.records.lazy import CUT_SHORT, GONE, LazyJournal
 from ralph_tui.errors import JournalError
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.state.outline import Outline
+from tests.rows import each_row
 from tests.world.stories import stuck
 
 KEPT = sorted((Path(__file__).parents[3] / "fixtures" / "journals").glob("*.jsonl"))
@@ -26,7 +27,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
+@each_row("kept", KEPT)
 def test_a_kept_journal_is_read_as_a_whole_one_is(kept: Path) -> None:
     record, whole = LazyJournal(kept), read_journal(kept)
     assert record.events(0, 10**9) == whole.events

@@ -21,8 +21,10 @@ from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.text.sanitize import one_line
+from tests.examples import FEWER
 from tests.fixtures.journals.make import FOLDER
 from tests.hooked import HookedLoop
+from tests.rows import each_row
 from tests.unit.adapters.records.aiwg.test_attempt import record, story_of
 
 STATUS: dict[str, Any] = {
@@ -127,7 +129,7 @@ def test_without_a_status_its_record_is_told(tmp_path: Path) -> None:
     assert row.interventions is None  # that record does not count them
 
 
-@pytest.mark.parametrize("story", ["steady", "stuck", "empty"])
+@each_row("story", ["steady", "stuck", "empty"])
 def test_a_row_is_the_same_whichever_of_its_files_is_left(tmp_path: Path, story: str) -> None:
     attempt = record(tmp_path, story_of(story))
     status = read_status(RecordedRun(attempt.journal))
@@ -141,7 +143,7 @@ def test_a_row_is_the_same_whichever_of_its_files_is_left(tmp_path: Path, story:
     assert left.completions == pytest.approx(whole.completions)
 
 
-@pytest.mark.parametrize("name", ["v1-stuck", "v1-steady", "v1-oscillating"])
+@each_row("name", ["v1-stuck", "v1-steady", "v1-oscillating"])
 def test_where_there_is_but_a_journal_its_ends_are_told(tmp_path: Path, name: str) -> None:
     folder = put(tmp_path, "task-001/001")
     (folder / "status.json").unlink()
@@ -207,7 +209,7 @@ def test_a_loop_of_hooks_is_told_by_the_ends_of_its_journal(tmp_path: Path) -> N
     assert (ended.live, ended.status, ended.completions) == (False, "completed", (1.0,))
 
 
-@pytest.mark.parametrize("kind", ["fifo", "link", "folder", "large", "deep", "binary", "missing"])
+@each_row("kind", ["fifo", "link", "folder", "large", "deep", "binary", "missing"])
 def test_whatever_stands_in_place_of_a_status_costs_only_its_row(tmp_path: Path, kind: str) -> None:
     folder = put(tmp_path, "task-001/001")
     put(tmp_path, "task-002/001")
@@ -262,6 +264,7 @@ _VALUES = st.recursive(
 )
 
 
+@FEWER
 @given(st.dictionaries(st.sampled_from(sorted(STATUS)), _VALUES))
 def test_any_value_of_any_field_makes_a_row(
     tmp_path_factory: pytest.TempPathFactory, changed: dict[str, Any]

@@ -13,6 +13,7 @@ import pytest
 from ralph_tui.adapters.records.lock import Owner, acquire, holder
 from ralph_tui.errors import LockHeldError, WorkspaceError
 from tests.processes import Child
+from tests.rows import each_row
 
 
 def test_a_second_run_is_refused_and_told_who_owns_the_worktree(tmp_path: Path) -> None:
@@ -32,7 +33,7 @@ def test_reading_the_lock_file_does_not_lose_the_lock(tmp_path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-@pytest.mark.parametrize("content", ["", "garbage", "[]", '{"pid": "x"}', "\x1b[31m{}"])
+@each_row("content", ["", "garbage", "[]", '{"pid": "x"}', "\x1b[31m{}"])
 def test_a_stale_file_never_blocks(tmp_path: Path, content: str) -> None:
     path = tmp_path / "lock"
     path.write_text(content)

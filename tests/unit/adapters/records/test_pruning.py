@@ -17,6 +17,7 @@ from ralph_tui.adapters.records.pruning import Listing, OldFile, known_run_ids, 
 from ralph_tui.adapters.workspace.hidden_refs import delete_refs, hidden_refs, worktrees
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
+from tests.rows import each_row
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 LOGS = {
@@ -138,7 +139,7 @@ def test_a_damaged_journal_is_left_alone_unless_asked_for(tmp_path: Path) -> Non
     assert names(listed(tmp_path, dead=True)) == ["001"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -155,7 +156,7 @@ def test_what_is_no_journal_is_left_alone(tmp_path: Path, text: str) -> None:
     assert listing.left == ("task-001/001: its journal cannot be read",)
 
 
-@pytest.mark.parametrize("foreign", ["../heads", "", "*", run_id(1).upper() + "x", 7])
+@each_row("foreign", ["../heads", "", "*", run_id(1).upper() + "x", 7])
 def test_a_run_id_that_is_not_ours_is_no_run(tmp_path: Path, foreign: object) -> None:
     make_run(tmp_path, 1, run_id=foreign)
     assert listed(tmp_path).runs == ()
@@ -176,7 +177,7 @@ def test_a_late_word_behind_the_end_is_no_life_but_work_is(tmp_path: Path) -> No
     assert names(listed(tmp_path)) == ["001"]
 
 
-@pytest.mark.parametrize("level", [".aiwg", ".aiwg/ralph", "", "results", "results/iter-001"])
+@each_row("level", [".aiwg", ".aiwg/ralph", "", "results", "results/iter-001"])
 def test_nothing_behind_a_symbolic_link_is_listed(tmp_path: Path, level: str) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     folder = make_run(root, 1)

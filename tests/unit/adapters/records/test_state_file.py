@@ -19,6 +19,7 @@ from ralph_tui.file_lock import locked
 from ralph_tui.layers.context.loop_state import merged
 from ralph_tui.layers.context.state_file import parse, read
 from ralph_tui.layers.sensor import Progress
+from tests.rows import each_row
 from tests.waiting import PATIENCE_S
 
 NAME = ".claude/ralph-state.json"
@@ -78,7 +79,7 @@ def test_a_resumed_run_goes_on_with_its_own(tmp_path: Path) -> None:
     assert state(tmp_path)["mine"] == 1
 
 
-@pytest.mark.parametrize("content", [b"garbage", b"[1]", b"", b"\xff\xfe", b"[" * 9000])
+@each_row("content", [b"garbage", b"[1]", b"", b"\xff\xfe", b"[" * 9000])
 def test_garbage_is_set_aside_with_its_date(tmp_path: Path, content: bytes) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / NAME).write_bytes(content)

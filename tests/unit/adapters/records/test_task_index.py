@@ -19,6 +19,7 @@ from ralph_tui.adapters.records.task_table import TaskTable
 from ralph_tui.events import Event
 from ralph_tui.file_lock import locked
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.steps import counted
 from tests.unit.adapters.records.test_attempts import NOW
 from tests.world.stories import STORIES
@@ -150,7 +151,7 @@ def folded(root: Path) -> dict[str, Any]:
     return index_of(copy).read()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "damage",
     [
         *(None, b"", b"{}", b"[1]", b"\xff", b"[" * 100_000, b'{"version": 1}'),

@@ -18,6 +18,7 @@ from ralph_tui.adapters.remote.protocol import (
 )
 from ralph_tui.adapters.remote.requests import Request, read_fleet_request, read_request
 from ralph_tui.commands import Abort, Answer, Command, Guide, Pause, SetPermissions
+from tests.rows import each_row
 
 COMMANDS: list[Command] = [
     Pause(),
@@ -48,7 +49,7 @@ def request(**command: Any) -> bytes:
     return request_line(command)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@each_row("command", COMMANDS)
 def test_a_command_arrives_as_it_was_given(command: Command) -> None:
     line = request_line(command.model_dump(mode="json"))
     assert line.endswith(b"\n")
@@ -69,7 +70,7 @@ def test_any_line_is_a_command_or_one_sentence(line: bytes) -> None:
         assert isinstance(came, Command)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "words"),
     [
         (b"GET / HTTP/1.1\r\n", "JSON"),
@@ -104,13 +105,13 @@ def test_what_is_wrong_is_said(line: bytes, words: str) -> None:
     assert "\x1b" not in str(caught.value)
 
 
-@pytest.mark.parametrize("by", ["you", "the default", "the owner", " ", "x\x1b[2J", None])
+@each_row("by", ["you", "the default", "the owner", " ", "x\x1b[2J", None])
 def test_what_a_line_says_of_its_giver_counts_for_nothing(by: str | None) -> None:
     fields = {"name": "pause"} if by is None else {"name": "pause", "by": by}
     assert read_request(request_line(fields), HERE).by == HERE
 
 
-@pytest.mark.parametrize("character", ["x", "ж", "語", "\U00020000", "\\", '"'])
+@each_row("character", ["x", "ж", "語", "\U00020000", "\\", '"'])
 def test_the_longest_guidance_of_any_language_fits(character: str) -> None:
     text = character * 100_000
     escaped = json.dumps({"version": 1, "command": {"name": "guide", "text": text}}).encode()
@@ -137,7 +138,7 @@ def test_a_refusal_is_a_short_clean_line_on_both_sides() -> None:
         assert len(str(caught.value)) == REASON_LIMIT
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [b"ok\n", b"[1]\n", b'{"accepted": 1}\n', b'{"version": 2, "accepted": 1}\n', b'{"version":1}'],
 )
@@ -155,7 +156,7 @@ def test_a_request_to_a_fleet_names_a_loop_and_one_to_a_run_cannot() -> None:
         read_request(line, HERE)
 
 
-@pytest.mark.parametrize("loop", [3, None, ["2"], "2" * 101])
+@each_row("loop", [3, None, ["2"], "2" * 101])
 def test_what_is_no_id_of_a_loop_is_refused(loop: object) -> None:
     line = json.dumps({"version": 1, "command": {"name": "pause"}, "loop": loop}).encode()
 

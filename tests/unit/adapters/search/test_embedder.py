@@ -17,6 +17,7 @@ from ralph_tui.adapters.search.embedder import HashedConcepts, Vector, alike
 from ralph_tui.adapters.search.likeness import likeness
 from ralph_tui.adapters.search.trained import trained_embedder
 from ralph_tui.adapters.search.vectors import KeptVectors
+from tests.rows import each_row
 
 TEXTS = ["Repair the login", "Make authentication green again", "Paint the fence", ""]
 
@@ -61,7 +62,7 @@ def test_it_gives_the_same_in_every_process() -> None:
     assert told == {f"{HashedConcepts().embed(['Repair the OAuth login'])[0]}\n"}
 
 
-@pytest.mark.parametrize("method", ["text", "embedder", "both"])
+@each_row("method", ["text", "embedder", "both"])
 def test_likeness_is_a_share(method: str) -> None:
     scores = likeness("Repair the login", [*TEXTS, "log " * 9000], HashedConcepts(), method)  # type: ignore[arg-type]
     assert all(0 <= score <= 1 + 1e-9 for score in scores)

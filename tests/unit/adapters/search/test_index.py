@@ -12,6 +12,7 @@ from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.index import index_attempt, index_of
 from ralph_tui.adapters.search.query import search
 from ralph_tui.events import AgentReported, IterationStarted, ToolStarted
+from tests.rows import each_row
 from tests.unit.adapters.search.journals import a_run, attempt, started, write
 
 
@@ -117,7 +118,7 @@ def test_what_is_gone_is_not_found_any_more(tmp_path: Path) -> None:
     assert search(tmp_path, "conftest") == []
 
 
-@pytest.mark.parametrize("there", [b"", b"garbage" * 900], ids=["new", "damaged"])
+@each_row("there", [b"", b"garbage" * 900])
 def test_several_at_once_take_nothing_twice(tmp_path: Path, there: bytes) -> None:
     folder = attempt(tmp_path)
     write(folder, a_run())
@@ -135,7 +136,7 @@ def test_several_at_once_take_nothing_twice(tmp_path: Path, there: bytes) -> Non
     assert len(rows(tmp_path)) == 7
 
 
-@pytest.mark.parametrize(
+@each_row(
     "damage",
     [
         lambda path: path.write_bytes(b""),
@@ -146,7 +147,6 @@ def test_several_at_once_take_nothing_twice(tmp_path: Path, there: bytes) -> Non
         lambda path: (path.unlink(), os.mkfifo(path)),  # type: ignore[func-returns-value]
         lambda path: path.write_bytes(path.read_bytes()[:9000]),
     ],
-    ids=["empty", "torn", "text", "gone", "link", "FIFO", "halved"],
 )
 def test_a_damaged_index_is_made_anew(tmp_path: Path, damage) -> None:  # type: ignore[no-untyped-def]
     write(attempt(tmp_path), a_run())
@@ -157,7 +157,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path, damage) -> None:  # type: 
     assert index_attempt(tmp_path, attempt(tmp_path)) == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     "meddling",
     [
         "PRAGMA user_version = 99",

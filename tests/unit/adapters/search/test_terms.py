@@ -1,11 +1,10 @@
 """What a text is found by."""
 
-import pytest
-
 from ralph_tui.adapters.search.terms import sought, stem, terms
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         "fail fails failed failing",

@@ -18,6 +18,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from tests.paths import ROOT
+from tests.rows import each_row
 from tests.small_disk import run_on_small_disk
 from tests.workspaces import workspace_of
 
@@ -484,7 +485,7 @@ git(root, "init", "-q")
 """
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change", ['(root / "new.bin").write_bytes(os.urandom(20_000))', '(root / "0.py").unlink()']
 )
 def test_a_full_disk_is_told_apart_and_nothing_is_lost(tmp_path: Path, change: str) -> None:

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.adapters.workspace.git import GitResult, git_error
+from tests.rows import each_row
 
 IGNORED = """The following paths are ignored by one of your .gitignore files:
 .env
@@ -15,7 +14,7 @@ hint: Use -f if you really want to add them.
 hint: Turn this message off by running"""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "told"),
     [
         (IGNORED, "paths are ignored by one of your .gitignore files: .env, a, b and 1 more"),

@@ -3,15 +3,14 @@
 import os
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.adapters.workspace.suggestions import suggestions
+from tests.rows import each_row
 
 PACKAGE = '{"scripts": {"test": "vitest run"}}'
 CARGO = '[package]\nname = "x"\n'
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("files", "commands"),
     [
         ({}, []),

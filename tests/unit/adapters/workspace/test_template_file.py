@@ -7,6 +7,7 @@ import pytest
 
 from ralph_tui.adapters.workspace.template_file import LARGEST, load_template, read_template
 from ralph_tui.errors import UsageError
+from tests.rows import each_row
 
 GOOD = "Reach this:\n\n$objective\n\n${state}\n\nIt costs $$5.\n\n$contract\n"
 
@@ -24,7 +25,7 @@ def test_a_template_is_read_with_its_variables(tmp_path: Path) -> None:
     assert load_template(tmp_path, None) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "says"),
     [
         (b"$contract\n\n$objectve", "line 3: there is no variable $objectve (did you mean "),

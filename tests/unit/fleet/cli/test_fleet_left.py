@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.status_words import told as row
 from ralph_tui.events.run import Outcome
@@ -12,13 +10,14 @@ from ralph_tui.fleet.cli.attach import left_code, left_words
 from ralph_tui.fleet.records.folders import FleetFolder
 from ralph_tui.fleet.state import FleetState
 from tests.fleet_events import SIX, stamped, started
+from tests.rows import each_row
 
 
 def a_state(*events: told.FleetEvent) -> FleetState:
     return FleetState().replay(stamped([started(SIX), *events]))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcome", "code"),
     [("completed", 0), ("failed", 1), ("limit_reached", 3), ("aborted", 4)],
 )
@@ -40,7 +39,7 @@ def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:
     assert "its branches:   ralph/fleet-001/1, ralph/fleet-001/4\n" in words
 
 
-@pytest.mark.parametrize("purpose", ["short", "a much longer purpose than that"])
+@each_row("purpose", ["short", "a much longer purpose than that"])
 def test_a_command_stands_apart_from_what_it_is_for(purpose: str) -> None:
     assert f"{purpose}: " in row(purpose, "ralph-tui status")
 

@@ -1,7 +1,5 @@
 """The lines of a worker's terminal."""
 
-import pytest
-
 from ralph_tui.fleet.cli.worker_lines import WIDTH, WorkerLines, worker_line
 from ralph_tui.fleet.ports import (
     Began,
@@ -14,11 +12,12 @@ from ralph_tui.fleet.ports import (
     Stage,
     Stands,
 )
+from tests.rows import each_row
 
 OF = {"loop": "3a", "attempt": 1}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("what", "line"),
     [
         (Stage(**OF, stage="cloning"), "loop 3a: making its tree"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ralph_tui.errors import SettingsError, UsageError
 from ralph_tui.fleet.config.file import read_fleet_file
 from ralph_tui.fleet.plan import Plan
+from tests.rows import each_row
 
 NIGHT = """\
 [fleet]
@@ -192,7 +193,7 @@ def test_what_is_wrong_for_all_is_not_said_of_each(tmp_path: Path) -> None:
     assert only.startswith("fleet.command (night.toml:2) ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "says"),
     [
         ("", "night.toml has no [[objective]]: add one with a text and a command"),
@@ -355,7 +356,7 @@ def test_no_objective_has_the_name_of_all_loops(tmp_path: Path) -> None:
         read_fleet_file(path)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "choice"),
     [
         ("", "all"),

@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from ralph_tui.fleet import decisions as to
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
@@ -13,6 +11,7 @@ from ralph_tui.fleet.runtime.assembly import why_over
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence, state_word
 from tests.fleet_events import a_loop, a_plan, three_tries
 from tests.fleet_world import PlayedFleet
+from tests.rows import each_row
 
 
 def fleet(plan: Plan, slots: int = 2) -> PlayedFleet:
@@ -262,7 +261,7 @@ class TestLeases:
         assert made[0] == to.RequeueLoop("1", "its host is lost", resume=False)
         assert made[1] == to.PlaceLoop("1", 2, "two")
 
-    @pytest.mark.parametrize(("lease", "margin"), [(5.0, 10.0), (300.0, 30.0), (86_400.0, 60.0)])
+    @each_row(("lease", "margin"), [(5.0, 10.0), (300.0, 30.0), (86_400.0, 60.0)])
     def test_the_margin_is_a_tenth_of_the_lease_within_limits(
         self, lease: float, margin: float
     ) -> None:
@@ -403,7 +402,7 @@ class TestAccounts:
         played.end("2")
         assert begun(played) == []
 
-    @pytest.mark.parametrize(
+    @each_row(
         "says", [{"waits_for": "disk_full"}, {"waits_for": "usage_limit", "until": None},
                  {"question": "May I?"}],
     )  # fmt: skip
@@ -577,7 +576,7 @@ class TestTries:
         assert played.state.chosen["3"].loop == ""
         assert "3a: no room" in played.state.chosen["3"].reason
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("tries", "best", "why"),
         [
             ({"3a": (0.9, 5, 1), "3b": (1.0, 50, 9), "3c": (1.0, 60, 1)}, "3b", "fewest lines, 50"),
@@ -723,7 +722,7 @@ class TestEnd:
         played.collect("1")
         assert outcome(played) == "interrupted"
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("outcomes", "fleets"),
         [
             (("completed", "completed"), "completed"),

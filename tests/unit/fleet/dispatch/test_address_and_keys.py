@@ -13,14 +13,15 @@ from ralph_tui.fleet.dispatch.address import Address
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from tests.dispatched import Heard, listening
 from tests.fleet_programs import free_port
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize("typed", ["tls://far.example:8786", "tls://[::1]:1"])
+@each_row("typed", ["tls://far.example:8786", "tls://[::1]:1"])
 def test_an_address_is_written_as_it_was_typed(typed: str) -> None:
     assert str(Address.parse(typed)) == typed
 
 
-@pytest.mark.parametrize(
+@each_row(
     "typed",
     ["", "far:8786", "tls://far", "tls://:1", "tls://far:65536", "http://far:1", "tls://a b:1"],
 )
@@ -29,7 +30,7 @@ def test_what_is_no_address_gets_a_sentence(typed: str) -> None:
         Address.parse(typed)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "far.example"])
+@each_row("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "far.example"])
 def test_nothing_goes_without_tls(host: str) -> None:
     with pytest.raises(UsageError, match=r"use tls://.* and --tls FOLDER"):
         Address.parse(f"tcp://{host}:8786")

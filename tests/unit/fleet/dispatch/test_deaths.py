@@ -17,7 +17,7 @@ from ralph_tui.fleet.dispatch.tls import make_files
 from ralph_tui.fleet.ports import Adopt, Gone, Joined, Refused, Tell
 from tests.dispatched import Heard, listening, place
 from tests.fleet_programs import (
-    Program,
+    Talking,
     Way,
     free_port,
     host,
@@ -125,7 +125,7 @@ def test_a_frozen_host_is_let_go_and_comes_back_when_it_thaws(tmp_path: Path) ->
 def test_a_fleet_that_is_killed_finds_its_loops_again_and_every_line(tmp_path: Path) -> None:
     address, keys = f"tls://127.0.0.1:{free_port()}", tmp_path / "keys"
     make_files(keys)
-    fleet = ["-m", "tests.doubles.fleet_process", address, str(tmp_path)]
+    fleet = ["tests.doubles.fleet_process", address, str(tmp_path)]
     with program(*host(address, "far", tmp_path / "far", keys)) as far:
         with program(*fleet) as first:
             first.wait_for('"joined"')
@@ -150,9 +150,7 @@ def test_everything_asked_to_end_at_once_ends(tmp_path: Path) -> None:
     address, keys = f"tls://127.0.0.1:{free_port()}", tmp_path / "keys"
     make_files(keys)
     with ExitStack() as held:
-        fleet = held.enter_context(
-            program("-m", "tests.doubles.fleet_process", address, str(tmp_path))
-        )
+        fleet = held.enter_context(program("tests.doubles.fleet_process", address, str(tmp_path)))
         hosts = [
             held.enter_context(program(*host(address, name, tmp_path / name, keys)))
             for name in ("one", "two", "three")
@@ -241,43 +239,18 @@ def _mirrored(folder: Path) -> int:
     return _mirror(folder).count("\n")
 
 
-GREETS = """\
-import asyncio, sys
-from pathlib import Path
-from distributed.security import Security
-from ralph_tui import __version__
-from ralph_tui.fleet.dispatch import tls
-from ralph_tui.fleet.dispatch import wire
-from ralph_tui.fleet.dispatch.engine import FleetWorker
-address, scratch, keys, holds = sys.argv[1:]
-async def main():
-    worker = FleetWorker(address, "far-1", Path(scratch), tls.security(Path(keys)))
-    worker.stream_handlers |= {
-        wire.WELCOME: lambda fleet, title: print(f"welcome to {title}", flush=True),
-        wire.ORDERED: lambda lines: print("ordered", *lines, flush=True),
-        wire.DISMISSED: lambda reason: print("dismissed:", reason, flush=True),
-    }
-    await worker
-    hello = {"host": "far", "instance": "i", "version": __version__, "slots": 1}
-    worker.batched_send({"op": wire.HELLO, **hello})
-    while line := await asyncio.to_thread(sys.stdin.readline):
-        worker.batched_send({"op": wire.HOLDS, "holds": line})
-asyncio.run(main())
-"""
-
-
 @pytest.fixture
-def greets(fleet: Fleet, tmp_path: Path) -> Iterator[Program]:
+def greets(fleet: Fleet, tmp_path: Path) -> Iterator[Talking]:
     """A host that has not said yet what it holds."""
     scratch = tmp_path / "far"
     scratch.mkdir()
     address = f"tls://127.0.0.1:{fleet.port}"
-    with program("-c", GREETS, address, str(scratch), str(fleet.keys), "") as far:
+    with program("tests.doubles.fleet_greeting", address, str(scratch), str(fleet.keys)) as far:
         far.wait_for("welcome to")
         yield far
 
 
-def test_no_order_comes_before_a_host_has_said_what_it_holds(fleet: Fleet, greets: Program) -> None:
+def test_no_order_comes_before_a_host_has_said_what_it_holds(fleet: Fleet, greets: Talking) -> None:
     """Else it runs what the fleet believes to be nowhere."""
     fleet.dispatcher.send("far", place("1"))
     greets.tell("[]")
@@ -288,7 +261,7 @@ def test_no_order_comes_before_a_host_has_said_what_it_holds(fleet: Fleet, greet
     assert [json.loads(order)["kind"] for order in orders] == ["tell"]
 
 
-def test_what_it_holds_is_checked_and_a_refusal_is_told(fleet: Fleet, greets: Program) -> None:
+def test_what_it_holds_is_checked_and_a_refusal_is_told(fleet: Fleet, greets: Talking) -> None:
     greets.tell('[{"loop": 1}]')
     refused = fleet.heard.wait("refused")
     assert isinstance(refused, Refused)

@@ -1,11 +1,12 @@
 """A host's loops, with real runs of a scripted agent."""
 
 import json
-import subprocess
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from ralph_tui.fleet.ports import (
     NotCollected,
     Noted,
     Observation,
+    Order,
     Over,
     Place,
     Recorded,
@@ -37,11 +39,16 @@ from ralph_tui.fleet.ports import (
     Told,
 )
 from tests.doubles.launch import STUB, environment
-from tests.e2e.cli import GATE, ONE_MORE
-from tests.hosted import FLEET, Seen, committed, git, place_in
-from tests.processes import Child, state_of
+from tests.e2e.cli import GATE
+from tests.fleet_programs import program
+from tests.hosted import ALL_DONE, FLEET, Seen, committed, git, place_in
+from tests.processes import state_of
 from tests.small_disk import run_on_small_disk
 from tests.waiting import until
+
+UNTIL_GO = "while [ ! -e go ]; do sleep 0.02; done"
+ENDS = "exit 3"
+"""A command to set a tree up that ends its loop: what a tree is made of needs no run."""
 
 
 @pytest.fixture
@@ -63,110 +70,172 @@ def host(tmp_path: Path, seen: Seen) -> Iterator[WorkerHost]:
     assert not made.alive
 
 
-def test_a_loop_runs_in_a_clone_and_is_told_without_a_gap(
-    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
-) -> None:
-    before = git(root, "status", "--porcelain", "--branch")
-    host.obey(place_in(root))
-    over = seen.over()
+@dataclass
+class Done:
+    """A host whose loop is over."""
+
+    host: WorkerHost
+    root: Path
+    tree: Path
+    place: Place
+    told: Seen
+    """What was observed until then."""
+    seen: Seen
+    """What is observed now."""
+
+    def next_over(self, order: Order) -> Over:
+        """The end that is told once an order was given."""
+        self.seen.all.clear()
+        self.host.obey(order)
+        return self.seen.over()
+
+
+SAY = 'echo "$RALPH_FLEET $RALPH_FLEET_LOOP $RALPH_FLEET_SLOT $PORT_BASE $PORT_COUNT" > '
+LOOK = "for f in /proc/self/fd/*; do readlink $f; done | grep -c socket: > "
+
+
+@pytest.fixture(scope="module")
+def done(first_repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
+    folder = tmp_path_factory.mktemp("done")
+    root = committed(Path(shutil.copytree(first_repo, folder / "repo")))
+    place = place_in(
+        root,
+        setup=f"{SAY} of-setup",
+        agent=f"{SAY} of-agent; {LOOK} agent-sockets; {ALL_DONE}",
+        command=f"{LOOK} gate-sockets; {GATE}",
+        ports=7,
+        budget_usd=2.5,
+    )
+    seen, told = Seen(), Seen()
+    with closing(WorkerHost("here", 3, folder / "fleets", seen)) as host:
+        host.fleet_found(FLEET)
+        host.obey(place)
+        host.obey(Collect(loop="1", attempt=1))
+        seen.over()
+        told.all += seen.all
+        yield Done(host, root, folder / "fleets" / FLEET / "1-1" / "tree", place, told, seen)
+
+
+def test_a_loop_runs_in_a_clone_and_is_told_without_a_gap(done: Done) -> None:
+    told, root, tree = done.told, done.root, done.tree
+    over = told.over()
     assert (over.outcome, over.never_began) == ("completed", False), over
-    assert [stage.stage for stage in seen.of(Stage)] == ["fetching", "cloning", "starting"]
-    (began,) = seen.of(Began)
-    tree = tmp_path / "fleets" / FLEET / "1-1" / "tree"
+    stages = [stage.stage for stage in told.of(Stage)]
+    assert stages == ["fetching", "cloning", "setup", "starting"]
+    (began,) = told.of(Began)
     assert began.folder == str(tree)
     task, attempt = began.run.split("/")
     journal = tree / ".aiwg/ralph/tasks" / task / "attempts" / attempt / "events.jsonl"
-    assert seen.lines() == journal.read_text().splitlines()
-    assert over.seq == len(seen.lines())
-    assert seen.of(Stands)[-1].status["outcome"] == "completed"
+    assert told.lines() == journal.read_text().splitlines()
+    assert json.loads(told.lines()[0])["budget_usd"] == 2.5
+    assert over.seq == len(told.lines())
+    assert told.of(Stands)[-1].status["outcome"] == "completed"
     assert git(tree, "branch", "--show-current") == "ralph/night/1"
     assert git(tree, "remote") == ""
-    assert git(root, "status", "--porcelain", "--branch") == before
-    assert not (root / "done-0.txt").exists()
+    assert git(root, "status", "--porcelain") == ""
+    assert git(root, "branch", "--show-current") == "main"
 
 
-def test_three_loops_at_once(host: WorkerHost, seen: Seen, root: Path) -> None:
-    for loop in "123":
-        host.obey(place_in(root, loop, ports=10))
-    assert {seen.over(loop).outcome for loop in "123"} == {"completed"}
-    blocks = [began.ports for began in seen.of(Began)]
-    assert len(set(blocks)) == 3
-    for loop in "123":
-        seen.lines(loop)
-
-
-def test_a_loop_is_ended_in_order(host: WorkerHost, seen: Seen, root: Path) -> None:
-    host.obey(place_in(root, agent="cat >/dev/null; touch begun; sleep 100"))
-    tree = Path(seen.wait(Began).folder)
-    until(lambda: (tree / "begun").exists())
-    host.obey(End(loop="1"))
-    over = seen.over()
-    assert (over.outcome, over.reason) == ("interrupted", "the fleet has ended it")
-    assert '"kind":"run_finished"' in seen.lines()[-1]
-
-
-def test_one_that_is_over_is_told_again_from_any_event(
-    host: WorkerHost, seen: Seen, root: Path
-) -> None:
-    host.obey(place_in(root))
-    first = seen.over()
-    lines = seen.lines()
-    seen.all.clear()
-    host.obey(Adopt(loop="1", attempt=1, seen=5))
-    assert seen.over() == first
-    again = seen.of(Recorded)
+def test_one_that_is_over_is_told_again_from_any_event(done: Done) -> None:
+    assert done.next_over(Adopt(loop="1", attempt=1, seen=5)) == done.told.over()
+    again = done.seen.of(Recorded)
     assert again[0].seq == 6
-    assert [line for recorded in again for line in recorded.lines] == lines[5:]
+    assert [line for recorded in again for line in recorded.lines] == done.told.lines()[5:]
 
 
-@pytest.mark.parametrize("isolation", ["clone", "worktree"])
-def test_its_work_is_collected_with_its_snapshots_and_its_tree_removed(
-    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path, isolation: str
-) -> None:
-    host.obey(place_in(root, isolation=isolation, budget_usd=2.5))
-    host.obey(Collect(loop="1", attempt=1))
-    assert "its run goes on" in seen.wait(NotCollected).reason
-    seen.over()
-    (began,) = seen.of(Began)
+def test_a_run_that_cannot_go_on_keeps_what_it_had(done: Done) -> None:
+    lines = done.told.lines()
+    over = done.next_over(done.place.model_copy(update={"resume": True, "seen": len(lines)}))
+    assert "is completed: there is nothing to go on with" in over.reason
+    assert (over.never_began, over.seq) == (False, len(lines))
+    over = done.next_over(done.place)
+    assert "resume or collect it" in over.reason
+    assert not over.never_began
+    assert not done.seen.of(Recorded)
+
+
+def test_neither_agent_nor_completion_command_inherits_the_hosts_socket(done: Done) -> None:
+    """What they have open is theirs: the three streams, and what they opened themselves."""
+    assert (done.tree / "agent-sockets").read_text().strip() == "0"
+    assert (done.tree / "gate-sockets").read_text().strip() == "0"
+
+
+def test_the_set_up_command_and_the_run_know_where_they_are(done: Done) -> None:
+    (began,) = done.told.of(Began)
+    assert began.ports is not None
+    words = (done.tree / "of-setup").read_text().split()
+    assert words == ["night", "1", "0", str(began.ports[0]), "7"]
+    assert (done.tree / "of-agent").read_text().split() == words
+
+
+def collected_from(host: WorkerHost, seen: Seen, root: Path, lines: list[str]) -> set[str]:
+    """The files of a loop's work, which has come home with its snapshots."""
     host.obey(Collect(loop="1", attempt=1))
     collected = seen.wait(Collected)
     base = git(root, "rev-parse", "HEAD")
-    received = receive(open_repository(root), collected, base, began.run_id)
-    names = git(root, "ls-tree", "--name-only", received.branch).split()
-    assert [name for name in names if name.startswith("done")] == [
-        f"done-{number}.txt" for number in range(4)
-    ]
-    taken = [json.loads(line)["ref"] for line in seen.lines() if '"snapshot_taken"' in line]
+    run_id = json.loads(lines[0])["run_id"]
+    received = receive(open_repository(root), collected, base, run_id)
+    assert git(root, "rev-parse", received.branch) == collected.commit
+    taken = [json.loads(line)["ref"] for line in lines if '"snapshot_taken"' in line]
     there = git(root, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()
     assert taken
     assert sorted(taken) == sorted(there)
+    return set(git(root, "ls-tree", "--name-only", received.branch).split())
+
+
+def removed(host: WorkerHost, folder: Path) -> None:
     host.obey(Remove(loop="1", attempt=1))
     until(lambda: not host.holds())
-    assert not (tmp_path / "fleets" / FLEET / "1-1").exists()
-    assert len(git(root, "worktree", "list").splitlines()) == 1
-    assert git(root, "rev-parse", received.branch) == collected.commit
-    assert json.loads(seen.lines()[0])["budget_usd"] == 2.5
+    assert not folder.exists()
 
 
-def test_a_run_that_cannot_go_on_keeps_what_it_had(
-    host: WorkerHost, seen: Seen, root: Path
+def test_its_work_is_collected_with_its_snapshots_when_it_is_over(done: Done) -> None:
+    assert "its run goes on" in done.told.of(NotCollected)[0].reason
+    names = collected_from(done.host, done.seen, done.root, done.told.lines())
+    assert names >= {"of-agent", *(f"done-{number}.txt" for number in range(4))}
+    assert "of-setup" not in names, "it is no work of the loop"
+
+
+def test_the_work_of_a_worktree_is_collected_and_the_worktree_removed(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
 ) -> None:
-    place = place_in(root)
-    host.obey(place)
+    host.obey(place_in(root, isolation="worktree"))
     assert seen.over().outcome == "completed"
-    lines = seen.lines()
-    host.obey(place.model_copy(update={"resume": True, "seen": len(lines)}))
-    until(lambda: len(seen.of(Over)) == 2)
-    over = seen.of(Over)[-1]
-    assert "is completed: there is nothing to go on with" in over.reason
-    assert (over.never_began, over.seq) == (False, len(lines))
-    host.obey(place)
-    until(lambda: len(seen.of(Over)) == 3)
-    assert "resume or collect it" in seen.of(Over)[-1].reason
-    assert not seen.of(Over)[-1].never_began
-    host.obey(Collect(loop="1", attempt=1))
-    seen.wait(Collected)
-    assert seen.lines() == lines
+    assert "done-3.txt" in collected_from(host, seen, root, seen.lines())
+    removed(host, tmp_path / "fleets" / FLEET / "1-1")
+    assert len(git(root, "worktree", "list").splitlines()) == 1
+
+
+CANNOT_BEGIN: dict[str, tuple[dict[str, Any], str]] = {
+    "1": ({"setup": "echo all is well; echo no network here >&2; exit 3"}, "no network here"),
+    "2": ({"settings": {"agent.name": "codex"}}, "codex"),
+    "3": ({"settings": {"limits.max_iterations": "many"}}, "max-iterations"),
+    "4": ({"copied": {"../x": ""}}, "no file of a tree"),
+    "../up": ({}, "no name of a fleet or a loop"),
+    "5": ({"resume": True}, "not on this host any more"),
+}
+
+
+def test_loops_work_at_once_and_what_cannot_begin_says_why(
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
+) -> None:
+    for loop, (changes, _) in CANNOT_BEGIN.items():
+        host.obey(place_in(root, loop, **changes))
+    others = ("a", "b", "c")
+    for loop in others:
+        host.obey(place_in(root, loop, ports=10))
+    assert {seen.over(loop).outcome for loop in others} == {"completed"}
+    assert len({began.ports for began in seen.of(Began)}) == 3
+    for loop in others:
+        seen.lines(loop)
+    for loop, (_, reason) in CANNOT_BEGIN.items():
+        over = seen.over(loop)
+        assert (over.never_began, over.outcome) == (True, "failed"), over
+        assert reason in over.reason
+        assert "\n" not in over.reason
+        assert not seen.of(Began, loop=loop)
+    host.obey(Remove(loop="1", attempt=1))
+    until(lambda: not (tmp_path / "fleets" / FLEET / "1-1").exists())
 
 
 def test_a_run_is_told_commands_and_believes_who_gave_them(
@@ -235,24 +304,6 @@ def test_what_its_agent_asks_is_allowed_by_who_is_with_the_fleet(
     assert (answered["answer"], answered["by"]) == ("once", "the terminal pts/3")
 
 
-def test_neither_agent_nor_completion_command_inherits_the_hosts_socket(
-    host: WorkerHost, seen: Seen, root: Path
-) -> None:
-    """What they have open is theirs: the three streams, and what they opened themselves."""
-    look = "for f in /proc/self/fd/*; do readlink $f; done | grep -c socket: > {}; "
-    host.obey(
-        place_in(
-            root,
-            agent=f"cat >/dev/null; {look.format('agent-sockets')}{ONE_MORE}",
-            command=f"{look.format('gate-sockets')}{GATE}",
-        )
-    )
-    assert seen.over().outcome == "completed"
-    tree = Path(seen.of(Began)[0].folder)
-    assert (tree / "agent-sockets").read_text().strip() == "0"
-    assert (tree / "gate-sockets").read_text().strip() == "0"
-
-
 def test_a_host_that_is_not_heard_of_again_stops_its_loops_when_their_lease_is_over(
     host: WorkerHost, seen: Seen, root: Path
 ) -> None:
@@ -286,9 +337,9 @@ def test_a_host_that_is_not_heard_of_again_stops_its_loops_when_their_lease_is_o
 
 
 def test_of_the_fleet_before_nothing_is_told_and_nothing_is_ended(
-    host: WorkerHost, seen: Seen, root: Path
+    host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
 ) -> None:
-    goes_on = f"cat >/dev/null; while [ ! -e go ]; do sleep 0.02; done; {ONE_MORE}"
+    goes_on = f"{UNTIL_GO}; {ALL_DONE}"
     host.obey(place_in(root, "1", goes_on, lease_s=300.0))
     first = Path(seen.wait(Began, loop="1").folder)
     host.fleet_lost()
@@ -296,14 +347,14 @@ def test_of_the_fleet_before_nothing_is_told_and_nothing_is_ended(
     assert host.holds() == ()
     seen.all.clear()
     # Its loop has the same name, and is another one.
-    host.obey(place_in(root, "1", ONE_MORE, fleet_id="another"))
-    began = seen.wait(Began, loop="1")
-    assert Path(began.folder) != first
-    assert seen.over("1").outcome == "completed"
+    host.obey(place_in(root, "1", setup=ENDS, fleet_id="another"))
+    assert seen.over("1").never_began
+    tree = tmp_path / "fleets" / "another" / "1-1" / "tree"
+    assert tree.exists()
     assert [(each.loop, each.alive) for each in host.holds()] == [("1", False)]
     host.obey(End(loop="1"))
     host.obey(Remove(loop="1", attempt=1))
-    until(lambda: not Path(began.folder).exists())
+    until(lambda: not tree.exists())
     assert host.alive == 1
     seen.all.clear()
     (first / "go").touch()
@@ -319,7 +370,6 @@ def test_of_the_fleet_before_nothing_is_told_and_nothing_is_ended(
 def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
     seen: Seen, root: Path, tmp_path: Path
 ) -> None:
-    goes_on = f"cat >/dev/null; while [ ! -e go ]; do sleep 0.02; done; {ONE_MORE}"
     told: list[tuple[str, type[Observation]]] = []
     with closing(
         WorkerHost(
@@ -327,26 +377,26 @@ def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
         )
     ) as host:
         host.fleet_found(FLEET)
-        host.obey(place_in(root, "1", goes_on, lease_s=300.0))
-        tree = Path(seen.wait(Began).folder)
+        host.obey(place_in(root, setup=f"{UNTIL_GO}; {ENDS}", lease_s=300.0))
+        seen.wait(Stage, stage="setup")
         host.fleet_lost()
         host.fleet_found("another")
         seen.all.clear()
-        host.obey(place_in(root, "1", ONE_MORE, fleet_id="another"))
-        host.obey(place_in(root, "2", ONE_MORE, fleet_id="another"))
+        host.obey(place_in(root, "1", setup=ENDS, fleet_id="another"))
+        host.obey(place_in(root, "2", setup=ENDS, fleet_id="another"))
         assert "loops of the fleet that was here before work" in seen.wait(Noted, loop="1").text
         host.obey(End(loop="2"))
         assert seen.over("2").never_began
-        assert not seen.of(Began)
-        (tree / "go").touch()
-        assert seen.over("1").outcome == "completed"
-    assert told.index((FLEET, Over)) < told.index(("another", Began))
+        assert not seen.of(Stage)
+        (tmp_path / "fleets" / FLEET / "1-1" / "tree" / "go").touch()
+        seen.over("1")
+    assert told.index((FLEET, Over)) < told.index(("another", Stage))
 
 
 def test_work_that_a_fleet_has_asked_for_is_not_sent_to_the_next(
     host: WorkerHost, seen: Seen, root: Path
 ) -> None:
-    host.obey(place_in(root))
+    host.obey(place_in(root, setup=ENDS))
     seen.over()
     (held,) = host._loops.values()
     with held.busy:  # git takes its time
@@ -365,7 +415,7 @@ def test_what_a_fleet_sends_is_asked_for_again_when_it_is_found_again(
     """Its bundle may have been lost with the connection; others do not wait behind it."""
 
     def away(fleet_id: str) -> Place:
-        place = place_in(root, lease_s=300.0, fleet_id=fleet_id)
+        place = place_in(root, setup=ENDS, lease_s=300.0, fleet_id=fleet_id)
         source = place.source.model_copy(update={"machine": "elsewhere"})
         return place.model_copy(update={"source": source})
 
@@ -377,13 +427,15 @@ def test_what_a_fleet_sends_is_asked_for_again_when_it_is_found_again(
     host.obey(away("another"))
     seen.wait(NeedsBase)
     host.obey(Base(commit=commit, bundle=base_bundle(open_repository(root), commit)))
-    assert seen.over().outcome == "completed"
+    seen.wait(Stage, stage="setup")
+    seen.over()
     host.fleet_lost()
     host.fleet_found(FLEET)
     seen.all.clear()
     seen.wait(NeedsBase)
     host.obey(Base(commit=commit, bundle=base_bundle(open_repository(root), commit)))
-    assert seen.over().outcome == "completed"
+    seen.wait(Stage, stage="setup")
+    seen.over()
 
 
 def test_a_host_without_loops_watches_no_lease(host: WorkerHost) -> None:
@@ -396,8 +448,8 @@ def test_a_host_without_loops_watches_no_lease(host: WorkerHost) -> None:
 def test_the_lease_of_a_fleet_ends_also_while_another_one_is_heard(
     host: WorkerHost, seen: Seen, root: Path
 ) -> None:
-    host.obey(place_in(root, "1", "cat >/dev/null; sleep 100", lease_s=1.0))
-    seen.wait(Began, loop="1")
+    host.obey(place_in(root, setup="sleep 100", lease_s=0.1))
+    seen.wait(Stage, stage="setup")
     host.fleet_lost()
     host.fleet_found("another")
     until(lambda: host.alive == 0)
@@ -423,33 +475,10 @@ def test_an_order_for_a_loop_that_is_held_is_no_second_run(
     seen.wait(Began, attempt=2)
     alive = [each for each in host.holds() if each.alive]
     assert [(each.loop, each.attempt) for each in alive] == [("1", 2)]
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"setup": "echo all is well; echo no network here >&2; exit 3"}, "no network here"),
-        ({"settings": {"agent.name": "codex"}}, "codex"),
-        ({"settings": {"limits.max_iterations": "many"}}, "max-iterations"),
-        ({"copied": {"../x": ""}}, "no file of a tree"),
-        ({"id": "../up"}, "no name of a fleet or a loop"),
-        ({"resume": True}, "not on this host any more"),
-    ],
-)
-def test_what_cannot_begin_says_why_and_the_others_go_on(
-    host: WorkerHost, seen: Seen, root: Path, changes: dict[str, Any], reason: str
-) -> None:
-    loop = changes.pop("id", "1")
-    place = place_in(root, loop, **changes)
-    host.obey(place)
-    host.obey(place_in(root, "other"))
-    over = seen.over(loop)
-    assert over.never_began
-    assert over.outcome == "failed"
-    assert reason in over.reason
-    assert "\n" not in over.reason
-    assert not seen.of(Began, loop=loop)
-    assert seen.over("other").outcome == "completed"
+    host.obey(End(loop="1"))
+    over = seen.wait(Over, attempt=2)
+    assert (over.outcome, over.reason) == ("interrupted", "the fleet has ended it")
+    assert '"kind":"run_finished"' in seen.of(Recorded)[-1].lines[-1]
 
 
 def test_it_is_ended_during_its_set_up(host: WorkerHost, seen: Seen, root: Path) -> None:
@@ -480,90 +509,40 @@ def test_a_host_that_is_closed_has_told_the_end_of_its_loops(
     assert [over.reason for over in seen.of(Over)] == ["its host was stopped"]
 
 
-def test_the_set_up_command_and_the_run_know_where_they_are(
-    host: WorkerHost, seen: Seen, root: Path
-) -> None:
-    say = 'echo "$RALPH_FLEET $RALPH_FLEET_LOOP $RALPH_FLEET_SLOT $PORT_BASE $PORT_COUNT" > '
-    host.obey(place_in(root, setup=f"{say} of-setup", agent=f"{say} of-agent; {ONE_MORE}", ports=7))
-    seen.over()
-    (began,) = seen.of(Began)
-    assert began.ports is not None
-    tree = Path(began.folder)
-    words = (tree / "of-setup").read_text().split()
-    assert words == ["night", "1", "0", str(began.ports[0]), "7"]
-    assert (tree / "of-agent").read_text().split() == words
-    host.obey(Collect(loop="1", attempt=1))
-    base = git(root, "rev-parse", "HEAD")
-    received = receive(open_repository(root), seen.wait(Collected), base, began.run_id)
-    names = git(root, "ls-tree", "--name-only", received.branch).split()
-    assert "of-agent" in names
-    assert "of-setup" not in names, "it is no work of the loop"
-
-
 def test_a_loop_goes_on_in_its_tree_in_another_process_of_the_host(
     seen: Seen, root: Path, tmp_path: Path
 ) -> None:
-    first = WorkerHost("here", 1, tmp_path / "fleets", seen)
-    first.fleet_found(FLEET)
-    waits_once = f"[ -e waited ] || {{ touch waited; sleep 100; }}; {ONE_MORE}"
-    place = place_in(root, agent=waits_once)
-    first.obey(place)
-    tree = Path(seen.wait(Began).folder)
-    until(lambda: (tree / "waited").exists())
-    first.close()
+    place = place_in(root, agent=f"[ -e waited ] || {{ touch waited; sleep 100; }}; {ALL_DONE}")
+    with closing(WorkerHost("here", 1, tmp_path / "fleets", seen)) as first:
+        first.fleet_found(FLEET)
+        first.obey(place)
+        tree = Path(seen.wait(Began).folder)
+        until(lambda: (tree / "waited").exists())
     assert seen.over().reason == "its host was stopped"
-    seq = len(seen.lines())
-    second = WorkerHost("here", 1, tmp_path / "fleets", seen)
-    second.fleet_found(FLEET)
-    try:
+    lines = seen.lines()
+    with closing(WorkerHost("here", 1, tmp_path / "fleets", seen)) as second:
+        second.fleet_found(FLEET)
         assert [(held.loop, held.alive) for held in second.holds()] == [("1", False)]
-        second.obey(place.model_copy(update={"resume": True, "seen": seq}))
+        second.obey(place.model_copy(update={"resume": True, "seen": len(lines)}))
         until(lambda: len(seen.of(Over)) == 2)
-        assert seen.of(Over)[-1].outcome == "completed"
-        assert len(seen.of(Began)) == 2
-        assert seen.of(Began)[0].run == seen.of(Began)[1].run
-        assert [json.loads(line)["kind"] for line in seen.lines()].count("run_resumed") == 1
-    finally:
-        second.close()
-
-
-def test_a_run_that_its_host_had_not_seen_begin_is_found_in_its_tree(
-    seen: Seen, root: Path, tmp_path: Path
-) -> None:
-    """As where the host was killed in the moment between: the loop goes on, and not anew."""
-    first = WorkerHost("here", 1, tmp_path / "fleets", seen)
-    first.fleet_found(FLEET)
-    first.obey(place_in(root, agent="cat >/dev/null; touch begun; sleep 100"))
-    tree = Path(seen.wait(Began).folder)
-    until(lambda: (tree / "begun").exists())
-    first.close()
+    assert seen.of(Over)[-1].outcome == "completed"
+    assert len(seen.of(Began)) == 2
+    (run,) = {began.run for began in seen.of(Began)}
+    assert [json.loads(line)["kind"] for line in seen.lines()].count("run_resumed") == 1
+    # As where the host was killed before it saw the run begin: it is found in its tree.
     folder = TreeFolder.of(tmp_path / "fleets", FLEET, "1", 1)
     record = folder.read()
     assert record is not None
     folder.write(record.model_copy(update={"run": "", "run_id": ""}))
     seen.all.clear()
-    with closing(WorkerHost("here", 1, tmp_path / "fleets", seen)) as second:
-        second.fleet_found(FLEET)
-        second.obey(Adopt(loop="1", attempt=1, seen=0))
+    with closing(WorkerHost("here", 1, tmp_path / "fleets", seen)) as third:
+        third.fleet_found(FLEET)
+        third.obey(Adopt(loop="1", attempt=1, seen=0))
         over = seen.over()
-        assert (over.outcome, over.never_began) == ("interrupted", False)
-        assert {began.run for began in seen.of(Began)} == {record.run}
+    assert (over.outcome, over.never_began) == ("completed", False)
+    assert {began.run for began in seen.of(Began)} == {run}
 
 
-KILLED = """\
-import json, sys, threading
-from pathlib import Path
-from ralph_tui.fleet.host.worker_host import WorkerHost
-from ralph_tui.fleet.ports import Began, Place
-def observe(observation):
-    if isinstance(observation, Began):
-        print(observation.folder, flush=True)
-host = WorkerHost("killed", 1, Path(sys.argv[1]), observe)
-place = Place.model_validate_json(sys.stdin.readline())
-host.fleet_found(place.fleet_id)
-host.obey(place)
-threading.Event().wait()
-"""
 STUBBORN = """\
 cat >/dev/null
 setsid sh -c 'trap "" INT TERM HUP; touch stubborn; while :; do sleep 0.1; done' &
@@ -573,13 +552,9 @@ wait
 
 def test_nothing_outlives_a_host_that_is_killed(seen: Seen, root: Path, tmp_path: Path) -> None:
     place = place_in(root, agent=STUBBORN)
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "fleets")]
-    with Child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
-        assert killed.stdin is not None
-        assert killed.stdout is not None
-        killed.stdin.write(place.model_dump_json() + "\n")
-        killed.stdin.flush()
-        tree = Path(killed.stdout.readline().strip())
+    words = (str(tmp_path / "fleets"), place.model_dump_json())
+    with program("tests.doubles.fleet_loops", *words) as killed:
+        tree = Path(killed.wait_for("/").strip())
         until(lambda: (tree / "stubborn").exists())
         assert below(tree)
         killed.kill()
@@ -621,9 +596,8 @@ def test_a_host_elsewhere_gets_the_commit_from_the_fleet(
     collected = seen.wait(Collected)
     assert receive(open_repository(root), collected, needs.commit, "").files == 4
     # The next one finds it here.
-    second = place_in(root, "2").model_copy(update={"source": away})
-    host.obey(second)
-    assert seen.over("2").outcome == "completed"
+    host.obey(place_in(root, "2", setup=ENDS).model_copy(update={"source": away}))
+    seen.wait(Stage, loop="2", stage="setup")
     assert len(seen.of(NeedsBase)) == 1
 
 
@@ -632,11 +606,11 @@ def test_a_host_elsewhere_gets_the_commit_from_the_remote(
 ) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(root), "remote.git")
     remote = {"machine": "another", "path": "/nowhere", "remote": str(tmp_path / "remote.git")}
-    place = place_in(root)
+    place = place_in(root, setup=ENDS)
     host.obey(place.model_copy(update={"source": place.source.model_copy(update=remote)}))
-    assert seen.over().outcome == "completed"
+    seen.wait(Stage, stage="setup")
     assert not seen.of(NeedsBase)
-    tree = Path(seen.of(Began)[0].folder)
+    tree = tmp_path / "fleets" / FLEET / "1-1" / "tree"
     assert git(tree, "remote", "get-url", "origin") == remote["remote"]
 
 
@@ -646,23 +620,18 @@ def test_a_completion_command_that_measures_another_tree_is_told_of_once(
     """As the fleet's user has it installed for editing: the tests import the user's code."""
     (root / "src").mkdir()
     (root / "src" / "sums.py").write_text("def add(a, b):\n    return a + b\n")
-    test = "import sums\n\n\ndef test():\n    assert sums.add(1, 1) == 3\n"
-    (root / "test_sums.py").write_text(test)
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "sums")
-    command = f"PYTHONPATH={root}/src {sys.executable} -m pytest -q"
-    few = {"limits.max_iterations": "1"}
-    agent = "cat >/dev/null"
+    command = f"PYTHONPATH={root}/src {sys.executable} -S -c 'import sums'"
     for loop in "12":
-        place = place_in(root, loop, agent, command=command, settings=few)
-        host.obey(place)
+        host.obey(place_in(root, loop, command=command, settings={"limits.max_iterations": "no"}))
     for loop in "12":
-        assert seen.over(loop).outcome == "aborted", "its question had a default"
+        assert seen.over(loop).never_began
+        tree = tmp_path / "fleets" / FLEET / f"{loop}-1" / "tree"
+        assert (tree / "src" / "sums.py").read_text().startswith("def add")
     (noted,) = seen.of(Noted)
     assert "it measures other files" in noted.text
     assert len(seen.of(Stage, stage="checking")) == 1
-    for began in seen.of(Began):
-        assert (Path(began.folder) / "src" / "sums.py").read_text().startswith("def add")
 
 
 SMALL = """\

@@ -18,6 +18,7 @@ from ralph_tui.fleet.records.folders import (
 )
 from ralph_tui.text.format import day_and_clock
 from tests.processes import Child
+from tests.rows import each_row
 from tests.waiting import PATIENCE_S
 
 WHEN = "2026-01-01T00:00:00Z"
@@ -67,7 +68,7 @@ def test_a_fleet_that_is_none_is_refused_with_those_there_are(tmp_path: Path) ->
         find_fleet(tmp_path, "night")
 
 
-@pytest.mark.parametrize("loop", ["..", "a/b", "", "-", "x\n", "é", "a" * 99])
+@each_row("loop", ["..", "a/b", "", "-", "x\n", "é", "a" * 99])
 def test_an_id_that_is_no_folder_has_no_mirror(tmp_path: Path, loop: str) -> None:
     with pytest.raises(ValueError, match="cannot be the id of a loop"):
         FleetFolder(tmp_path).mirror(loop, 1)

@@ -16,7 +16,9 @@ from ralph_tui.events import AgentSpoke
 from ralph_tui.fleet.records.folders import create_fleet, take_lock
 from ralph_tui.fleet.records.mirror import GapError, Mirror
 from ralph_tui.state import RunState
+from tests.examples import FEWER
 from tests.fixtures.journals.make import FOLDER
+from tests.rows import each_row
 from tests.small_disk import run_on_small_disk
 
 KEPT = FOLDER / "v1-stuck.jsonl"
@@ -24,6 +26,7 @@ LINES = KEPT.read_text().splitlines()
 EVENTS = read_journal(KEPT).events
 
 
+@FEWER
 @given(st.lists(st.integers(0, len(LINES)), max_size=8).map(sorted), st.integers(0, 5))
 def test_in_any_pieces_and_told_twice_it_is_the_journal(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int], again: int
@@ -48,7 +51,7 @@ def test_a_gap_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     assert [event.seq for event in read_journal(mirror.run.journal).events] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("bad", ["garbage", "{}", LINES[7], LINES[0], ""])
+@each_row("bad", ["garbage", "{}", LINES[7], LINES[0], ""])
 def test_what_is_no_event_is_refused_and_what_came_before_it_kept(tmp_path: Path, bad: str) -> None:
     mirror = Mirror(tmp_path)
     with pytest.raises(ValueError, match=r".+"):
@@ -71,7 +74,7 @@ def test_foreign_text_is_sanitized_before_it_is_kept(tmp_path: Path) -> None:
     assert "\u202e" not in mirror.run.journal.read_text()
 
 
-@pytest.mark.parametrize("broken", ['{"seq":5,"ki', "garbage\n", LINES[6] + "\n"])
+@each_row("broken", ['{"seq":5,"ki', "garbage\n", LINES[6] + "\n"])
 def test_it_goes_on_where_it_was_and_drops_what_is_broken(tmp_path: Path, broken: str) -> None:
     first = Mirror(tmp_path)
     first.append(1, LINES[:4])

@@ -29,6 +29,7 @@ from ralph_tui.ports.clones import Earlier
 from ralph_tui.runtime.clock import SystemClock
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan, started, three_tries
+from tests.rows import each_row
 from tests.waiting import PATIENCE_S, until
 
 SOURCE = seen.Source(commit="c0", path="/r", machine="m")
@@ -447,7 +448,7 @@ class TestCommands:
             ("guide", "me", "no session runs"),
         ]
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("command", "loop", "why"),
         [
             (Pause(), "9", "this fleet has no loop '9': it has 1, 2"),

@@ -3,14 +3,13 @@
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.commands import Abort, Stop
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen
 from ralph_tui.fleet.records.reading import read_fleet
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan
+from tests.rows import each_row
 from tests.unit.fleet.runtime.test_engine import Fleet, begin, over, running, work_of
 
 PLAN = a_plan(a_loop("1"), a_loop("2"))
@@ -33,7 +32,7 @@ def held(*, alive: bool) -> list[seen.Held]:
     return [seen.Held(loop=name, attempt=1, alive=alive) for name in "12"]
 
 
-@pytest.mark.parametrize("alive", [False, True])
+@each_row("alive", [False, True])
 def test_a_loop_that_was_stopped_does_not_go_on_by_itself(tmp_path: Path, *, alive: bool) -> None:
     with running(tmp_path, PLAN, found_on_disk) as fleet:
         fleet.hosts.join("h", slots=2, home="home")
@@ -83,7 +82,7 @@ def dead_before(number: int, hosts: PlayedHosts, _: str, order: seen.Order) -> N
             hosts.observe(work_of(order))
 
 
-@pytest.mark.parametrize("ended", [False, True])
+@each_row("ended", [False, True])
 def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
     tmp_path: Path, *, ended: bool
 ) -> None:

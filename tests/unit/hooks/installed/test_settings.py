@@ -19,6 +19,7 @@ from ralph_tui.hooks.installed.settings import (
     switched_off,
 )
 from ralph_tui.text.foreign_json import parse_json_at
+from tests.rows import each_row
 
 FOUR = """\
 {
@@ -46,7 +47,7 @@ LAYOUTS = [
 OURS = {event: command_of(word) for event, word in EVENTS.items()}
 
 
-@pytest.mark.parametrize("text", LAYOUTS)
+@each_row("text", LAYOUTS)
 def test_they_are_put_there_once_and_taken_out_to_the_byte(text: str) -> None:
     merged = installed(text)
     assert hooks_in(merged) == OURS
@@ -94,7 +95,7 @@ def test_a_hook_of_ours_that_was_moved_among_others_is_taken_out_alone() -> None
     assert taken == {"hooks": {"Stop": [{"hooks": [other, other]}]}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "words"),
     [
         ("no json", "it holds no JSON ("),

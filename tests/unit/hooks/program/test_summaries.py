@@ -2,18 +2,18 @@
 
 import string
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.secret_forms import Form, forms
 from ralph_tui.hooks.program.summaries import LONGEST, about, clean, harmless, identifier
 from ralph_tui.text.secrets import redact
+from tests.rows import each_row
 
 WORDS = st.text(alphabet=string.ascii_letters + string.digits + " ./_,*-=:@'\"\n", max_size=80)
 
 
-@pytest.mark.parametrize("form", forms(), ids=lambda form: form.name)
+@each_row("form", forms())
 def test_no_form_of_a_secret_is_harmless(form: Form) -> None:
     assert not harmless(form.text)
 
@@ -24,7 +24,7 @@ def test_what_is_harmless_is_left_as_it_is(text: str) -> None:
         assert redact(text) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["pytest -q tests", "git diff --stat", "src/parser/lexer.py", "make check", "ls -l, *.py"],
 )
@@ -32,7 +32,7 @@ def test_what_sessions_do_most_is_harmless(text: str) -> None:
     assert harmless(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["mysql -phunter", "export TOKEN=abc", "a@b", "x" * 20, "mysql -u root", "a\x1b[31m", "ab\ncd"],
 )

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.hooks.program.transcript import FIRST, MOST, heard_in, listen
+from tests.examples import FEWER
 from tests.paths import ROOT
+from tests.rows import each_row
 from tests.unit.layers.context.test_state_file import JSON
 
 RECORDED = ROOT / "tests" / "fixtures" / "hooks"
@@ -64,7 +66,7 @@ def test_what_the_program_says_itself_uses_nothing() -> None:
     assert (heard.tokens, heard.api_error) == (5000, "")
 
 
-@pytest.mark.parametrize("odd", [0, -5, "many", None, True, 1.5, 10**30, [], {}])
+@each_row("odd", [0, -5, "many", None, True, 1.5, 10**30, [], {}])
 def test_a_number_of_no_use_leaves_the_last_one(odd: object) -> None:
     assert heard_in([assistant(5000), assistant(odd)]).tokens == 5000
     assert heard_in([assistant(odd)]).tokens is None
@@ -81,6 +83,7 @@ def test_only_what_is_new_is_told_again() -> None:
     assert heard.last_at == late
 
 
+@FEWER
 @given(st.lists(JSON | st.dictionaries(st.sampled_from(
     ["type", "subtype", "message", "timestamp", "isSidechain", "compactMetadata", "error",
      "isApiErrorMessage", "version"]), JSON | st.sampled_from(["assistant", "user", "system",
@@ -116,6 +119,7 @@ MESSAGE = st.fixed_dictionaries(
 )
 
 
+@FEWER
 @given(st.lists(MESSAGE, max_size=6))
 def test_whatever_a_message_holds_is_heard(entries: list[dict[str, object]]) -> None:
     heard = heard_in(entries)

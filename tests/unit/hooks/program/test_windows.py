@@ -1,13 +1,13 @@
 """Where the size of the window is known from, and what is said where it is not."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.hooks.program.windows import LARGEST, LEAST, VARIABLE, size_of, window_of
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("environ", "state", "model", "used", "tokens"),
     [
         ({VARIABLE: "1m"}, {"context_window": 200_000}, "claude-opus-4-5", 5, 1_000_000),
@@ -35,7 +35,7 @@ def test_the_window(
     assert tokens is not None or VARIABLE in window.problem
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "size"),
     [("200k", 200_000), ("1M", 1_000_000), ("1_000_000", 1_000_000), ("200,000", 200_000)]
     + [(text, None) for text in ("", "k", "-5", "1e6", "0", "12", "9" * 30, "٣٠٠٠٠")],

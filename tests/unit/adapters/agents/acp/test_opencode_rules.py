@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tui.adapters.agents.acp.opencode_rules import VARIABLE, rules, with_rules
 from ralph_tui.ports import Permissions
+from tests.rows import each_row
 
 
 def test_with_edits_what_no_rule_of_ours_permits_is_denied_and_the_rest_is_asked() -> None:
@@ -23,7 +22,7 @@ def test_with_edits_what_no_rule_of_ours_permits_is_denied_and_the_rest_is_asked
     assert told["external_directory"] == "deny"
 
 
-@pytest.mark.parametrize("line", ["Edit(//srv/shared/**)", "Read"])
+@each_row("line", ["Edit(//srv/shared/**)", "Read"])
 def test_places_outside_are_asked_where_a_line_may_permit_them(line: str) -> None:
     assert rules(Permissions("edits", (line,)), "true")["external_directory"] == "ask"
 

@@ -17,6 +17,7 @@ from ralph_tui.events import (
     ToolFinished,
 )
 from ralph_tui.ports import AgentAnswer, Permissions
+from tests.rows import each_row
 from tests.unit.adapters.agents.acp.bench import EVERY, ONCE, REJECT, Bench, asked, bash
 
 ENDS_TURN = ("opencode", "codex")
@@ -90,7 +91,7 @@ def test_with_ask_the_owner_is_asked_and_what_is_permitted_is_not(bench: Bench, 
     assert (bench.root / "x").exists()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("piece", "why"),
     [
         ({"title": "touch x", "kind": "execute"}, ""),

@@ -13,6 +13,7 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
+from tests.rows import each_row
 from tests.unit.adapters.agents.acp.recorded import names, read
 
 GOOD = ("success", None)
@@ -52,7 +53,7 @@ ENDS = {
 """How each of their prompts ended; those that are not named ended well, once."""
 
 
-@pytest.mark.parametrize("name", names())
+@each_row("name", names())
 def test_how_it_ended_is_understood(name: str) -> None:
     ends = read(name).ends
     assert [(end.outcome, end.limit) for end in ends] == ENDS.get(name, [GOOD])
@@ -60,7 +61,7 @@ def test_how_it_ended_is_understood(name: str) -> None:
     assert all("\n" not in end.reason for end in ends)
 
 
-@pytest.mark.parametrize("name", names())
+@each_row("name", names())
 def test_each_use_of_a_tool_begins_once_and_ends_once(name: str) -> None:
     told = read(name)
     began = [event.tool_id for event in told.of(ToolStarted)]
@@ -74,7 +75,7 @@ def test_each_use_of_a_tool_begins_once_and_ends_once(name: str) -> None:
     assert named in ([], ["write_file"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "quirks", "tools"),
     [
         ("claudeacp-edits", CLAUDE, ["Read 3 lines", "Edit +1 −1", "Bash no output", "Write +1"]),

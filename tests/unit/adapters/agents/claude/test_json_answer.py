@@ -2,11 +2,11 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.claude.json_answer import find_object, read_answer
+from tests.rows import each_row
 
 RESULT = {
     "type": "result",
@@ -19,7 +19,7 @@ RESULT = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     "printed",
     [
         json.dumps(RESULT),
@@ -33,7 +33,7 @@ def test_the_envelope_is_taken_off(printed: str) -> None:
     assert (asked.answer, asked.error, asked.cost_usd, asked.tokens) == ({"a": 1}, "", 0.25, 120)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("printed", "error"),
     [
         ("", "It printed nothing."),
@@ -51,7 +51,7 @@ def test_without_an_answer_there_is_a_reason(printed: str, error: str) -> None:
     assert (asked.answer, asked.error) == (None, error)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         '{"a": {"b": [1]}}',

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ralph_tui.adapters.agents.claude.flags import permission_flags
 from ralph_tui.adapters.agents.claude.requests import Requests, asked_of, decision, would_do
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
@@ -14,6 +12,7 @@ from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, ToolDenied, ToolFinished
 from ralph_tui.ports import AgentAnswer, Permissions
 from tests.paths import FIXTURES
+from tests.rows import each_row
 
 Json = dict[str, Any]
 LINES = [
@@ -66,7 +65,7 @@ def test_a_subagent_is_named() -> None:
     assert one.parent == "a3c988f08ca44e8c3"
 
 
-@pytest.mark.parametrize("version", ["1.0.128", "2.0.20", "2.1.197"])
+@each_row("version", ["1.0.128", "2.0.20", "2.1.197"])
 def test_older_versions_say_less(version: str) -> None:
     first = asked(requests_of(f"claude-{version}-permission")[0])
     rule = "Bash(npm test *)" if version == "2.1.197" else "Bash(npm test)"
@@ -88,7 +87,7 @@ def test_a_session_is_a_session_and_nothing_is_written_into_the_project() -> Non
         assert bool(given) == bool(asked(message).rule)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "suggestion",
     [
         {"type": "setMode", "mode": "bypassPermissions"},
@@ -160,7 +159,7 @@ def test_a_request_is_answered_once_and_can_be_taken_back() -> None:
     assert requests.answer(message["request_id"], REFUSED) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         {"type": "control_request"},
@@ -187,7 +186,7 @@ def test_an_edit_of_many_places_is_one_diff() -> None:
     assert would_do("Write", {"file_path": "/x", "content": "1\n2"}) == "/x\n+1\n+2"
 
 
-@pytest.mark.parametrize("named", [True, False])
+@each_row("named", [True, False])
 def test_what_was_refused_is_no_failure_and_no_denial(*, named: bool) -> None:
     calls = ToolCalls(1, "/r")
     calls.look(0, 10.0)
@@ -212,7 +211,7 @@ def test_its_flags_ask_and_keep_plans_out() -> None:
     assert "--permission-prompt-tool" not in permission_flags(Permissions("skip"), "make")
 
 
-@pytest.mark.parametrize("cancelled", [True, False])
+@each_row("cancelled", [True, False])
 def test_a_question_that_was_broken_off_is_no_denial(*, cancelled: bool) -> None:
     """Claude Code lists it among its denials, whether the turn or its input was ended."""
     reader = StreamReader(1, Path("/r"), Ledger())

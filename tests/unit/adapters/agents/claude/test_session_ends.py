@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
 from ralph_tui.adapters.agents.claude.session_ends import (
     end_of_exit,
@@ -11,9 +9,10 @@ from ralph_tui.adapters.agents.claude.session_ends import (
     end_of_result,
 )
 from ralph_tui.adapters.agents.failures import FailedCall
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("result", "outcome"),
     [
         ({"subtype": "success", "is_error": False, "terminal_reason": "completed"}, "success"),
@@ -44,7 +43,7 @@ def test_results(result: dict[str, object], outcome: str) -> None:
     assert end.reason or outcome == "success"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("result", "limit"),
     [
         ({"api_error_status": 500}, "outage"),
@@ -64,7 +63,7 @@ def test_a_service_that_is_down_is_told_by_fields(result: dict[str, object], lim
     assert end.outcome == ("error" if limit is None else "limited")
 
 
-@pytest.mark.parametrize("error", ["server_error", "unknown"])
+@each_row("error", ["server_error", "unknown"])
 def test_older_versions_tell_of_a_dead_network_in_the_calls_before(error: str) -> None:
     ends = EndTracker()
     ends.retried("unknown", None)
@@ -97,7 +96,7 @@ def test_a_reason_is_one_short_clean_line() -> None:
     assert len(end.reason) < 400
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "stderr", "heard", "outcome", "words"),
     [
         (0, "", True, "error", "broke off without a result"),

@@ -29,7 +29,9 @@ from ralph_tui.events import (
     UsageReported,
     parse_event,
 )
+from tests.examples import FEWER
 from tests.paths import FIXTURES
+from tests.rows import each_row
 
 TRANSCRIPTS = FIXTURES / "transcripts"
 ROOT = Path("/home/dev/project")
@@ -62,7 +64,7 @@ def said(text: str, **fields: object) -> dict[str, object]:
     return {"type": "assistant", "message": message, "parent_tool_use_id": None, **fields}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "outcome", "cost", "tokens", "tools", "errors"),
     [
         ("ok", "success", 0.006074, 50324, 3, 0),
@@ -102,7 +104,7 @@ def test_captured_streams_parse_completely(
         assert parse_event(stamped.model_dump_json()) == stamped
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "outcome", "limit", "words"),
     [
         ("old_1_0_60_ok", "success", None, ""),
@@ -279,7 +281,7 @@ def test_a_resumed_session_costs_the_difference() -> None:
     assert third.usage.tokens == 260
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         {"type": "result", "timestamp": "x", "status": "success", "stats": {"total_tokens": 5}},
@@ -318,7 +320,7 @@ def test_summaries_of_tools() -> None:
 KEPT = "Output too large (2.7MB). Full output saved to: /home/dev/tool-results/be013tjl0.txt"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "error", "summary"),
     [
         (
@@ -353,7 +355,7 @@ def test_a_created_file_counts_its_lines() -> None:
     assert of(ToolFinished, events)[0].summary == "+2"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "billing"),
     [
         ("none", "no API key"),
@@ -516,6 +518,7 @@ FIELDS = (
 )  # fmt: skip
 
 
+@FEWER
 @given(
     st.lists(
         st.tuples(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), JSON)),

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.codex.approvals import approval_of
@@ -34,6 +33,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.ports import AgentAnswer, Permissions
 from tests.paths import FIXTURES
+from tests.rows import each_row
 from tests.unit.adapters.agents.rpc.test_messages import JSON
 
 RECORDED = FIXTURES / "agents"
@@ -83,7 +83,7 @@ class Read:
         return [event for event in self.events if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_nothing_recorded_is_unknown(name: str) -> None:
     read = Read(name)
     assert not read.unknown
@@ -242,7 +242,7 @@ def test_a_context_that_is_compacted_is_told() -> None:
     assert (told.before, told.window) == (200, 258)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "tool", "summary", "result"),
     [
         (
@@ -306,7 +306,7 @@ def test_a_tool_that_outlives_its_turn_ends_with_the_server() -> None:
         assert reader.tools.calls == 1
 
 
-@pytest.mark.parametrize(("begun", "ended"), [("t", True), ("next", False)])
+@each_row(("begun", "ended"), [("t", True), ("next", False)])
 def test_a_turn_that_is_over_before_it_is_told_to_begin_is_over(begun: str, *, ended: bool) -> None:
     reader = CodexReader(1, ROOT)
     reader.take("turn/completed", {"turn": {"id": "t", "status": "completed"}})
@@ -346,7 +346,6 @@ ITEMS = st.fixed_dictionaries({"type": st.sampled_from(KINDS)}, optional=dict.fr
 PARAMS = st.dictionaries(st.sampled_from(FIELDS), JSON | ITEMS, max_size=5)
 
 
-@settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(METHODS) | st.text(), PARAMS), max_size=6))
 def test_anything_in_any_order_harms_nothing(told: list[tuple[str, dict[str, Any]]]) -> None:
     reader = CodexReader(1, ROOT)
@@ -372,7 +371,7 @@ def test_any_answer_to_our_requests_harms_nothing(answer: object) -> None:
     reader.turn_began(as_map(answer).get("turn"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         {"account": None, "requiresOpenaiAuth": False},

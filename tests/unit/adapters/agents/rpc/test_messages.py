@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from ralph_tui.adapters.agents.rpc.messages import (
     read_message,
     written,
 )
+from tests.rows import each_row
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -26,7 +26,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "message"),
     [
         ('{"jsonrpc":"2.0","id":0,"method":"ask","params":{"a":1}}', Request(0, "ask", {"a": 1})),

@@ -5,8 +5,6 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.adapters.records.aiwg.assessment import assessment_of, assessments
 from ralph_tui.adapters.records.aiwg.traces import LARGEST, MOST_COMMITS, read_traces
 from ralph_tui.events import (
@@ -21,6 +19,7 @@ from ralph_tui.events.intelligence import Blocker, Statement, TestStatus
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.intelligence import InnerLoop, Traces
 from ralph_tui.state import RunState
+from tests.rows import each_row
 
 GOLDEN = Path(__file__).with_name("assessment.golden.json")
 SCHEMA = (
@@ -155,7 +154,7 @@ def test_files_that_are_older_than_the_session_tell_of_another(tmp_path: Path) -
     assert traces(tmp_path) == Traces(missing=("commits",))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         *(b"", b"{", b"\xff\xfe", b"[]", b"null", b'"text"', b"[" * 100_000),
@@ -188,7 +187,7 @@ def test_what_they_say_is_bounded_and_clean(tmp_path: Path) -> None:
         assert secret not in text
 
 
-@pytest.mark.parametrize("way", ["fifo", "link", "folder", "huge"])
+@each_row("way", ["fifo", "link", "folder", "huge"])
 def test_what_is_no_plain_file_is_not_read(tmp_path: Path, way: str) -> None:
     elsewhere = put(tmp_path, "elsewhere.json", {**ENDED, "commits": ["a1 Add a"]})
     for name in (DIFF, LOOP):

@@ -40,6 +40,8 @@ from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.state import RunState
+from tests.examples import FEWER
+from tests.rows import each_row
 from tests.world.recorder import Recorder
 from tests.world.stories import STORIES, hostile
 
@@ -122,7 +124,7 @@ def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
     assert "Fix the failing parser tests" in (attempt.folder / "plan.md").read_text()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("story", "verdict", "status"),
     [
         ("steady", "success", "completed"),
@@ -136,7 +138,7 @@ def test_every_end_is_one_of_three(story: str, verdict: str, status: str) -> Non
     assert (attempt.outcome.status, attempt.status) == (verdict, status)
 
 
-@pytest.mark.parametrize(("story", "status"), [("running", "running"), ("paused", "paused")])
+@each_row(("story", "status"), [("running", "running"), ("paused", "paused")])
 def test_a_run_that_goes_on_has_no_outcome(tmp_path: Path, story: str, status: str) -> None:
     attempt = record(tmp_path, story_of(story))
     assert not (attempt.folder / "outcome.json").exists()
@@ -264,7 +266,7 @@ def nulls(value: Any) -> bool:
     return value is None
 
 
-@pytest.mark.parametrize("story", sorted(STORIES.keys() - {"hostile"}))
+@each_row("story", sorted(STORIES.keys() - {"hostile"}))
 def test_what_is_not_known_is_left_out_and_never_null(tmp_path: Path, story: str) -> None:
     attempt = record(tmp_path, story_of(story))
     for name in contents(attempt):
@@ -468,6 +470,7 @@ def test_where_tools_are_told_nothing_is_derived(tmp_path: Path) -> None:
     assert actions(record(tmp_path, run.events)) == []
 
 
+@FEWER
 @given(cuts=st.lists(st.integers(0, 120), max_size=6).map(sorted), torn=st.integers(0, 40))
 def test_actions_read_bit_by_bit_are_those_read_at_once(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int], torn: int
@@ -511,7 +514,7 @@ def test_without_a_journal_everything_else_is_written(tmp_path: Path) -> None:
 # -- made again ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("story", [*sorted(STORIES), "with memory"])
+@each_row("story", [*sorted(STORIES), "with memory"])
 def test_what_is_rebuilt_is_what_was_written_live(tmp_path: Path, story: str) -> None:
     events = a_run_with_memory() if story == "with memory" else story_of(story)
     attempt = AttemptFolder.create(tmp_path, "Fix the failing parser tests", NOW)
@@ -535,7 +538,7 @@ def test_a_projection_is_read_as_it_was_written() -> None:
 GARBAGE = (b"", b"null", b"[1]", b'{"a":', b"\xff\xfe", b"[" * 100_000)
 
 
-@pytest.mark.parametrize("garbage", GARBAGE)
+@each_row("garbage", GARBAGE)
 def test_garbage_is_set_aside_and_written_again(tmp_path: Path, garbage: bytes) -> None:
     attempt = record(tmp_path, story_of("steady"))
     before = contents(attempt)

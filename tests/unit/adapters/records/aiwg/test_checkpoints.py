@@ -18,6 +18,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.ports import CheckpointFacts
 from ralph_tui.text.format import duration
+from tests.rows import each_row
 from tests.world import FakeClock
 
 
@@ -160,8 +161,6 @@ def test_git_is_asked_once(git_repo: Path) -> None:
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize(
-    ("milliseconds", "words"), [(5_400_000, "1h 30m"), (90_000, "1m 30s"), (5_000, "5s")]
-)
+@each_row(("milliseconds", "words"), [(5_400_000, "1h 30m"), (90_000, "1m 30s"), (5_000, "5s")])
 def test_durations_read_as_people_write_them(milliseconds: int, words: str) -> None:
     assert duration(milliseconds / 1000) == words
