@@ -144,10 +144,10 @@ def conflicts(chosen: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Two actions of the same screen and the key that both would have, as it is written."""
     of = {name: set(_names(text)) for name, text in _resolved(chosen).items()}
     for first, second in combinations(TABLE, 2):
-        # Of two that never mean something at once one key does both.
-        alike = bool(_own(TABLE[first]) & _own(TABLE[second]))
         both = of[first] & of[second]
-        if both and _meet(TABLE[first].where, TABLE[second].where) and not alike:
+        # Of two that never mean something at once one key does both.
+        meet = both and _meet(TABLE[first].where, TABLE[second].where)
+        if meet and not _own(TABLE[first]) & _own(TABLE[second]):
             yield first, second, _shown(min(both))
 
 

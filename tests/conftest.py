@@ -34,7 +34,7 @@ GIT_CONFIG = """\
 settings.register_profile(
     "fixed",
     deadline=None,
-    max_examples=60,
+    max_examples=25,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

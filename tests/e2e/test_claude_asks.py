@@ -15,6 +15,7 @@ from ralph_tui.events import (
     SessionFinished,
     ToolDenied,
     ToolFinished,
+    UsageReported,
 )
 from ralph_tui.ports import AgentAnswer, Permissions, Session
 from tests.agent_sessions import Heard, alive
@@ -184,6 +185,7 @@ sys.stdin.read()
 
 
 def test_more_questions_than_anybody_reads_are_refused(bench: Bench) -> None:
+    """And the session ends with the last answer when its turn has ended before."""
     session, heard = wild(
         bench,
         """
@@ -196,6 +198,7 @@ sys.stdin.read()
 """,
     )
     until((bench.root / "refused").exists)
+    heard.wait_for(lambda event: isinstance(event, UsageReported))
     for request in heard.of(AgentAsked):
         session.answer(request.request_id, AgentAnswer("refuse", "No."))
     assert heard.finished().outcome == "success"

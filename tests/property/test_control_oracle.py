@@ -6,7 +6,7 @@ from math import isclose
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import follow, simulate
@@ -238,7 +238,6 @@ def test_lab_agrees_at_the_edges(case: Case) -> None:
     assert not differences(case)
 
 
-@settings(max_examples=40)
 @given(cases())
 def test_lab_agrees_with_the_rules_as_written(case: Case) -> None:
     assert not differences(case)
@@ -320,7 +319,6 @@ def evidence(fact: oracle.Facts, k: int) -> Evidence:
     )
 
 
-@settings(max_examples=30)
 @given(cases(), st.data())
 def test_overseer_agrees_about_evidence_too(case: Case, data: st.DataObject) -> None:
     repeated = st.lists(st.tuples(FACTS, st.integers(1, 6)), min_size=1, max_size=12)

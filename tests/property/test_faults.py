@@ -2,7 +2,7 @@
 owner.
 """
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.commands import Guide, Instruct
@@ -16,6 +16,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.loop.run import Rules
+from tests.examples import FEWER
 from tests.world import owner
 from tests.world.faults import ALL, GARBAGE, Fault, busy, injected
 
@@ -40,7 +41,7 @@ faults = st.lists(
 
 
 @given(faults)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@FEWER
 def test_any_faults_end_no_run_and_lose_no_word(chosen: list[Fault]) -> None:
     world = busy([2, 4, 6, 4, 6, 4, 6], RULES, max_iterations=6)
     world.host.inbox.extend([Instruct(text=INSTRUCTION), Guide(text=GUIDANCE)])

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.fleet.decisions import decide
@@ -98,7 +98,6 @@ def rest_of_it(fleet: PlayedFleet, chance: Random) -> None:
     answers(fleet, chance)
 
 
-@settings(max_examples=300)
 @given(
     plans(),
     st.randoms(use_true_random=False),

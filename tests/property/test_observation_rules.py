@@ -15,6 +15,7 @@ from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress, read_plan
 from ralph_tui.layers.sensor.sensor import SOURCES, UNPROVEN, Sensor
+from tests.property.test_measured_rules import finished
 
 few = st.integers(0, 30)
 counts = st.builds(Counts, st.just("pytest"), few, few, few, few)
@@ -57,6 +58,8 @@ def test_readings_are_points_and_100_is_a_passed_gate(
         assert ok or reading.completion <= UNPROVEN
         assert not reading.held or reading.completion == min(UNPROVEN, before.value)
         assert progress in ("auto", reading.source) or reading.source == "tests"
+        if now is not None:
+            recalled.recall(finished(k, now))
         totals = [CategoryTotal(category="source", files=len(changed))] if changed else []
         recalled.recall(FilesChanged(iteration=k, live=False, totals=totals))
         recalled.recall(reading.event())
@@ -169,7 +172,7 @@ marks = st.sampled_from(
 
 
 @given(st.lists(line | marks, max_size=40))
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 def test_no_output_raises_and_counts_are_not_negative(lines: list[str]) -> None:
     counted = count_tests(lines)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events import AgentReported
@@ -15,6 +15,7 @@ from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.intelligence.strategy import LEAST, PRIORITIES, Grounds
 from ralph_tui.layers.oversight import Episode
 from ralph_tui.loop.run import Layers, Rules
+from tests.examples import FEWER
 from tests.prompt_reading import control_words
 from tests.world import FakeSession, World
 from tests.world.owner import first
@@ -166,7 +167,7 @@ def reporting(blockers: list[str], next_step: str) -> Callable[[FakeSession], No
     return act
 
 
-@settings(max_examples=15)
+@FEWER
 @given(
     st.lists(st.integers(0, 9), min_size=2, max_size=12),
     st.lists(st.tuples(st.lists(st.sampled_from(["no network", "no disk"]), max_size=2), WORDS)),

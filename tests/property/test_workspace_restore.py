@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import FEWER
 from tests.workspaces import workspace_of
 
 NAMES = st.sampled_from(["a", "b", "a b", ":x", "-c", "ü"])
@@ -56,7 +57,7 @@ def worktree(root: Path) -> dict[str, tuple[str, bytes]]:
     return found
 
 
-@settings(max_examples=12, phases=(Phase.explicit, Phase.generate))  # shrinking takes minutes
+@settings(FEWER, phases=(Phase.explicit, Phase.generate))  # shrinking takes minutes
 @given(st.lists(FILES, max_size=8), st.lists(FILES, max_size=8))
 def test_both_states_come_back(
     one: list[tuple[str, str, bytes]], two: list[tuple[str, str, bytes]]

@@ -157,6 +157,7 @@ class StreamSession(ProcessSession):
             refused = answer.decision == "refuse"
             self._reader.tool_calls.decided(request, time.monotonic(), refused=refused)
             self._send(_line(line))
+        self._close_when_done(force=False)  # its turn may have ended while this was open
         return True
 
     def _events_of(self, line: str, offset: int) -> Iterable[Event]:
