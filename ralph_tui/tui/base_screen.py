@@ -26,6 +26,11 @@ class BaseScreen(StyledScreen):
     when_here: Callable[[], None] = staticmethod(lambda: None)
     """Called once in a while, as long as a key or the mouse is used on whichever screen."""
 
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Not once more at the opening: every widget has just got its styles as it was mounted."""
+        if not self.stack_updates:
+            event.refresh_styles = False
+
     def key_came(self) -> None:
         """A key is pressed, here or in a dialog above, and about to be handled."""
         raise NotImplementedError

@@ -11,6 +11,7 @@ from typing import Any
 import textual.app
 import textual.pilot
 from rich.cells import cell_len
+from textual._compositor import Compositor
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
@@ -68,6 +69,15 @@ async def _wait_for_screen(pilot: Pilot[Any], timeout: float = PATIENCE_S) -> bo
     return True
 
 
+_render_update = Compositor.render_update
+
+
+def _drawn_when_looked_at(compositor: Compositor, *, full: bool = False, **named: Any) -> Any:
+    """No terminal shows the frames between two looks; what is dirty stays so until `draw`."""
+    return _render_update(compositor, full=full, **named) if full else None
+
+
+Compositor.render_update = _drawn_when_looked_at  # type: ignore[method-assign]
 textual.app.wait_for_idle = textual.pilot.wait_for_idle = idle  # type: ignore[attr-defined]
 Pilot._wait_for_screen = _wait_for_screen  # type: ignore[assignment,method-assign]
 
@@ -100,6 +110,10 @@ class Driver:
     def text(self) -> list[str]:
         """The rows of the screen as they are seen."""
         return [strip.text for strip in self.app.screen._compositor.render_strips()]
+
+    def draw(self) -> None:
+        """Nobody presses a key before the frame is drawn: some places are known only then."""
+        _render_update(self.app.screen._compositor, screen_stack=self.app._background_screens)
 
     async def until(self, condition: Callable[[], object], timeout: float = PATIENCE_S) -> None:
         """Wait for a condition, letting the app work."""
@@ -137,6 +151,7 @@ class Driver:
         for key in keys:
             await self.until(lambda: not self._opens())
             self.watch.now += 3.0
+            self.draw()
             await self.pilot.press(key)
             await self.pilot.pause()
             for screen in self.app.screen_stack:

@@ -152,6 +152,7 @@ class FormDriver(Driver):
 
     async def press(self, *keys: str) -> None:
         for key in keys:
+            self.draw()
             await self.pilot.press(key)
             await self.pilot.pause()
 

@@ -149,8 +149,8 @@ class Fault:
     """What fails, how, and when."""
 
     part: Part
-    kind: str = "raise"
-    """Or a name of `GARBAGE`."""
+    kind: str | Sequence[str] = "raise"
+    """Or a name of `GARBAGE`; or several of them, in turn."""
     at: Collection[int] = range(1000)
     """Iterations."""
 
@@ -174,14 +174,17 @@ def injected(world: World, *faults: Fault) -> Iterator[dict[Fault, int]]:
 def _failing(
     world: World, fault: Fault, real: Callable[..., Any], met: dict[Fault, int]
 ) -> Callable[..., Any]:
+    kinds = [fault.kind] if isinstance(fault.kind, str) else fault.kind
+
     @wraps(real)
     def failing(*args: Any, **named: Any) -> Any:
         if world.state.run.iteration not in fault.at:
             return real(*args, **named)
+        kind = kinds[met[fault] % len(kinds)]
         met[fault] += 1
-        if fault.kind == "raise":
+        if kind == "raise":
             raise BrokenError(f"inside {fault.part}")
-        return GARBAGE[fault.kind]()
+        return GARBAGE[kind]()
 
     return failing
 

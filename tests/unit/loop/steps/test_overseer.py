@@ -42,6 +42,7 @@ from ralph_tui.layers.oversight import OversightSettings, Situation, beside
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Accepted, CommandRequest, Refused
 from ralph_tui.state import RunState
+from tests.examples import FEWER
 from tests.unit.loop.invariants import check
 from tests.world import FakeSession, World, promise
 from tests.world.agents import report
@@ -641,6 +642,7 @@ def test_iterations_are_granted_and_taken_back() -> None:
 # -- what holds for every run ----------------------------------------------------------------------
 
 
+@FEWER
 @given(
     passed=st.lists(st.integers(0, 10), min_size=2, max_size=25),
     words=st.lists(
