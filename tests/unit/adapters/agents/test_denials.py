@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.denials import rules_for_denied
-from ralph_tui.adapters.agents.permission_rules import prefix, shell_parts
+from ralph_tui.adapters.agents.permissions import prefix, rules_for_denied, shell_parts
 
 ROOTS = ("/p",)
 ASKED = "This Bash command contains multiple operations. The following parts require approval: "

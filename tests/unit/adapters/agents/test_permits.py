@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.denials import rules_for_denied
-from ralph_tui.adapters.agents.permits import Permits
+from ralph_tui.adapters.agents.permissions import Permits, rules_for_denied
 from ralph_tui.ports import Permissions
 
 ROOT = Path("/work/tree")

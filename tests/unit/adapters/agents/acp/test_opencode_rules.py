@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ralph_tui.adapters.agents.acp.opencode_rules import VARIABLE, rules, with_rules
+from ralph_tui.adapters.agents.acp.agent import VARIABLE, rules, with_rules
 from ralph_tui.ports import Permissions
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.claude.json_answer import find_object, read_answer
+from ralph_tui.adapters.agents.claude.one_shot import find_object, read_answer
 
 RESULT = {
     "type": "result",
