@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 from ralph_tui.adapters.agents.claims import SPOKEN
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
+from ralph_tui.adapters.agents.ends import SessionEnd
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.events import AgentNoted, AgentSpoke, Event, PromiseMade
 from ralph_tui.importers.fields import Json
 from ralph_tui.importers.folder import RunFiles

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from ralph_tui.adapters.agents.session_end import SessionEnd
+from ralph_tui.adapters.agents.ends import SessionEnd
 from ralph_tui.events import CheckpointCaptured, SessionFinished, SessionStarted
 from ralph_tui.events.workspace import Trigger
 from ralph_tui.importers.printed import Printed, Timed

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.acp import ends, opening, permission
+from ralph_tui.adapters.agents.acp import ends, opening, permission, tools
 from ralph_tui.adapters.agents.acp.quirks import ANY, KNOWN, Quirks
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
-from ralph_tui.adapters.agents.permits import Permits
+from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Failure
 from ralph_tui.events import ToolFinished, ToolStarted
 from ralph_tui.ports import Permissions
@@ -65,7 +65,7 @@ def test_updates_in_any_order(told: list[tuple[str, dict[str, Any]]], quirks: Qu
                 permission.allowed_once(question, quirks)
                 permission.refused(question, quirks)
                 permission.rule_of(use)
-                permission.denied(1, use, question.tool_id, ROOT)
+                tools.denied(1, use, question.tool_id, ROOT)
                 assert permission.is_permitted(use, permits) in (True, False)
                 assert use.shown() is not None
         else:

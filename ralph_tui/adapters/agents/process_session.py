@@ -1,4 +1,4 @@
-"""What every agent's process has in common: threads on its pipes, a transcript, one end.
+"""What all agents' processes share: a start under the keeper, threads on the pipes, one end.
 
 Whatever the process does (prints garbage, prints nothing, dies, never ends until it is stopped),
 `SessionFinished` is emitted once, as the last event, when it and all it started are gone.
@@ -13,14 +13,36 @@ from collections.abc import Iterable
 from contextlib import closing
 from typing import IO, Literal, cast
 
-from ralph_tui.adapters.agents.bounded_lines import BoundedLines
-from ralph_tui.adapters.agents.chunks import CHUNK, chunks
-from ralph_tui.adapters.agents.session_end import SessionEnd, Tally, session_finished, stopped
-from ralph_tui.adapters.agents.transcript import Transcript
-from ralph_tui.adapters.processes.child import Child, Exit
-from ralph_tui.errors import why
+from ralph_tui.adapters.agents.description import AgentContext
+from ralph_tui.adapters.agents.ends import SessionEnd, Tally, session_finished, stopped
+from ralph_tui.adapters.agents.output import CHUNK, BoundedLines, Transcript, chunks
+from ralph_tui.adapters.processes.child import PIPE, Child, Exit, launch
+from ralph_tui.errors import AgentError, ProcessError, why
 from ralph_tui.events import AgentNoted, Event, SessionStarted
 from ralph_tui.ports import AgentAnswer, Emit, Turn
+
+
+def start_child(argv: list[str], context: AgentContext, turn: Turn) -> Child:
+    """The agent's process under the keeper; raises ``AgentError``."""
+    environ = {
+        **context.environ,
+        "RALPH_ITERATION": str(turn.iteration),
+        "RALPH_RUN_ID": context.run_id,
+    }
+    try:
+        return launch(
+            argv,
+            cwd=context.root,
+            env=environ,
+            run_id=context.run_id,
+            lock_fd=context.lock_fd,
+            stdin="pipe",
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+    except ProcessError as error:
+        raise AgentError(str(error)) from error
+
 
 STDERR_LINE = 64 * 1024
 DRAIN_S = 5.0

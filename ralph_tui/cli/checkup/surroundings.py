@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AgentContext
-from ralph_tui.adapters.agents.run_once import run_once
+from ralph_tui.adapters.agents.installed import run_once
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import Loaded, examine

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from ralph_tui.adapters.agents import AGENTS
-from ralph_tui.adapters.agents.failures import Remedies, sentence
+from ralph_tui.adapters.agents.ends import Remedies, sentence
 from ralph_tui.events import AgentChanged
 from ralph_tui.state.roster_wording import changed_words
 

@@ -6,9 +6,8 @@ One adapter drives them all, `quirks` says in what they differ. Their descriptio
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.acp.quirks import ANY, GEMINI, OPENCODE, Quirks
-from ralph_tui.adapters.agents.commands import checks_command, looks_runnable
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
-from ralph_tui.adapters.agents.programs import Program
+from ralph_tui.adapters.agents.programs import Program, checks_command, looks_runnable
 
 if TYPE_CHECKING:
     from ralph_tui.ports import Agent

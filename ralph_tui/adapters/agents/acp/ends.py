@@ -11,16 +11,17 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
-from ralph_tui.adapters.agents.failures import (
+from ralph_tui.adapters.agents.ends import (
+    LONGEST_REASON,
     FailedCall,
     Remedies,
+    SessionEnd,
     classify,
     ended_by,
     reset_in_words,
 )
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.agents.rpc.messages import NO_METHOD, Failure
-from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import clip, one_line

@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ralph_tui.adapters.agents.acp.quirks import Quirks
-from ralph_tui.adapters.agents.acp.tool_use import EDITS, READS, ToolUse
-from ralph_tui.adapters.agents.denials import rules_for_denied
+from ralph_tui.adapters.agents.acp.tools import EDITS, READS, ToolUse, line_for_address
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.adapters.agents.permits import Permits, host_of
-from ralph_tui.events import ToolDenied
-from ralph_tui.text.sanitize import shorten
+from ralph_tui.adapters.agents.permissions import Permits
 
 Json = Mapping[str, object]
 
@@ -96,7 +93,7 @@ def rule_of(use: ToolUse) -> str:
     if use.kind in EDITS | READS or use.paths:
         tool = "Read" if use.kind in READS else "Edit"
         return f"{tool}({', '.join(use.paths)})" if use.paths else ""
-    return _line_for_address(use.url) if use.kind == "fetch" else use.name
+    return line_for_address(use.url) if use.kind == "fetch" else use.name
 
 
 def why_of(use: ToolUse, permits: Permits) -> str:
@@ -107,32 +104,3 @@ def why_of(use: ToolUse, permits: Permits) -> str:
     said = use.title if use.title not in (use.command, use.name, use.url, *use.paths) else ""
     outside = next((path for path in use.paths if not permits.holds(path)), "")
     return "\n".join(filter(None, (said, f"outside of the project: {outside}" if outside else "")))
-
-
-def denied(iteration: int, use: ToolUse, tool_id: str, root: str, message: str = "") -> ToolDenied:
-    """That the rules did not permit it, and which lines would."""
-    lines = _lines(use, root)
-    return ToolDenied(
-        iteration=iteration,
-        tool=shorten(use.name, 80),
-        tool_id=shorten(tool_id) or None,
-        message=shorten(message or f"Not permitted: {use.subject([root])}"),
-        permit=shorten(lines[0]) if lines else "",
-        also=[shorten(line) for line in lines[1:]],
-        final=not lines,
-    )
-
-
-def _lines(use: ToolUse, root: str) -> list[str]:
-    if use.kind == "execute":
-        return rules_for_denied("Bash", {"command": use.command}, roots=[root])
-    if use.kind in EDITS | READS or use.paths:
-        tool = "Read" if use.kind in READS else "Edit"
-        lines = [rules_for_denied(tool, {"file_path": path}, roots=[root]) for path in use.paths]
-        return list(dict.fromkeys(line for found in lines for line in found))
-    return [_line_for_address(use.url) if use.kind == "fetch" else use.name]
-
-
-def _line_for_address(url: str) -> str:
-    host = host_of(url)
-    return f"WebFetch(domain:{host})" if host else "WebFetch"

@@ -9,12 +9,12 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ralph_tui.adapters.agents.acp import permission
+from ralph_tui.adapters.agents.acp import permission, tools
 from ralph_tui.adapters.agents.acp.permission import Question, Refusal
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
 from ralph_tui.adapters.agents.asked import asked
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
-from ralph_tui.adapters.agents.permits import Permits
+from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Id, Request
 from ralph_tui.events import AgentAskedNoMore, AgentNoted, Event
 from ralph_tui.ports import AgentAnswer, Turn
@@ -152,7 +152,7 @@ class Questions:
             why = permission.why_of(use, self._permits)
             return [asked(turn.iteration, name, use.name, input=use.shown(), why=why, rule=rule)]
         self._refuse(question, Refusal(self._named(question)))
-        return [permission.denied(turn.iteration, use, question.tool_id, self._root)]
+        return [tools.denied(turn.iteration, use, question.tool_id, self._root)]
 
     def _allow(self, question: Question) -> list[Event]:
         chosen = permission.allowed_once(question, self._reader.quirks)

@@ -14,12 +14,12 @@ from ralph_tui.adapters.agents.acp.opening import Capabilities, Plan, Setting
 from ralph_tui.adapters.agents.acp.questions import INSISTS, Questions, taken_back
 from ralph_tui.adapters.agents.acp.quirks import ANY, of_name
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
+from ralph_tui.adapters.agents.ends import SessionEnd, Tally
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
+from ralph_tui.adapters.agents.output import Transcript
 from ralph_tui.adapters.agents.rpc.messages import Failure, Notification, Request
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
 from ralph_tui.adapters.agents.rpc.silence import Silence
-from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
-from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import (
     AgentNoted,

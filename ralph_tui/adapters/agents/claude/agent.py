@@ -6,10 +6,40 @@ from dataclasses import replace
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude.one_shot import ask_once
 from ralph_tui.adapters.agents.claude.program import installed_program
-from ralph_tui.adapters.agents.claude.refused_session import RefusedSession
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.ports import Ask, Asked, Emit, Session, Turn
+from ralph_tui.events import SessionFinished, SessionStarted
+from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.ports import AgentAnswer, Ask, Asked, Emit, Session, Turn
+
+
+class RefusedSession:
+    """Emits why it did not start, as its one end."""
+
+    takes_guidance = False
+
+    def __init__(
+        self,
+        agent: str,
+        turn: Turn,
+        emit: Emit,
+        reason: str,
+        outcome: SessionOutcome = "missing",
+    ) -> None:
+        emit(SessionStarted(iteration=turn.iteration, session_id=turn.session_id, agent=agent))
+        emit(SessionFinished(iteration=turn.iteration, outcome=outcome, reason=reason))
+
+    def send(self, guidance_id: str, text: str) -> bool:
+        """False: no program runs."""
+        return False
+
+    def answer(self, request_id: str, answer: AgentAnswer) -> bool:
+        """False: nothing was asked."""
+        return False
+
+    def stop(self, outcome: str = "stopped") -> None:
+        """Nothing is left to do."""
+
 
 _SAID_NOTHING = "The agent's session had not said a word and cannot be resumed."
 _ROOT = (

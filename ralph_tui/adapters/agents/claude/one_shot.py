@@ -1,14 +1,91 @@
-"""One-shot questions: a program is given words on stdin, and prints one result."""
+"""One-shot questions: words on stdin, and a JSON object out of what is printed.
 
-from collections.abc import Sequence
+``--output-format json`` wraps the words in a result, or in a list of all events of the session;
+the words may wrap their JSON in a code fence, or in prose.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ralph_tui.adapters.agents.claude.json_answer import read_answer
+from ralph_tui.adapters.agents.claude.ends import end_of_result
+from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.run_once import run_once
+from ralph_tui.adapters.agents.installed import run_once
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.errors import ProcessError
 from ralph_tui.ports import Ask, Asked
+from ralph_tui.text.foreign_json import parse_json, parse_json_at
 from ralph_tui.text.sanitize import clip, one_line
+
+SHOWN = 120
+LONGEST_SAID = 4000
+"""Characters that are kept of an answer without an object."""
+_OBJECTS = 50
+"""Braces at which an object is looked for."""
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+
+
+def read_answer(printed: str) -> Asked:
+    """What a program answered that was asked with ``--output-format json``."""
+    result = _result(printed)
+    if result is None:
+        said = clip(one_line(printed[:1000].strip()), SHOWN)
+        what = f"It printed no result, but: {said}" if said else "It printed nothing."
+        return Asked(None, error=what)
+    usage = Usage(0, Ledger())
+    # The result settles what it cost.
+    list(usage.result(result))
+    end = end_of_result(result)
+    answer, error, said = None, end.reason, ""
+    if end.outcome == "success":
+        words = as_text(result.get("result"))
+        answer = _object(result.get("structured_output")) or find_object(words)
+        if answer is None:
+            said = words[:LONGEST_SAID]
+            error = f"The answer holds no JSON object: {clip(one_line(words[:1000]), SHOWN)}"
+    return Asked(answer, error, said, usage.cost_usd, usage.tokens)
+
+
+def find_object(words: str) -> dict[str, object] | None:
+    """The JSON object in the words: all of them, a fenced block, or the first that parses."""
+    for text in (words, *_FENCE.findall(words)):
+        found = _object(_parse(text.strip()))
+        if found is not None:
+            return found
+    start = words.find("{")
+    for _ in range(_OBJECTS):
+        if start < 0:
+            return None
+        try:
+            value, _end = parse_json_at(words, start)
+        except ValueError:
+            value = None
+        if (found := _object(value)) is not None:
+            return found
+        start = words.find("{", start + 1)
+    return None
+
+
+def _result(printed: str) -> Mapping[str, object] | None:
+    whole = _parse(printed.strip())
+    candidates = [whole, *as_list(whole)]
+    if whole is None:
+        candidates = [_parse(line) for line in printed.splitlines() if '"result"' in line]
+    results = [as_map(item) for item in candidates if as_map(item).get("type") == "result"]
+    return results[-1] if results else None
+
+
+def _object(value: object) -> dict[str, object] | None:
+    return value if isinstance(value, dict) and value else None
+
+
+def _parse(text: str) -> object:
+    try:
+        return parse_json(text)
+    except ValueError:
+        return None
+
 
 LONGEST_ANSWER = 16 << 20
 """Bytes a program may print."""

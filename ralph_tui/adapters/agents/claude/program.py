@@ -1,10 +1,130 @@
-"""Claude Code as it is installed: found, and asked once for its version and its flags."""
+"""Claude Code as installed: its version, its flags, and the command lines they allow."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ralph_tui.adapters.agents import AgentContext
 from ralph_tui.adapters.agents.claude import PROGRAM
-from ralph_tui.adapters.agents.claude.flags import OLDEST, Program, listed_flags, parse_version
+from ralph_tui.adapters.agents.claude.requests import NO_PLANS
 from ralph_tui.adapters.agents.installed import dotted, printed, program_path, stamp
+from ralph_tui.adapters.agents.permissions import rules_for_command
 from ralph_tui.errors import UsageError
+from ralph_tui.ports import Permissions, Turn
+
+Version = tuple[int, ...]
+
+OLDEST: Version = (1, 0, 60)
+"""The oldest version that was seen to work."""
+
+CONTEXT = "--append-system-prompt"
+LONGEST_CONTEXT = 60_000
+"""Bytes: half of what Linux takes as one argument."""
+
+_SINCE: Mapping[str, Version] = {
+    "--replay-user-messages": (1, 0, 86),
+    "--max-budget-usd": (2, 0, 28),
+    "--tools": (2, 0, 31),
+    "--no-session-persistence": (2, 0, 60),
+}
+"""Flags that came later; what ``--help`` says counts more."""
+
+_VERSION = re.compile(r"\A\s*(\d{1,6})\.(\d{1,6})\.(\d{1,9})\b")
+_FLAG = re.compile(r"(?<![\w-])--[a-zA-Z][a-zA-Z-]+")
+_TOOLS = (
+    "Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "Task", "Read", "Glob",
+    "Grep",
+)  # fmt: skip
+
+
+def parse_version(printed: str) -> Version | None:
+    """``2.1.328 (Claude Code)`` as numbers; None for anything else."""
+    match = _VERSION.match(printed)
+    return tuple(map(int, match.groups())) if match else None
+
+
+@dataclass(frozen=True)
+class Program:
+    """An installed Claude Code."""
+
+    path: str
+    version: Version | None = None
+    """None when it does not tell: then it is taken for a new one."""
+    listed: frozenset[str] = frozenset()
+    """The flags its help lists; empty when it was not asked."""
+
+    def knows(self, flag: str) -> bool:
+        """Whether the flag may be given."""
+        if self.listed:
+            return flag in self.listed
+        return self.version is None or self.version >= _SINCE.get(flag, OLDEST)
+
+    def takes_context(self, turn: Turn) -> bool:
+        """Whether the system context goes on the command line, which has a limit of its own."""
+        return (
+            bool(turn.system_context)
+            and self.knows(CONTEXT)
+            and (len(turn.system_context.encode("utf-8", "replace")) <= LONGEST_CONTEXT)
+        )
+
+    def session(self, turn: Turn, model: str | None) -> list[str]:
+        """The command line of a session that can be spoken to."""
+        optional = []
+        if self.knows("--replay-user-messages"):
+            optional.append("--replay-user-messages")
+        if turn.budget_usd is not None and self.knows("--max-budget-usd"):
+            optional += ["--max-budget-usd", f"{turn.budget_usd:.6f}"]
+        if self.takes_context(turn):
+            optional += [CONTEXT, turn.system_context]
+        return [
+            self.path,
+            "-p",
+            "--input-format", "stream-json",
+            "--output-format", "stream-json",
+            "--verbose",
+            *permission_flags(turn.permissions, turn.command),
+            *optional,
+            *(["--model", model] if model else []),
+            *(["--resume", turn.resume] if turn.resume else ["--session-id", turn.session_id]),
+        ]  # fmt: skip
+
+    def question(self, model: str | None) -> list[str]:
+        """The command line of a one-shot question on stdin, answered without tools."""
+        # An empty list is no tools at all; older versions can only be told which are not.
+        tools = ["--tools", ""] if self.knows("--tools") else ["--disallowedTools", *_TOOLS]
+        unsaved = "--no-session-persistence"
+        return [
+            self.path,
+            "-p",
+            "--output-format", "json",
+            *tools,
+            *([unsaved] if self.knows(unsaved) else []),
+            *(["--model", model] if model else []),
+        ]  # fmt: skip
+
+
+def listed_flags(help_text: str) -> frozenset[str]:
+    """The flags a help text lists; none when it is no help of Claude Code's."""
+    found = frozenset(_FLAG.findall(help_text))
+    return found if "--output-format" in found else frozenset()
+
+
+def permission_flags(permissions: Permissions, command: str) -> list[str]:
+    """What the agent may do. The list of tools ends at the next flag, so one must follow."""
+    if permissions.mode == "skip":
+        return ["--dangerously-skip-permissions"]
+    # With asking come tools that wait for somebody to approve of a plan.
+    asks = ["--disallowedTools", *NO_PLANS, "--permission-prompt-tool", "stdio"]
+    rules = [*rules_for_command(command), *permissions.allow]
+    # A rule is never taken for a flag.
+    allowed = [rule for rule in dict.fromkeys(map(str.strip, rules)) if rule and rule[0] != "-"]
+    return [
+        *(asks if permissions.mode == "ask" else []),
+        *(["--allowedTools", *allowed] if allowed else []),
+        "--permission-mode",
+        "acceptEdits",
+    ]
+
 
 KNOWN = (2, 1, 197)
 """From here on every flag is known; older versions are asked for theirs."""

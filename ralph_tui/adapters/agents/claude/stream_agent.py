@@ -15,9 +15,8 @@ from ralph_tui.adapters.agents.claude.requests import MOST_OPEN, NOT_NOW
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.process_session import ProcessSession
-from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
-from ralph_tui.adapters.agents.start import start_child
+from ralph_tui.adapters.agents.ends import SessionEnd, Tally
+from ralph_tui.adapters.agents.process_session import ProcessSession, start_child
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import (
     AgentAsked,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from ralph_tui.adapters.agents.claims import SPOKEN, spoken
 from ralph_tui.adapters.agents.claude import notices
-from ralph_tui.adapters.agents.claude.background import BackgroundTasks
-from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
+from ralph_tui.adapters.agents.claude.ends import EndTracker
+from ralph_tui.adapters.agents.claude.notices import BackgroundTasks
 from ralph_tui.adapters.agents.claude.requests import Requests
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
-from ralph_tui.adapters.agents.failures import classify
+from ralph_tui.adapters.agents.ends import classify
 from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.adapters.agents.receipts import Receipts
 from ralph_tui.events import (

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents.denials import rules_for_denied
 from ralph_tui.adapters.agents.json_fields import as_map, as_text, content_text
+from ralph_tui.adapters.agents.permissions import rules_for_denied
 from ralph_tui.adapters.agents.tool_summaries import describe_input, describe_result
 from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted
 from ralph_tui.events.agent import Prevented

@@ -1,14 +1,13 @@
-"""Codex CLI's sessions over its app-server, one process each."""
+"""Codex CLI's sessions over its app-server, one process each; what they begin with."""
 
 from ralph_tui import __version__
 from ralph_tui.adapters.agents.codex import CODEX
-from ralph_tui.adapters.agents.codex.opening import Plan
 from ralph_tui.adapters.agents.codex.program import installed_program
-from ralph_tui.adapters.agents.codex.session import CodexSession
-from ralph_tui.adapters.agents.codex.usage import Ledger
+from ralph_tui.adapters.agents.codex.reader import Ledger
+from ralph_tui.adapters.agents.codex.session import CodexSession, Plan
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.installed import dotted
-from ralph_tui.adapters.agents.start import start_child
+from ralph_tui.adapters.agents.process_session import start_child
 from ralph_tui.ports import Emit, Turn
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ralph_tui.adapters.agents.asked import asked, choice
 from ralph_tui.adapters.agents.codex.items import (
+    ToolItems,
     as_shown,
     changes_of,
     command_of,
@@ -17,10 +18,8 @@ from ralph_tui.adapters.agents.codex.items import (
     shown_changes,
 )
 from ralph_tui.adapters.agents.codex.reader import CodexReader
-from ralph_tui.adapters.agents.codex.tool_items import ToolItems
-from ralph_tui.adapters.agents.denials import rules_for_denied
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.adapters.agents.permits import Permits
+from ralph_tui.adapters.agents.permissions import Permits, rules_for_denied
 from ralph_tui.adapters.agents.rpc.messages import Id, Request
 from ralph_tui.events import AgentAsked, ToolDenied
 from ralph_tui.events.asking import AgentChoice

@@ -1,12 +1,115 @@
-"""Ends of Codex's sessions that no turn tells: refused requests, and exits. Pure."""
+"""Codex's failed calls, usage windows, refused requests and exits as ends. Pure."""
 
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from ralph_tui.adapters.agents.codex.limits import REMEDIES, Windows
-from ralph_tui.adapters.agents.failures import FailedCall, classify, ended_by, in_words
+from ralph_tui.adapters.agents.codex import CODEX
+from ralph_tui.adapters.agents.ends import (
+    LONGEST_REASON,
+    FailedCall,
+    Remedies,
+    SessionEnd,
+    classify,
+    ended_by,
+    in_words,
+    reset_in_words,
+)
+from ralph_tui.adapters.agents.json_fields import as_amount, as_map, as_text
 from ralph_tui.adapters.agents.rpc.messages import Failure
-from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
 from ralph_tui.text.sanitize import clip, one_line
+
+Json = Mapping[str, object]
+
+REMEDIES: Remedies = {
+    "auth": CODEX.login,
+    "unknown_model": "choose a model with --model, or correct Codex's config.toml",
+}
+SIGNED_OUT = FailedCall("auth", said="Codex says that nobody is signed in")
+"""Each call would be refused, which Codex tries for minutes before it says so."""
+NEAR = 90.0
+"""Percent of a window from which on it is told."""
+
+
+def failed(error: Json) -> FailedCall:
+    """What ``error{message, codexErrorInfo}`` means."""
+    info = error.get("codexErrorInfo")
+    name, status = as_text(info), None
+    for key, about in as_map(info).items():
+        name, status = key, as_map(about).get("httpStatusCode")
+    words = as_text(error.get("message"))
+    details = as_text(error.get("additionalDetails"))
+    call = classify(name, status, f"{words} {details}".strip())
+    # Of a call that is tried again the words count the tries.
+    return replace(call, said=details or words)
+
+
+def retried(error: Json, call: FailedCall) -> str:
+    """A failed call that Codex tries again, in a sentence."""
+    told = map(as_map, as_map(error.get("codexErrorInfo")).values())
+    statuses = (about.get("httpStatusCode") for about in told)
+    code = next((f" ({status})" for status in statuses if type(status) is int), "")
+    what = {"outage": "is not there", "overload": "is overloaded"}.get(call.limit or "", "refuses")
+    words = as_text(error.get("message")).strip()
+    return f"The service {what}{code}; the agent tries again{': ' * bool(words)}{words}"
+
+
+class Windows:
+    """The usage windows of a subscription, as they were told last."""
+
+    def __init__(self) -> None:
+        self._windows: dict[str, Json] = {}
+        self._told: set[str] = set()
+
+    @property
+    def known(self) -> bool:
+        """Whether there are any: only subscriptions have them."""
+        return bool(self._windows)
+
+    def take(self, limits: Json) -> Iterator[str]:
+        """``account/rateLimits/updated``; the sentences about windows that come near their end."""
+        for name in ("primary", "secondary"):
+            window = as_map(limits.get(name))
+            if not window:
+                continue
+            self._windows[name] = window
+            used = as_amount(window.get("usedPercent")) or 0.0
+            if NEAR <= used < 100 and name not in self._told:
+                self._told.add(name)
+                resets = _moment(window.get("resetsAt"))
+                until = f", resets at {resets:%Y-%m-%d %H:%M} UTC" if resets else ""
+                yield f"Usage limit is near ({_span(window)}, {used:.0f}% used{until})"
+
+    def end(self, call: FailedCall, now: datetime) -> SessionEnd:
+        """The end of a session that a failed call ended; `now` in the user's zone."""
+        return ended_by(call, REMEDIES, self._resets_at(call, now))
+
+    def _resets_at(self, call: FailedCall, now: datetime) -> datetime | None:
+        full = [
+            window
+            for window in self._windows.values()
+            if (as_amount(window.get("usedPercent")) or 0.0) >= 100
+        ]
+        ends = [end for window in full if (end := _moment(window.get("resetsAt"))) and end > now]
+        return max(ends, default=None) or reset_in_words(call.said, now)
+
+
+def _span(window: Json) -> str:
+    minutes = as_amount(window.get("windowDurationMins")) or 0.0
+    if not minutes:
+        return "its window"
+    hours = minutes / 60
+    if hours < 2:
+        return f"{minutes:.0f}-minute window"
+    return f"{hours / 24:.0f}-day window" if hours >= 48 else f"{hours:.0f}-hour window"
+
+
+def _moment(seconds: object) -> datetime | None:
+    amount = as_amount(seconds)
+    try:
+        return None if not amount else datetime.fromtimestamp(amount, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def refused(failure: Failure, windows: Windows, now: datetime) -> SessionEnd:

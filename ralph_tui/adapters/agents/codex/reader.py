@@ -2,31 +2,100 @@
 
 Whatever is told, it never raises; what is of no known family is left to the caller. Time is given
 by the caller (seconds that never go back). Items of subagents carry the thread that they run in.
+
+Codex tells totals of a thread, which go on over its resumptions: what a session used is a
+difference. Subagents have threads of their own; only the main one's context is told.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.agents.claims import SPOKEN, spoken
-from ralph_tui.adapters.agents.codex import limits
-from ralph_tui.adapters.agents.codex.items import tool_of
-from ralph_tui.adapters.agents.codex.limits import Windows
-from ralph_tui.adapters.agents.codex.tool_items import ToolItems
-from ralph_tui.adapters.agents.codex.usage import Ledger, Usage
-from ralph_tui.adapters.agents.failures import FailedCall, with_local_times
-from ralph_tui.adapters.agents.json_fields import as_map, as_text, content_text
+from ralph_tui.adapters.agents.codex import ends
+from ralph_tui.adapters.agents.codex.ends import Windows
+from ralph_tui.adapters.agents.codex.items import ToolItems, tool_of
+from ralph_tui.adapters.agents.ends import FailedCall, SessionEnd, with_local_times
+from ralph_tui.adapters.agents.json_fields import as_count, as_map, as_text, content_text
 from ralph_tui.adapters.agents.receipts import Receipts
-from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.events import (
     AgentNoted,
     ContextCompacted,
     Event,
     SessionDescribed,
+    UsageReported,
 )
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
+
+
+@dataclass
+class Ledger:
+    """What the sessions of one run know of each other."""
+
+    threads: dict[str, str] = field(default_factory=dict)
+    """What Codex calls a session, by what we call it; empty: it has not answered."""
+    totals: dict[str, int] = field(default_factory=dict)
+    """Tokens of a thread when it was last heard of."""
+
+
+class Usage:
+    """What a session has used so far."""
+
+    def __init__(self, iteration: int, ledger: Ledger) -> None:
+        self._iteration = iteration
+        self._ledger = ledger
+        self._before: dict[str, int] = {}
+        """Tokens of each thread before this session."""
+        self._used: dict[str, int] = {}
+        self.context: int | None = None
+        self.window: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Of all threads of this session."""
+        return sum(self._used.values())
+
+    def told(self, thread: str, usage: Json, *, main: bool, in_turn: bool) -> UsageReported:
+        """``thread/tokenUsage/updated``; what comes before a turn is of the sessions before."""
+        total = _tokens(as_map(usage.get("total")))
+        last = as_map(usage.get("last"))
+        if thread not in self._before:
+            known = self._ledger.totals.get(thread)
+            first = total if not in_turn else max(0, total - _tokens(last))
+            self._before[thread] = first if known is None else min(known, total)
+        self._ledger.totals[thread] = total
+        if _is_no_sum(as_map(usage.get("total"))):
+            self._before[thread] = total - self._used.get(thread, 0)
+        self._used[thread] = max(0, total - self._before[thread])
+        if main:
+            self.window = as_count(usage.get("modelContextWindow")) or self.window
+            self.context = (self.window if _is_no_sum(last) else _tokens(last)) or self.context
+        return self.report()
+
+    def report(self) -> UsageReported:
+        """What is known now; Codex tells no cost."""
+        return UsageReported(
+            iteration=self._iteration,
+            tokens=self.tokens,
+            context_tokens=self.context,
+            context_window=self.window,
+        )
+
+
+def _is_no_sum(usage: Json) -> bool:
+    """Whether it only says that the window is full: nobody has used these tokens."""
+    parts = [as_count(usage.get(name)) for name in ("inputTokens", "outputTokens")]
+    return "inputTokens" in usage and _tokens(usage) > 0 and not any(parts)
+
+
+def _tokens(usage: Json) -> int:
+    return as_count(usage.get("totalTokens")) or (
+        as_count(usage.get("inputTokens")) + as_count(usage.get("outputTokens"))
+    )
+
 
 BEAT_S = 20.0
 """Signs of life without news are told at most this often."""
@@ -163,15 +232,15 @@ class CodexReader:
                 self.end = self._failed(as_map(turn.get("error")))
 
     def _failed(self, error: Json) -> SessionEnd:
-        return self.windows.end(limits.failed(error), self._clock)
+        return self.windows.end(ends.failed(error), self._clock)
 
     def _error(self, params: Json) -> Iterator[Event]:
         error = as_map(params.get("error"))
         if params.get("willRetry") is True:
-            call = limits.failed(error)
+            call = ends.failed(error)
             if self._is_main(params):
                 self.retrying = call
-            yield self._note(limits.retried(error, call), "warn", call.trouble)
+            yield self._note(ends.retried(error, call), "warn", call.trouble)
         elif words := as_text(error.get("message")).strip():
             yield self._note(with_local_times(words), "error")
 

@@ -7,20 +7,20 @@ it ends with the server, which ends when stdin is closed.
 
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from ralph_tui.adapters.agents.asked import can_be_shown
 from ralph_tui.adapters.agents.codex.approvals import Approval, approval_of
-from ralph_tui.adapters.agents.codex.ends import end_of_exit, refused
-from ralph_tui.adapters.agents.codex.limits import SIGNED_OUT
-from ralph_tui.adapters.agents.codex.opening import Plan
-from ralph_tui.adapters.agents.codex.reader import CodexReader
+from ralph_tui.adapters.agents.codex.ends import SIGNED_OUT, end_of_exit, refused
+from ralph_tui.adapters.agents.codex.reader import UNTOLD, CodexReader, Ledger
+from ralph_tui.adapters.agents.ends import SessionEnd, Tally
 from ralph_tui.adapters.agents.json_fields import as_map
-from ralph_tui.adapters.agents.permits import Permits
+from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Failure, Id, Notification, Request
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
 from ralph_tui.adapters.agents.rpc.silence import Silence
-from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import AgentAskedNoMore, Event
 from ralph_tui.ports import AgentAnswer, Emit, Turn
@@ -33,6 +33,42 @@ HOPELESS = ("auth", "unknown_model")
 """What a refused call may mean that no further try can mend."""
 RETRY_S = 90.0
 """Seconds of silence after a refused call: who waits longer than this waits for a limit."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run asks of all its sessions."""
+
+    root: Path
+    ledger: Ledger
+    model: str | None = None
+    version: str = ""
+    """Of Codex."""
+    client: str = ""
+    """Of ralph-tui."""
+
+    def introduction(self) -> dict[str, object]:
+        """Of ``initialize``."""
+        return {
+            "clientInfo": {"name": "ralph-tui", "title": "ralph-tui", "version": self.client},
+            "capabilities": {"optOutNotificationMethods": list(UNTOLD)},
+        }
+
+    def thread(self, turn: Turn) -> dict[str, object]:
+        """Of ``thread/start`` and ``thread/resume``."""
+        free = turn.permissions.mode == "skip"
+        asked: dict[str, object] = {
+            "cwd": str(self.root),
+            # What is no mere look is asked about, and answered by the session's rules or its owner.
+            "approvalPolicy": "never" if free else "untrusted",
+            "approvalsReviewer": "user",
+            "sandbox": "danger-full-access" if free else "workspace-write",
+        }
+        if self.model:
+            asked["model"] = self.model
+        if turn.system_context:
+            asked["developerInstructions"] = turn.system_context
+        return asked
 
 
 class CodexSession(RpcSession):

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents.commands import checks_command, looks_runnable
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
+from ralph_tui.adapters.agents.programs import checks_command, looks_runnable
 
 if TYPE_CHECKING:
     from ralph_tui.ports import Agent

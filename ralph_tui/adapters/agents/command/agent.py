@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from ralph_tui.adapters.agents.claims import ClaimReader
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.process_session import ProcessSession
-from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
-from ralph_tui.adapters.agents.start import start_child
+from ralph_tui.adapters.agents.ends import LONGEST_REASON, SessionEnd
+from ralph_tui.adapters.agents.process_session import ProcessSession, start_child
 from ralph_tui.events import AgentSpoke, Event
 from ralph_tui.ports import Emit, Turn
 from ralph_tui.text.sanitize import shorten

@@ -14,6 +14,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from ralph_tui.adapters.agents.ends import SessionEnd
 from ralph_tui.adapters.agents.process_session import ProcessSession
 from ralph_tui.adapters.agents.rpc.messages import (
     NO_METHOD,
@@ -26,7 +27,6 @@ from ralph_tui.adapters.agents.rpc.messages import (
     read_message,
     written,
 )
-from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.adapters.processes.memory import worked
 from ralph_tui.events import Event

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ralph_tui.adapters.agents.bounded_lines import BoundedLines
+from ralph_tui.adapters.agents.output import BoundedLines
 from ralph_tui.adapters.processes import bounded_work
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ralph_tui.adapters.agents.chunks import IN_A_ROW, PLENTY, REST_S, chunks
+from ralph_tui.adapters.agents.output import IN_A_ROW, PLENTY, REST_S, chunks
 
 
 class Printer:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents import AGENTS
-from ralph_tui.adapters.agents.commands import begins_with, looks_runnable, missing_program
 from ralph_tui.adapters.agents.description import AgentContext
+from ralph_tui.adapters.agents.programs import begins_with, looks_runnable, missing_program
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import UsageError
 from tests.examples import FEWER

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.denials import rules_for_denied
-from ralph_tui.adapters.agents.permission_rules import prefix, shell_parts
+from ralph_tui.adapters.agents.permissions import prefix, rules_for_denied, shell_parts
 from tests.rows import each_row
 
 ROOTS = ("/p",)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.failures import (
+from ralph_tui.adapters.agents.ends import (
     FailedCall,
     classify,
     ended_by,

@@ -6,8 +6,7 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.line_splitter import LineSplitter
-from ralph_tui.adapters.agents.transcript import Transcript
+from ralph_tui.adapters.agents.output import LineSplitter, Transcript
 from ralph_tui.text.secrets import LineFilter, redact
 from tests.examples import FEWER
 

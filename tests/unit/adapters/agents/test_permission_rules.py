@@ -1,12 +1,12 @@
 """Permission lines: what the completion command needs."""
 
-from ralph_tui.adapters.agents.claude.flags import (
+from ralph_tui.adapters.agents.claude.program import (
     Program,
     listed_flags,
     parse_version,
     permission_flags,
 )
-from ralph_tui.adapters.agents.permission_rules import (
+from ralph_tui.adapters.agents.permissions import (
     rules_for_command,
     shell_parts,
 )

@@ -6,8 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.denials import rules_for_denied
-from ralph_tui.adapters.agents.permits import Permits
+from ralph_tui.adapters.agents.permissions import Permits, rules_for_denied
 from ralph_tui.ports import Permissions
 from tests.rows import each_row
 

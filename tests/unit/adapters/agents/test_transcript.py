@@ -3,7 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
-from ralph_tui.adapters.agents.transcript import Transcript
+from ralph_tui.adapters.agents.output import Transcript
 from ralph_tui.text.secrets import HIDDEN
 
 KEY = ["MIIEowIBAAKCAQEA" * 4, "C3d4E5f6" * 8, "-----END RSA PRIVATE KEY-----"]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.agents.acp.permission import why_of
-from ralph_tui.adapters.agents.acp.tool_use import ToolUse
-from ralph_tui.adapters.agents.permits import Permits
+from ralph_tui.adapters.agents.acp.tools import ToolUse
+from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.events import (
     AgentAsked,
     AgentAskedNoMore,

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.claude.json_answer import find_object, read_answer
+from ralph_tui.adapters.agents.claude.one_shot import find_object, read_answer
 from tests.rows import each_row
 
 RESULT = {

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.adapters.agents.claude.flags import permission_flags
+from ralph_tui.adapters.agents.claude.program import permission_flags
 from ralph_tui.adapters.agents.claude.requests import Requests, asked_of, decision, would_do
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls

@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
-from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
-from ralph_tui.adapters.agents.claude.session_ends import (
+from ralph_tui.adapters.agents.claude.ends import (
+    EndTracker,
     end_of_exit,
     end_of_failed_call,
     end_of_result,
 )
-from ralph_tui.adapters.agents.failures import FailedCall
+from ralph_tui.adapters.agents.ends import FailedCall
 from tests.rows import each_row
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.claims import SPOKEN
-from ralph_tui.adapters.agents.claude.background import MOST_TASKS, NAMED
+from ralph_tui.adapters.agents.claude.notices import MOST_TASKS, NAMED
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.events import (

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ralph_tui.adapters.agents.claude.flags import LONGEST_CONTEXT, Program
+from ralph_tui.adapters.agents.claude.program import LONGEST_CONTEXT, Program
 from ralph_tui.layers.intelligence.system_context import system_context
 from ralph_tui.ports import Turn
 

@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.codex.approvals import approval_of
+from ralph_tui.adapters.agents.codex.ends import Windows
 from ralph_tui.adapters.agents.codex.items import command_of, result_of, summary_of, tool_of
-from ralph_tui.adapters.agents.codex.limits import Windows
-from ralph_tui.adapters.agents.codex.reader import CodexReader
-from ralph_tui.adapters.agents.codex.usage import Ledger
-from ralph_tui.adapters.agents.failures import FailedCall
+from ralph_tui.adapters.agents.codex.reader import CodexReader, Ledger
+from ralph_tui.adapters.agents.ends import FailedCall
 from ralph_tui.adapters.agents.json_fields import as_map
-from ralph_tui.adapters.agents.permits import Permits
+from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Notification, Request, Response, read_message
 from ralph_tui.events import (
     AgentNoted,

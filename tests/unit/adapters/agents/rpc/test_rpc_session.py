@@ -9,11 +9,11 @@ from typing import cast
 
 import pytest
 
+from ralph_tui.adapters.agents.ends import SessionEnd
+from ralph_tui.adapters.agents.process_session import start_child
 from ralph_tui.adapters.agents.rpc import rpc_session
 from ralph_tui.adapters.agents.rpc.messages import Notification, Request
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
-from ralph_tui.adapters.agents.session_end import SessionEnd
-from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.events import AgentNoted, AgentSpoke, Event
 from ralph_tui.ports import Turn
 from tests.agent_sessions import Heard, alive, context_in
