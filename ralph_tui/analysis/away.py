@@ -10,7 +10,6 @@ from datetime import datetime
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import RunStarted
 from ralph_tui.state import LogEntry, LogRow, RunState
-from ralph_tui.state.roster_wording import untold_words
 from ralph_tui.state.seen import Seen
 from ralph_tui.text.format import clock, count, day_and_clock, duration, money, percent
 from ralph_tui.text.sanitize import clip, one_line
@@ -166,7 +165,7 @@ def _course(state: RunState, now: datetime, known: Seen | None, *, until: dateti
         parts.append(f"{percent(before, after)} to {percent(after, before)}")
     # Of what was spent since then nothing is known where only those worked that do not tell it.
     if run.cost_known and (spent > 0 or not state.roster.untold):
-        without = f" {untold_words(state.roster)}" if state.roster.untold else ""
+        without = f" {state.roster.untold_words}" if state.roster.untold else ""
         parts.append(f"{money(spent, estimated=run.cost_estimated)}{without}")
     return ", ".join(parts)
 

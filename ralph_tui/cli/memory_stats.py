@@ -12,7 +12,6 @@ from ralph_tui.adapters.records.aiwg.tasks import read_attempt
 from ralph_tui.adapters.records.folders import numbered, ralph_folder
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.knowledge import is_dropped
-from ralph_tui.state.memory_wording import helped_words, saying
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import outcome_word
@@ -123,8 +122,8 @@ class Stats:
             if found:
                 yield f"  {len(found)} {title}:"
             for learning in found[:LISTED]:
-                told = f"{helped_words(learning.uses, learning.successes)}"
-                yield f"    {learning.learning_id}  {told:<22} {clip(saying(learning), 32)}"
+                told = learning.helped
+                yield f"    {learning.learning_id}  {told:<22} {clip(learning.saying, 32)}"
             if len(found) > LISTED:
                 yield f"    and {len(found) - LISTED} more"
         if len(by_verdict["not judged"]) == len(self.learnings):

@@ -15,7 +15,6 @@ from ralph_tui.events.memory import Learning
 from ralph_tui.events.text import cleaned
 from ralph_tui.layers.memory.knowledge import contradict, merged, said_by
 from ralph_tui.layers.memory.retrieval import is_withheld
-from ralph_tui.state.memory_wording import helped_words, proof_words, saying, type_word
 from ralph_tui.text.format import count, day_and_clock, percent
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import MUTED, PINNED, UNPROVEN
@@ -62,7 +61,7 @@ def rows(learning: Learning) -> list[str]:
     """One learning in a list."""
     columns = width()
     head = f"{learning.learning_id}  "
-    text = textwrap.shorten(saying(learning), max(20, columns - len(head)), placeholder=" …")
+    text = textwrap.shorten(learning.saying, max(20, columns - len(head)), placeholder=" …")
     facts = _wrapped(" · ".join(_facts(learning)), INDENT)
     withheld = "reads like an order: in no prompt unless you pin it"
     more = _wrapped(withheld, INDENT) if is_withheld(learning) else []
@@ -83,10 +82,10 @@ def card(
     yield ""
     entry = entries[0]
     told = {
-        "type": f"{type_word(learning)}, for {learning.task_type} tasks",
-        "standing": f"{proof_words(learning)}{_wish(learning)}",
+        "type": f"{learning.type_word}, for {learning.task_type} tasks",
+        "standing": f"{learning.proof}{_wish(learning)}",
         "confidence": percent(100 * learning.confidence),
-        "use": helped_words(learning.uses, learning.successes),
+        "use": learning.helped,
         "in prompts": _WITHHELD if is_withheld(learning) else "",
         "contradicts": "; ".join(f"{one.learning_id}: {one_line(one.text)}" for one in others),
         "because": _because(entry),
@@ -186,12 +185,12 @@ def _order(learning: Learning) -> tuple[bool, bool, bool, float, str]:
 def _facts(learning: Learning) -> Iterable[str]:
     if learning.pinned or learning.muted:
         yield (PINNED if learning.pinned else MUTED).word
-    yield f"{type_word(learning)}, {learning.task_type}"
+    yield f"{learning.type_word}, {learning.task_type}"
     if learning.standing == "staged":
         yield UNPROVEN.word
     yield count(said_by(learning), "run")
     yield f"{percent(100 * learning.confidence)} sure"
-    yield helped_words(learning.uses, learning.successes)
+    yield learning.helped
 
 
 def _wish(learning: Learning) -> str:

@@ -5,15 +5,12 @@ read from one is sanitized once more.
 """
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ralph_tui.cli.request_words import named, request_text
-from ralph_tui.text.format import count, due, duration, percent
+from ralph_tui.text.format import count, duration, percent
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, silence_word
-
-if TYPE_CHECKING:
-    from ralph_tui.events import QuestionAsked
 
 DIFF_LINES = 60
 """Of a question's diff that are printed."""
@@ -53,15 +50,6 @@ def question_text(question: dict[str, Any], decide: str = "ralph-tui decide") ->
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in rows]
     silence = _silence(question) or "it waits until you answer"
     return "\n".join([*parts, "", silence])
-
-
-def question_line(e: "QuestionAsked", *, said: bool = False) -> str:
-    """What is asked, how it is answered, and what happens without; `said`: its text is known."""
-    choices = ", ".join(dict.fromkeys(answer_word(option.answer) for option in e.options))
-    by = "" if e.deadline is None else f" at {due(e.deadline, e.at)}"
-    silence = f"{silence_word(e.default)}{by} unless you answer" if e.default else "no time limit"
-    text = "" if said else f"{e.text}{'' if e.text.endswith(('.', '?')) else ';'} "
-    return f"question {text}answer with ralph-tui decide ANSWER ({choices}; {silence})"
 
 
 def _verb(option: dict[str, Any]) -> str:

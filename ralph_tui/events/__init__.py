@@ -13,8 +13,10 @@ from pydantic_core import from_json, to_json
 from ralph_tui.events.agent import *  # noqa: F403
 from ralph_tui.events.asking import *  # noqa: F403
 from ralph_tui.events.base import Event as Event
+from ralph_tui.events.base import Row as Row
 from ralph_tui.events.context import *  # noqa: F403
 from ralph_tui.events.control import *  # noqa: F403
+from ralph_tui.events.guidance import *  # noqa: F403
 from ralph_tui.events.imported import *  # noqa: F403
 from ralph_tui.events.intelligence import *  # noqa: F403
 from ralph_tui.events.memory import *  # noqa: F403
@@ -24,9 +26,11 @@ from ralph_tui.events.sensor import *  # noqa: F403
 from ralph_tui.events.text import cleaned
 from ralph_tui.events.waiting import *  # noqa: F403
 from ralph_tui.events.workspace import *  # noqa: F403
-from ralph_tui.text.sanitize import plain
+from ralph_tui.text.sanitize import clip, one_line, plain
 
 SCHEMA_VERSION = 1
+RAW_LIMIT = 300
+"""Characters of the row of an event of a newer version; its detail has all."""
 
 EVENT_TYPES: dict[str, type[Event]] = {
     event.model_fields["kind"].default: event for event in Event.__subclasses__()
@@ -50,6 +54,13 @@ class UnknownEvent(Event):
         """The kind and the fields, as JSON: all there is to show."""
         fields = {name: value for name, value in self.raw.items() if name not in Event.model_fields}
         return f"{self.kind} {to_json(fields).decode()}"
+
+    def row(self) -> Row:
+        """It may matter."""
+        return Row("log", "NEWER", clip(one_line(self.words), RAW_LIMIT), self.words)
+
+    def line(self) -> str:
+        return f"newer   {self.words}"
 
 
 @cache

@@ -1,11 +1,37 @@
-"""What every event is: a frozen fact in the past tense, stamped by the one writer."""
+"""What every event is: a frozen fact in the past tense, stamped by the one writer.
+
+Rule: an event has its own words. Whoever shows less of it filters; nobody rewords it.
+"""
 
 from datetime import UTC, datetime
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from ralph_tui.text.terms import RowLevel
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Row(NamedTuple):
+    """What the log says of an event."""
+
+    level: RowLevel
+    word: str
+    """LOG, WARN, STUCK...: the severity in text, not by colour alone."""
+    text: str
+    detail: str = ""
+    """Its evidence."""
+
+    @property
+    def line(self) -> str:
+        """The same as a plain line, word first."""
+        return f"{self.word.lower():<7} {self.text}"
+
+    @property
+    def nested(self) -> "Row":
+        """The same below the row that it belongs to."""
+        return self._replace(word="")
 
 
 class Fact(BaseModel):
@@ -30,3 +56,12 @@ class Event(Fact):
     at: datetime = EPOCH
     """When it was recorded, UTC."""
     kind: str
+
+    def row(self) -> Row | None:
+        """Its row in the log; None: the log does not tell it."""
+        return None
+
+    def line(self) -> str | None:
+        """Its words without a screen, in one line or several, without time; None: a screen only."""
+        row = self.row()
+        return row and row.line

@@ -2,8 +2,10 @@
 
 from typing import Literal
 
-from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.format import count, filled
+from ralph_tui.text.terms import CONTEXT_LEVELS, FORGOT, RowLevel, who_words
 
 __all__ = [
     "ContextCompacted",
@@ -36,6 +38,13 @@ class ContextLevelReached(Event):
     window: int = 0
     """Tokens the window holds."""
 
+    def row(self) -> Row:
+        """What follows from it, if anything does, has a row of its own."""
+        known = f"{self.tokens:,} of {self.window:,} tokens: {CONTEXT_LEVELS[self.level].word}"
+        level: RowLevel = "critical" if self.level == "L3" else "warn"
+        text = f"the window is {filled(self.percent)} full"
+        return Row(level, "CONTEXT", text, known if self.window else "")
+
 
 class ContextCompacted(Event):
     """The agent summed up its own context: what it no longer holds, it forgot."""
@@ -51,6 +60,20 @@ class ContextCompacted(Event):
     offset: int = 0
     """Where it stands in the transcript."""
 
+    @property
+    def shrunk(self) -> str:
+        """``, from 90 % to 20 % of the window``; empty where the agent does not tell."""
+        if not (self.before and self.after):
+            return ""
+        if not self.window:
+            return f", from {self.before:,} to {self.after:,} tokens"
+        before, after = (filled(100 * n / self.window) for n in (self.before, self.after))
+        return f", from {before} to {after} of the window"
+
+    def row(self) -> Row:
+        text = f"the agent summed its context up{self.shrunk}: it {FORGOT.word} details"
+        return Row("warn", "FORGOT", text)
+
 
 class RolloverRequested(Event):
     """The owner wants a fresh session of the same iteration."""
@@ -59,6 +82,10 @@ class RolloverRequested(Event):
     by: Line = "you"
     note: Line = ""
     """Why."""
+
+    def row(self) -> Row:
+        note = f": {self.note}" if self.note else ""
+        return Row("owner", "ROLLOVER", f"asked by {who_words(self.by)}{note}")
 
 
 class RolloverBegan(Event):
@@ -76,6 +103,10 @@ class RolloverBegan(Event):
     """One sentence."""
     by: Line = ""
     """Who wanted it; empty: the loop."""
+
+    def row(self) -> Row:
+        why = f": {self.reason}" if self.reason else ""
+        return Row("warn", "ROLLOVER", f"the session hands over to a fresh one{why}")
 
 
 class FileInProgress(Fact):
@@ -124,6 +155,20 @@ class HandoffWritten(Event):
     snapshot: int | None = None
     """Number of the snapshot that holds the files as they were left; None: none was taken."""
 
+    @property
+    def written(self) -> str:
+        """``worded by a model, edited by you``; empty: by template, as it was."""
+        parts = ["worded by a model"] if self.origin == "model" else []
+        return ", ".join([*parts, *([f"edited by {self.edited_by}"] if self.edited_by else [])])
+
+    def row(self) -> Row:
+        how = f", {self.written}" if self.written else ""
+        facts = (("in progress", self.summary), ("item", self.item), ("next", self.next_step))
+        says = [f"{name}: {words}" for name, words in facts if words]
+        says += [f"file: {file.path} {file.lines}".rstrip() for file in self.files]
+        says += [f"you said: {words}" for words in self.guidance]
+        return Row("log", "HANDOFF", f"{self.path or 'not kept in a file'}{how}", "\n".join(says))
+
 
 class WorkCommitted(Event):
     """The work of a session as a commit of the owner's own branch, where that is set."""
@@ -133,6 +178,10 @@ class WorkCommitted(Event):
     commit: Line
     message: Line
     files: int = 0
+
+    def row(self) -> Row:
+        files = f", {count(self.files, 'file')}" if self.files else ""
+        return Row("log", "COMMIT", f"{self.commit[:12]} {self.message}{files}")
 
 
 class PlanItemBegan(Event):
@@ -155,3 +204,13 @@ class PlanItemBegan(Event):
     """All of its items; 0 in older journals."""
     later: list[Plain] = []
     """The open items after it, the first 20."""
+
+    @property
+    def words(self) -> str:
+        """``write the lexer · medium, 20-40 % of a window``."""
+        if not self.item:
+            return "all items of the plan are done"
+        return f"{self.item} · {self.size}, {self.low:.0f}-{self.high:.0f} % of a window"
+
+    def line(self) -> str:
+        return f"item    {self.words}"

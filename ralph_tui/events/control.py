@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from ralph_tui.events.base import Event
+from ralph_tui.events.base import Event, Row
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.terms import SEVERITIES, in_words, remedy_words
 
 __all__ = [
     "AlarmCleared",
@@ -17,6 +18,16 @@ AlarmName = Literal["STUCK", "OSCILLATING", "REGRESSING", "BUDGET_EXCEEDED"]
 Severity = Literal["warning", "critical", "emergency"]
 Urgency = Literal["low", "normal", "high", "critical"]
 Trend = Literal["improving", "flat", "oscillating", "regressing"]
+
+
+def alarm_word(name: str) -> str:
+    """``stuck``, ``budget``: an alarm as people read it."""
+    return in_words(name).lower().removesuffix(" exceeded")
+
+
+def clause(reason: str) -> str:
+    """``No rise for 3 iterations``: the first part of a reason; its measure follows it."""
+    return reason.partition(";")[0].rstrip(".")
 
 
 class SignalComputed(Event):
@@ -62,6 +73,17 @@ class AlarmRaised(Event):
     """One sentence with the evidence."""
     interventions: list[Line] = []
 
+    def row(self) -> Row:
+        """What is wrong; its measure is in the evidence."""
+        remedies = remedy_words(self.interventions)
+        detail = f"{self.reason}\nrecommended: {remedies}" if remedies else self.reason
+        return Row(SEVERITIES[self.severity], self.alarm.split("_")[0], clause(self.reason), detail)
+
+    def line(self) -> str:
+        level = SEVERITIES[self.severity]
+        name = level if level in ("warn", "log") else "alarm"
+        return f"{name:<7} {alarm_word(self.alarm)}: {self.reason}"
+
 
 class AlarmCleared(Event):
     """Its condition ended."""
@@ -69,3 +91,7 @@ class AlarmCleared(Event):
     kind: Literal["alarm_cleared"] = "alarm_cleared"
     iteration: int
     alarm: AlarmName
+
+    def line(self) -> str | None:
+        word = alarm_word(self.alarm)
+        return None if word == "budget" else f"alarm   no longer {word}"

@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from ralph_tui.events.base import Event
+from ralph_tui.events.base import Event, Row
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.terms import in_words
 
 __all__ = ["ForeignVerdict"]
 
@@ -35,3 +36,19 @@ class ForeignVerdict(Event):
     """Evidence, instructions, recommendations: as much as was recorded, shortened."""
     values: dict[Line, float] = {}
     """Its numbers by their own names: ``proportional``, ``kp``, ``progress``."""
+
+    @property
+    def words(self) -> str:
+        """``REDIRECT oscillating: 3 cycles``, ``strategy pivot: no progress``."""
+        ours = self.layer == "oversight"
+        act = self.act if ours else in_words(self.act)
+        about = in_words(self.about) if ours and self.act else ""
+        head = " ".join(part for part in ("" if ours else self.layer, act, about) if part)
+        said = self.text.lstrip("; ")
+        return f"{head}: {said}" if head else said
+
+    def row(self) -> Row:
+        """The log leaves out what asks for no attention, and what was said before."""
+        numbers = " ".join(f"{name} {value:.3g}" for name, value in self.values.items())
+        detail = "\n".join(part for part in (self.text, self.detail, numbers) if part)
+        return Row(self.level, f"{self.tool}:", self.words, detail)

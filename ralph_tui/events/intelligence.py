@@ -1,9 +1,12 @@
 """Layer 2 in the record: what an iteration came to, and how the next one goes about it."""
 
+from collections.abc import Collection
 from typing import Literal
 
-from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.format import duration, money
+from ralph_tui.text.terms import APPROACHES, SEVERITIES, who_words
 
 __all__ = [
     "AssessmentMade",
@@ -26,6 +29,18 @@ Approach = Literal["persist", "pivot", "escalate"]
 Focus = Literal["blocker_resolution", "reframe", "stabilize", "review", "finish", "continue"]
 IssueSeverity = Literal["medium", "high", "critical"]
 Purpose = Literal["prompt", "assessment", "reflection", "judge", "handoff"]
+
+
+PURPOSES: dict[Purpose, str] = {
+    "prompt": "a prompt",
+    "assessment": "a second opinion",
+    "reflection": "a reflection",
+    "handoff": "the words of a handoff",
+    "judge": "a verdict",
+}
+SAID_BY_SENSOR = ("fewer_tests", "changed_configuration")
+"""Issues that the sensor has warned of itself."""
+WORST: tuple[IssueSeverity, ...] = ("critical", "high", "medium")
 
 
 class Statement(Fact):
@@ -89,6 +104,11 @@ class AssessmentRefined(Event):
     """Points 0-100, as the model estimates; never a reading."""
     approach: Plain = ""
 
+    def row(self) -> Row:
+        approach = f"approach: {self.approach}" if self.approach else ""
+        parts = [approach, *(f"learned: {one}" for one in self.learnings)]
+        return Row("log", "OPINION", self.summary, "\n".join(part for part in parts if part))
+
 
 class StrategyPlanned(Event):
     """Step 3: how this iteration goes about it."""
@@ -103,6 +123,11 @@ class StrategyPlanned(Event):
     confidence: float = 0.5
     since: int = 0
     """The iteration this approach began in."""
+
+    def row(self) -> Row:
+        """What it is about, the reason says; the log lists changes alone."""
+        detail = "\n".join(f"{n}. {text}" for n, text in enumerate(self.priorities, 1))
+        return Row("log", "STRATEGY", f"{APPROACHES[self.approach]}: {self.reasoning}", detail)
 
 
 class ValidationIssue(Fact):
@@ -122,6 +147,18 @@ class ValidationDone(Event):
     iteration: int
     when: Literal["before", "after"]
     issues: list[ValidationIssue] = []
+
+    def row(self) -> Row | None:
+        return self.row_without(())
+
+    def row_without(self, known: Collection[str]) -> Row | None:
+        """Its row without issues of these names, and without what the sensor has said."""
+        new = [one for one in self.issues if one.name not in (*known, *SAID_BY_SENSOR)]
+        text = " ".join(issue.text for issue in new)
+        if not text:
+            return None
+        worst = min((issue.severity for issue in new), key=WORST.index)
+        return Row(SEVERITIES[worst], "NOTE", text)
 
 
 class ModelAsked(Event):
@@ -152,6 +189,13 @@ class ModelAnswered(Event):
     error: Plain = ""
     """Why there is no usable answer, one sentence; empty when there is one."""
 
+    def line(self) -> str | None:
+        if self.error:  # what was done instead has a row of its own
+            return None
+        cost = "" if self.cost_usd is None else f", {money(self.cost_usd, exact=True)}"
+        by = f" by {self.model}" if self.model else ""
+        return f"model   {PURPOSES[self.purpose]}{by} in {duration(self.seconds)}{cost}"
+
 
 class CriterionJudged(Event):
     """A model has judged whether the criterion is met."""
@@ -163,6 +207,11 @@ class CriterionJudged(Event):
     reason: Plain
     model: Line = ""
 
+    def row(self) -> Row:
+        verdict = "the criterion is met" if self.met else "the criterion is not met"
+        text = f"{verdict}, says {self.model or 'a model'}: {self.reason}"
+        return Row("good" if self.met else "warn", "JUDGE", text)
+
 
 class PromptEditRequested(Event):
     """The owner wants to edit the next prompt before it is sent, or does not any more."""
@@ -170,6 +219,10 @@ class PromptEditRequested(Event):
     kind: Literal["prompt_edit_requested"] = "prompt_edit_requested"
     wanted: bool = True
     by: Line = "you"
+
+    def row(self) -> Row:
+        shown = "shown before it is sent" if self.wanted else "sent as it is"
+        return Row("owner", "PROMPT", f"the next one is {shown}, asked by {who_words(self.by)}")
 
 
 class StandingInstructionChanged(Event):
@@ -179,6 +232,11 @@ class StandingInstructionChanged(Event):
     kind: Literal["standing_instruction_changed"] = "standing_instruction_changed"
     text: Plain = ""
     by: Line = "you"
+
+    def row(self) -> Row:
+        text = f"in every prompt from now on: {self.text}"
+        said = text if self.text else "taken back: no prompt says it"
+        return Row("owner", "ALWAYS", f"{said} (by {who_words(self.by)})")
 
 
 class PromptPrepared(Event):

@@ -4,8 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain, cleaned
+from ralph_tui.text.format import count
+from ralph_tui.text.reflection_terms import TRIGGERS
+from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import HELPED, LEARNINGS, UNPROVEN, who_words
 
 __all__ = [
     "LearningChanged",
@@ -27,6 +31,28 @@ ReflectionTrigger = Literal["failure", "success", "timeout", "manual"]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Content = Annotated[dict[str, Any], AfterValidator(cleaned)]
 """The fields that a type of learning has; every text in it is sanitized."""
+
+
+NAMED = 60
+"""Characters of a learning where others are listed beside it."""
+LISTED = 2
+"""Learnings that a line names."""
+FORBIDDING = ("avoid", "do not", "don't", "never", "no ")
+"""How what is to be avoided may say so itself."""
+CHANGED: dict[Change, str] = {
+    "pin": "pinned",
+    "unpin": "not pinned any more",
+    "mute": "muted",
+    "unmute": "not muted any more",
+    "edit": "reworded",
+    "delete": "deleted",
+}
+"""What has been done to a learning."""
+
+
+def unchanged_words(learning_id: str, why: str) -> str:
+    """That a wish about a learning could not be carried out."""
+    return f"learning {learning_id} stays as it is: {why}"
 
 
 class Learning(Fact):
@@ -54,6 +80,34 @@ class Learning(Fact):
     rested: int = Field(default=0, ge=0)
     """Runs that have ended without looking it up, since it was dropped because it did not help."""
 
+    @property
+    def saying(self) -> str:
+        """What it says, as a sentence of its own: what is to be avoided says so."""
+        text = one_line(self.text)
+        bare = self.type == "antipattern" and not text.lower().startswith(FORBIDDING)
+        return f"avoid: {text}" if bare else text
+
+    @property
+    def type_word(self) -> str:
+        """``strategy``, ``to avoid``, ..."""
+        return LEARNINGS[self.type].word
+
+    @property
+    def helped(self) -> str:
+        """``helped 6 of 7 times``; ``not judged yet`` before it was in a prompt."""
+        if not self.uses:
+            return "not judged yet"
+        return f"{HELPED.word} {self.successes} of {count(self.uses, 'time')}"
+
+    @property
+    def proof(self) -> str:
+        """``unproven: said by 1 run``, ``proven, said by 3 runs``."""
+        runs = f"said by {count(self.runs, 'run')}"
+        if self.standing != "staged":
+            return f"proven, {runs}"
+        needs = ", proven from 3 runs on" if self.type == "estimate" else ""
+        return f"{UNPROVEN.word}: {runs}{needs}"
+
 
 class Retrieved(Learning):
     """A learning that was looked up for an iteration."""
@@ -77,6 +131,18 @@ class LearningsRetrieved(Event):
     task_type: Line
     learnings: list[Retrieved] = []
 
+    def line(self) -> str | None:
+        """Nothing is said where nothing fits."""
+        if not self.learnings:
+            return None
+        carried = [one for one in self.learnings if one.in_prompt]
+        verb = "fits" if len(self.learnings) == 1 else "fit"
+        fit = f"{count(len(self.learnings), 'learning')} {verb}"
+        head = f"memory  {fit}, {len(carried) or 'none'} in the prompt"
+        named = [clip(one.saying, NAMED) for one in carried[:LISTED]]
+        more = [f"{len(carried) - LISTED} more"] if len(carried) > LISTED else []
+        return f"{head}: {'; '.join([*named, *more])}" if named else head
+
 
 class LearningStaged(Event):
     """Step 15: this run has learned something; it is not proven yet."""
@@ -98,6 +164,12 @@ class LearningPromoted(Event):
     """Whether it was joined to a similar one, whose id `learning` has then."""
     because: Plain
     """Why it counts as proven, in one sentence."""
+
+    def row(self) -> Row:
+        how = "joined to what was known" if self.merged else "proven now"
+        because = f" ({one_line(self.because)})" if self.because else ""
+        text = f"{how}: {clip(self.learning.saying, 2 * NAMED)}{because}"
+        return Row("log", "MEMORY", text, self.learning.text)
 
 
 class LearningCredited(Event):
@@ -121,6 +193,15 @@ class LearningChanged(Event):
     """The new words of an ``edit``."""
     by: Line = "you"
 
+    def row(self) -> Row:
+        return self.row_of(self.learning_id)
+
+    def row_of(self, name: str) -> Row:
+        """`name`: what the learning says, or its id."""
+        whom = clip(name, 2 * NAMED) or self.learning_id
+        text = f"{CHANGED[self.change]} by {who_words(self.by)}: {whom}"
+        return Row("owner", "MEMORY", text, name)
+
 
 class ReflectionWritten(Event):
     """What an attempt teaches, from evidence, by template; one line of ``reflections.jsonl``."""
@@ -140,6 +221,9 @@ class ReflectionWritten(Event):
     model: Line = ""
     """Who worded all but the observation; empty: the template."""
 
+    def line(self) -> str:
+        return f"reflection {TRIGGERS[self.triggered_by]}: {self.learning}"
+
 
 class PlanMade(Event):
     """Before iteration 1: how this attempt goes about it, and which reflections say so."""
@@ -155,3 +239,21 @@ class PlanMade(Event):
     """The reflections it follows, each as ``task-001/001 #1``."""
     related: list[Line] = []
     """Tasks like this one, at most 5."""
+
+    @property
+    def estimate(self) -> str:
+        """``about 4 iterations, from 6 runs``; empty where nothing is known of tasks like this."""
+        if self.estimated_iterations is None:
+            return ""
+        told = f"about {count(self.estimated_iterations, 'iteration')}"
+        return f"{told}, from {count(self.estimate_from, 'run')}" if self.estimate_from else told
+
+    @property
+    def words(self) -> str:
+        """``about 4 iterations, from 6 runs; follows task-001/001 #1: small steps``."""
+        cites = f"follows {', '.join(self.cites[:3])}" if self.cites else ""
+        head = "; ".join(part for part in (self.estimate, cites) if part)
+        return f"{head}: {self.approach}" if head else self.approach
+
+    def line(self) -> str:
+        return f"plan    {self.words}"

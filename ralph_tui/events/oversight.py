@@ -2,8 +2,11 @@
 
 from typing import Literal
 
-from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.events.waiting import SILENCE
+from ralph_tui.text.format import count, points_gained
+from ralph_tui.text.terms import RowLevel, in_words, subject_words, who_words
 
 __all__ = [
     "ConflictsFound",
@@ -51,6 +54,9 @@ Health = Literal["healthy", "warning", "critical", "paused", "aborted"]
 EscalationLevel = Literal["info", "warning", "critical", "emergency"]
 
 
+_LEVELS: dict[Level, RowLevel] = {"LOG": "log", "WARN": "warn"}
+
+
 class Detected(Fact):
     """One behaviour that shows in the readings, with its evidence."""
 
@@ -75,6 +81,11 @@ class HealthChecked(Event):
     ended: Subject | None = None
     """The episode that a new best has ended."""
 
+    def row(self) -> Row | None:
+        if self.ended is None:
+            return None
+        return Row("good", "OVER", f"{in_words(self.ended)}: a new best ends it")
+
 
 class InterventionMade(Event):
     """The overseer acts; only the highest level of an iteration does."""
@@ -89,6 +100,16 @@ class InterventionMade(Event):
     """What else the iteration called for, level and reason each."""
     recommendations: list[Plain] = []
 
+    def row(self) -> Row:
+        about = subject_words(self.about)
+        level = _LEVELS.get(self.level, "critical")
+        return Row(level, self.level, f"{about}: {self.reason}", "\n".join(self.evidence))
+
+    @property
+    def evidence(self) -> list[str]:
+        """What else speaks for it, and what is recommended, a sentence each."""
+        return [*self.others, *(f"recommended: {what}" for what in self.recommendations)]
+
 
 class RedirectDecided(Event):
     """A REDIRECT was approved or declined; approved, its instructions stand in every prompt."""
@@ -100,6 +121,18 @@ class RedirectDecided(Event):
     approved: bool
     by: Line = "you"
     instructions: Plain = ""
+
+    @property
+    def sends(self) -> str:
+        """The first line of the instructions that go to the agent; empty where none do."""
+        first = next((line for line in self.instructions.splitlines() if line.strip()), "")
+        return f"it sends: {first.strip()}" if self.approved and first else ""
+
+    def line(self) -> str:
+        by = "no answer" if self.by == SILENCE else f"by {who_words(self.by)}"
+        decided = "approved" if self.approved else "declined"
+        sent = f"; {self.sends}" if self.sends else ""
+        return f"redirect {subject_words(self.about)}: {decided}, {by}{sent}"
 
 
 class EffectObserved(Event):
@@ -118,6 +151,20 @@ class EffectObserved(Event):
     after: int = 2
     """Iterations."""
 
+    @property
+    def words(self) -> str:
+        """``REDIRECT of iteration 4: +14 points after 2 iterations``."""
+        after = count(self.after, "iteration")
+        return f"{self.level} of iteration {self.of}: {points_gained(self.points)} after {after}"
+
+    def row(self) -> Row:
+        """Below the intervention that it is of."""
+        text = f"after {count(self.after, 'iteration')}: {points_gained(self.points)}"
+        return Row("good" if self.points >= 1 else "warn", "", text)
+
+    def line(self) -> str:
+        return f"result  {self.words}"
+
 
 class ConflictsFound(Event):
     """Paths with unresolved git conflicts."""
@@ -126,6 +173,12 @@ class ConflictsFound(Event):
     iteration: int
     paths: list[Line]
     """The first 20."""
+
+    def row(self) -> Row:
+        """All paths are in its evidence."""
+        more = f" and {len(self.paths) - 3} more" if len(self.paths) > 3 else ""
+        named = f"unresolved in {', '.join(self.paths[:3])}{more}"
+        return Row("warn", "CONFLICTS", named, "\n".join(self.paths))
 
 
 class LimitsChanged(Event):
@@ -139,6 +192,12 @@ class LimitsChanged(Event):
     by: Line = "you"
     spared: int | None = None
     """The iteration that was interrupted and does not count, where this is why."""
+
+    def row(self) -> Row:
+        money = "" if self.budget_usd is None else f", ${self.budget_usd:,.2f}"
+        why = f": the interrupted iteration {self.spared} is not spent" if self.spared else ""
+        limits = f"{count(self.max_iterations, 'iteration')}{money}, by {who_words(self.by)}{why}"
+        return Row("owner", "NOW", limits)
 
 
 class EscalationRaised(Event):
@@ -166,3 +225,6 @@ class EscalationDelivered(Event):
     """One sentence: where it can be read, or what is wrong and what to do."""
     queued: bool = False
     """It will be tried again."""
+
+    def row(self) -> Row:
+        return Row("log" if self.ok else "warn", self.channel.upper(), self.text)

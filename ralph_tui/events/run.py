@@ -1,9 +1,12 @@
 """The life of a run: its start, its iterations and steps, the owner's wishes, its end."""
 
+from datetime import datetime
 from typing import Literal
 
-from ralph_tui.events.base import Event
+from ralph_tui.events.base import Event, Row
 from ralph_tui.events.text import Line, Name, Plain
+from ralph_tui.text.format import count, duration, ending, money, percent
+from ralph_tui.text.terms import OUTCOMES, SEVERITIES, RowLevel, who_words
 
 __all__ = [
     "AbortRequested",
@@ -87,6 +90,11 @@ class RunStarted(Event):
     set_names: list[Name] = []
     """Those of them that ``--set`` gave."""
 
+    def line(self) -> str:
+        name = f"run {self.task}/{self.attempt}" if self.task else f"loop of {self.agent} sessions"
+        by = f" (recorded by {self.imported})" if self.imported else ""
+        return f"{name}: {self.objective}{by}"
+
 
 class RunResumed(Event):
     """A run that had ended, in whatever way, goes on: same attempt, same journal."""
@@ -107,6 +115,22 @@ class RunResumed(Event):
     away_s: float = 0.0
     """Seconds since the journal's last event: nothing ran, and nothing counts them."""
 
+    def row(self) -> Row:
+        found = self.found or "the run goes on"
+        after = f"after {duration(self.away_s)}: " if self.away_s >= 1 else ""
+        return Row("owner", "RESUMED", f"{after}{found}", self.checkpoints)
+
+    def line(self) -> str:
+        """Without how long the run was over."""
+        return f"resumed {self.found or 'the run goes on'}"
+
+    @property
+    def stream(self) -> str:
+        """``the run goes on, 2h later: it had ended in iteration 3``."""
+        later = f", {duration(self.away_s)} later" if self.away_s >= 1 else ""
+        found = f": {self.found.rstrip('.')}" if self.found else ""
+        return f"the run goes on{later}{found}"
+
 
 class IterationStarted(Event):
     """One more turn of the loop."""
@@ -115,6 +139,9 @@ class IterationStarted(Event):
     kind: Literal["iteration_started"] = "iteration_started"
     iteration: int
     max_iterations: int
+
+    def line(self) -> str:
+        return f"iteration {self.iteration} of {self.max_iterations}"
 
 
 class StepEntered(Event):
@@ -155,12 +182,28 @@ class PauseRequested(Event):
     kind: Literal["pause_requested"] = "pause_requested"
     by: Line = "you"
 
+    def row(self) -> Row:
+        return Row("owner", "PAUSE", f"asked by {who_words(self.by)}")
+
+    def line(self) -> None:
+        """`Paused` follows."""
+
 
 class Paused(Event):
     """The loop holds; no agent runs."""
 
     urgent = True
     kind: Literal["paused"] = "paused"
+
+    def row(self) -> Row:
+        return Row("owner", "PAUSE", "no agent runs")
+
+    def row_asked_for(self) -> Row:
+        """The same below the wish for it."""
+        return Row("owner", "", f"paused: {self.row().text}")
+
+    def line(self) -> str:
+        return "paused: waiting for you"
 
 
 class Unpaused(Event):
@@ -170,6 +213,19 @@ class Unpaused(Event):
     kind: Literal["unpaused"] = "unpaused"
     by: Line = "you"
 
+    def row(self) -> Row:
+        return Row("owner", "WENT ON", f"said by {who_words(self.by)}")
+
+    def row_after(self, paused_at: datetime | None) -> Row:
+        """Below the pause; `paused_at` None: it had not begun."""
+        if paused_at is None:
+            return Row("owner", "", f"taken back by {who_words(self.by)}")
+        lasted = duration((self.at - paused_at).total_seconds())
+        return Row("owner", "", f"went on after {lasted}, {self.row().text}")
+
+    def line(self) -> str:
+        return f"goes on, by {who_words(self.by)}"
+
 
 class StopRequested(Event):
     """The owner leaves: now, or when the iteration is done; or wants it no more."""
@@ -178,6 +234,13 @@ class StopRequested(Event):
     kind: Literal["stop_requested"] = "stop_requested"
     mode: StopMode
     by: Line = "you"
+
+    def row(self) -> Row:
+        who = who_words(self.by)
+        if self.mode == "taken_back":
+            return Row("owner", "STOP", f"taken back by {who}: the run goes on")
+        when = "now" if self.mode == "now" else "after this iteration"
+        return Row("owner", "STOP", f"{when}, asked by {who}")
 
 
 class AbortRequested(Event):
@@ -189,6 +252,12 @@ class AbortRequested(Event):
     roll_back_to: int | None = None
     """Number of a snapshot."""
 
+    def row(self) -> Row:
+        return Row("owner", "ABORT", f"asked by {who_words(self.by)}")
+
+    def line(self) -> str:
+        return f"aborting, asked by {who_words(self.by)}"
+
 
 class CommandRefused(Event):
     """A command that could not be obeyed now, and why."""
@@ -196,6 +265,9 @@ class CommandRefused(Event):
     kind: Literal["command_refused"] = "command_refused"
     command: Line
     reason: Line
+
+    def line(self) -> str:
+        return f"{self.command}: {self.reason}"
 
 
 class Noticed(Event):
@@ -207,6 +279,9 @@ class Noticed(Event):
     """Who noticed: sensor, watch, records, agent, processes."""
     text: Plain
     detail: Plain = ""
+
+    def row(self) -> Row:
+        return Row(SEVERITIES[self.level], self.level.upper(), self.text, self.detail)
 
 
 class RunFinished(Event):
@@ -226,6 +301,27 @@ class RunFinished(Event):
     tokens: int | None = None
     """As the cost; older journals have 0 where it does not tell."""
 
+    @property
+    def words(self) -> str:
+        """``limit reached: …``: how it ended, and why."""
+        return ending(self.outcome, self.reason)
+
+    def row(self) -> Row:
+        level: RowLevel = "good" if self.outcome == "completed" else "warn"
+        return Row(level, OUTCOMES[self.outcome].word.upper(), self.reason)
+
+    def row_asked_for(self) -> Row:
+        """The same below the wish for it."""
+        where = f"{percent(self.completion)} after {count(self.iterations, 'iteration')}"
+        return self.row()._replace(text=where, detail=self.reason)
+
+    def line(self, *, measured: bool = True) -> str:
+        """`measured`: of a run that never was no percentage is told."""
+        done = count(self.iterations, "iteration") if self.iterations else "no iteration"
+        came_to = percent(self.completion) if measured or self.completion else "never measured"
+        cost = "" if self.cost_usd is None else f", {money(self.cost_usd)}"
+        return f"{self.words} · {done}, {came_to}, {duration(self.duration_s)}{cost}"
+
 
 class RunCrashed(Event):
     """A bug of ralph-tui's own ended the run; the agent was stopped."""
@@ -234,3 +330,9 @@ class RunCrashed(Event):
     kind: Literal["run_crashed"] = "run_crashed"
     error: Plain
     traceback: Plain
+
+    def row(self) -> Row:
+        return Row("critical", "CRASH", self.error, self.traceback)
+
+    def line(self) -> str:
+        return f"crashed: {self.error}"

@@ -2,8 +2,10 @@
 
 from typing import Literal
 
-from ralph_tui.events.base import Event
+from ralph_tui.events.base import Event, Row
 from ralph_tui.events.text import Line, Name, Plain
+from ralph_tui.text.format import duration, percent
+from ralph_tui.text.sanitize import clip_name, one_line
 
 __all__ = [
     "GateFinished",
@@ -12,6 +14,11 @@ __all__ = [
 ]
 
 ReadingSource = Literal["tests", "plan", "agent", "estimate"]
+
+
+NAMED = 5
+"""Failing tests that a sentence names."""
+LONGEST_NAME = 120
 
 
 class GateStarted(Event):
@@ -56,6 +63,43 @@ class GateFinished(Event):
     def unnamed(self) -> int:
         """How many more have failed than are named in `failing`."""
         return max(0, self.failed + self.errors - len(self.failing))
+
+    @property
+    def ended(self) -> str:
+        """How the completion command ended: ``exit 1``, or ``ran out of time``."""
+        return "ran out of time" if self.timed_out else f"exit {self.exit_code}"
+
+    @property
+    def failing_words(self) -> str:
+        """``test_a, test_b and 24 more``: the tests that failed, five of them by name."""
+        # unittest says where a test stands behind its name, in brackets.
+        bracketed = self.runner == "unittest"
+        short = [name.partition(" (")[0] if bracketed else name for name in self.failing]
+        named = [clip_name(one_line(name), LONGEST_NAME) for name in short[:NAMED]]
+        more = len(self.failing) - len(named) + self.unnamed
+        return ", ".join(named) + (f" and {more} more" if more else "")
+
+    def row(self) -> Row | None:
+        if self.error:
+            return Row("warn", "TESTS", self.error, self.tail)
+        if self.timed_out:
+            return Row("warn", "TESTS", f"the completion command {self.ended}", self.tail)
+        if self.iteration == 0 and self.ok:
+            before = "the completion command passes before anything was done: its pass ends nothing"
+            return Row("warn", "TESTS", before)
+        return None
+
+    def line(self) -> str:
+        if self.error:
+            return f"command {self.error}"
+        ended = "" if self.ok else f", {self.ended}"
+        so = ", before anything was done" if self.ok and self.iteration == 0 else ""
+        took = duration(self.duration_s)
+        if self.passed is None:
+            return f"command {ended.removeprefix(', ') or 'passed'}{so} ({took})"
+        if self.broken:
+            return f"tests   build broken{ended} ({took})"
+        return f"tests   {self.passed} of {self.total} pass{ended}{so} ({took})"
 
 
 class ReadingTaken(Event):
@@ -129,3 +173,28 @@ class ReadingTaken(Event):
         """It is 100 because the completion command passed, which counts nothing."""
         whole = self.source == "tests" and self.completion >= 100 and not self.held
         return whole and self.passed is None
+
+    def row(self) -> Row | None:
+        if self.iteration == 0 or not self.restarted:
+            return None
+        return Row("warn", "SENSOR", f"completion is now read from {self.source}", self.note)
+
+    def line(self) -> str:
+        where = "at the start" if self.iteration == 0 else f"after iteration {self.iteration}"
+        return f"progress {percent(self.completion)} {where} ({self.accepted or self._read})"
+
+    @property
+    def _read(self) -> str:
+        """Of what it was read."""
+        if self.held and self.measured:
+            return f"not measured: {self.note}"
+        if self.promised:
+            return "promised by the agent"
+        if self.broken:
+            return "build broken"
+        if self.by_command:
+            return "the completion command passed"
+        if self.uncounted:
+            return "command passes" if self.source == "tests" else "nothing is counted"
+        kept = ", as before: nothing new could be read" if self.held else ""
+        return f"from {self.source}{kept}"

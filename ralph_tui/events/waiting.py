@@ -4,8 +4,19 @@ from datetime import datetime
 from typing import Literal
 
 from ralph_tui.events.asking import AgentRequest
-from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.format import day_and_clock, due, duration, wait_time
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import (
+    WAITS,
+    answer_word,
+    in_words,
+    permission_words,
+    silence_word,
+    subject_words,
+    who_words,
+)
 
 __all__ = [
     "InterruptRequested",
@@ -41,6 +52,31 @@ SILENCE = "the default"
 """`QuestionAnswered.by` of a question that its default decided because nobody answered."""
 
 
+DECIDED = {
+    "once": "allowed once",
+    "session": "allowed for the session",
+    "refuse": "refused",
+    "choose": "answered",
+    "leave": "left to the agent",
+    "approve": "approved",
+    "decline": "declined",
+    "roll_back": "restored",
+    "continue": "continued",
+    "guide": "guided",
+    "extend": "extended",
+    "abort": "aborted",
+    "retry": "interrupted",
+    "hand_over": "handed over",
+    "stop": "session ended",
+    "yes": "accepted",
+    "no": "not accepted",
+    "send": "sent",
+    "criterion": "until a criterion is met",
+    "promise": "until the agent promises",
+}
+"""Answers as what was done."""
+
+
 class WaitStarted(Event):
     """The agent's service has no answer for us, or the disk no room; no iteration is spent."""
 
@@ -61,6 +97,44 @@ class WaitStarted(Event):
     others: list[Line] = []
     """Further agents that cannot work now."""
 
+    def words(self, now: datetime) -> str:
+        """``service down since 03:12``: what it waits for; since when, if no reset is known."""
+        of = f" of {' and '.join([self.agent, *self.others])}" if self.agent else ""
+        what = f"{WAITS[self.cause].word}{of}"
+        if self.since is None or self.resets_at is not None:
+            return what
+        return f"{what} since {day_and_clock(self.since, now)}"
+
+    @property
+    def retry(self) -> str:
+        """``next try at 10:59``; empty where it is tried again as soon as there is room."""
+        return "" if self.until is None else f"next try at {day_and_clock(self.until, self.at)}"
+
+    @property
+    def again(self) -> str:
+        """``2 tries in vain; next try at 10:59``: of a wait that follows another of this cause."""
+        tries = "1 try in vain" if self.attempt == 2 else f"{self.attempt - 1} tries in vain"
+        return f"{tries}; {self.retry}" if self.retry else tries
+
+    @property
+    def stream(self) -> str:
+        """Its row in the agent's stream."""
+        return f"waiting: {self.words(self.at)}, {self.retry or 'until there is room'}"
+
+    def row(self) -> Row:
+        until = f"waiting until {day_and_clock(self.until, self.at)}" if self.until else "waiting"
+        cause = self.words(self.at)
+        what = "" if cause == WAITS[self.cause].word else f": {cause}"
+        text = f"{until}{what}; the iteration is not spent"
+        return Row("warn", WAITS[self.cause].brief.upper(), text, self.reason)
+
+    def line(self, *, why: bool = True) -> str:
+        """`why`: with what the service said."""
+        until = "" if self.until is None else f" until {due(self.until, self.at)}"
+        what = f" ({self.words(self.at)})" if self.since is not None else ""
+        reason = f": {self.reason}" if why and self.reason else ""
+        return f"waiting{until}{what}, the iteration is not spent{reason}"
+
 
 class WaitEnded(Event):
     """It is tried again."""
@@ -69,6 +143,22 @@ class WaitEnded(Event):
     iteration: int
     by: Line = "the clock"
     waited_s: float = 0.0
+
+    @property
+    def stream(self) -> str:
+        """Its row in the agent's stream."""
+        return f"tried again by {who_words(self.by)}"
+
+    def row(self) -> Row:
+        return self.row_after(self.waited_s)
+
+    def row_after(self, waited_s: float) -> Row:
+        """After waits of so many seconds in a row."""
+        by = "" if self.by == "the clock" else f", asked by {who_words(self.by)}"
+        return Row("log", "WENT ON", f"after {duration(waited_s)}{by}")
+
+    def line(self) -> str:
+        return f"goes on after {duration(self.waited_s)}, by {who_words(self.by)}"
 
 
 class Option(Fact):
@@ -127,6 +217,23 @@ class QuestionAsked(Event):
     request: AgentRequest | None = None
     """What the agent has asked, of a ``permission`` or ``choice``."""
 
+    def row(self) -> Row:
+        if self.request is not None:
+            return Row("warn", "ASKED", self.request.wanted, self.request.whole)
+        choices = "\n".join(f"{option.key}  {option.verb}" for option in self.options)
+        default = f"without an answer: {self.default}" if self.default else "it waits for an answer"
+        return Row("warn", "QUESTION", self.text, f"{choices}\n{default}")
+
+    def line(self, *, said: bool = False) -> str:
+        """What is asked, how to answer, and what happens without; `said`: its text is known."""
+        choices = ", ".join(dict.fromkeys(answer_word(option.answer) for option in self.options))
+        by = "" if self.deadline is None else f" at {due(self.deadline, self.at)}"
+        silence = "no time limit"
+        if self.default:
+            silence = f"{silence_word(self.default)}{by} unless you answer"
+        text = "" if said else f"{self.text}{'' if self.text.endswith(('.', '?')) else ';'} "
+        return f"question {text}answer with ralph-tui decide ANSWER ({choices}; {silence})"
+
 
 class QuestionAnswered(Event):
     """It is decided."""
@@ -147,6 +254,38 @@ class QuestionAnswered(Event):
     choices: list[list[Plain]] = []
     """Of a ``choice``: for each question of the agent in order the labels chosen, or own words."""
 
+    def decision(self, asked: QuestionAsked | None = None) -> str:
+        """``approved by you``, ``no answer in 2 min: approved``; `asked`: its question."""
+        done = DECIDED.get(self.answer, in_words(self.answer))
+        if self.by != SILENCE:
+            return f"{done} by {who_words(self.by)}"
+        if asked is None or asked.deadline is None:
+            return f"no answer: {done}"
+        waited = (asked.deadline - asked.at).total_seconds()
+        when = f"no answer in {wait_time(waited)}" if waited >= 1 else "nobody to ask"
+        return f"{when}: {done}"
+
+    @property
+    def said(self) -> str:
+        """``Escaped; the lexer, the tests``: the choices, question by question, or the words."""
+        return one_line("; ".join(", ".join(labels) for labels in self.choices)) or self.text
+
+    def row(self) -> Row:
+        return self.row_of(None)
+
+    def row_of(self, asked: QuestionAsked | None) -> Row:
+        """Below the question `asked`."""
+        words = f": {self.text}" if self.text and self.answer == "guide" else ""
+        return Row("owner", "", f"{self.decision(asked)}{words}", self.text)
+
+    def line(self, asked: QuestionAsked | None = None) -> str:
+        """`asked`: the question, where known."""
+        if asked is not None and asked.request is not None:
+            return f"asked   {asked.request.decided(self.decision(asked))}"
+        if asked is not None and asked.topic in ("redirect", "pause"):
+            return f"{asked.topic:<8} {self.decision(asked)} ({subject_words(asked.about)})"
+        return f"answer  {self.decision()}"
+
 
 class QuestionHeld(Event):
     """Its countdown was stopped: it waits for an answer."""
@@ -155,6 +294,9 @@ class QuestionHeld(Event):
     kind: Literal["question_held"] = "question_held"
     question_id: Line
     by: Line = "you"
+
+    def row(self) -> Row:
+        return Row("owner", "ANSWER", f"countdown stopped by {who_words(self.by)}")
 
 
 class QuestionPostponed(Event):
@@ -174,12 +316,25 @@ class QuestionWithdrawn(Event):
     question_id: Line
     reason: Plain
 
+    def row(self) -> Row:
+        """Below the question."""
+        return Row("log", "", f"no answer was needed: {self.reason}")
+
+    def line(self) -> str:
+        return f"question closed: {self.reason}"
+
 
 class InterruptRequested(Event):
     """The owner interrupts the agent's turn; the run goes on."""
 
     kind: Literal["interrupt_requested"] = "interrupt_requested"
     by: Line = "you"
+
+    def row(self) -> Row:
+        return Row("owner", "INTERRUPT", f"by {who_words(self.by)}")
+
+    def line(self) -> str:
+        return f"interrupting the agent, asked by {who_words(self.by)}"
 
 
 class PermissionsChanged(Event):
@@ -189,3 +344,11 @@ class PermissionsChanged(Event):
     mode: Literal["edits", "skip", "ask"]
     allow: list[Line] = []
     by: Line = "you"
+
+    def row(self) -> Row:
+        allow = f", allowed: {', '.join(self.allow)}" if self.allow else ""
+        may = permission_words(self.mode)
+        return Row("owner", "PERMIT", f"{may}{allow}, from the next session on")
+
+    def line(self) -> str:
+        return f"permissions from the next session on: {permission_words(self.mode)}"

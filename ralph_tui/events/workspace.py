@@ -2,8 +2,10 @@
 
 from typing import Literal
 
-from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.format import count, with_lines
+from ralph_tui.text.terms import who_words
 
 __all__ = [
     "CheckpointCaptured",
@@ -80,6 +82,12 @@ class CheckpointCaptured(Event):
     by: Line = ""
     """Who asked for it; empty where nobody did, and in older journals."""
 
+    def line(self) -> str | None:
+        if self.trigger not in ("timer", "key"):
+            return None
+        asked = f", asked for by {who_words(self.by)}" if self.by else ""
+        return f"saved   checkpoint {self.number}{asked}{f': {self.note}' if self.note else ''}"
+
 
 class FilesChanged(Event):
     """Changes since the iteration's start, while it runs (`live`) or when it is over."""
@@ -94,6 +102,14 @@ class FilesChanged(Event):
     """The path that changed last, as far as known."""
     unknown: bool = False
     """What changed cannot be told: a snapshot that it is counted by is not there."""
+
+    def line(self) -> str | None:
+        if self.live:
+            return None
+        totals = (
+            with_lines(f"{one.category} {one.files}", one.added, one.removed) for one in self.totals
+        )
+        return f"files   {', '.join(totals) or 'nothing changed'}"
 
 
 class RestoreBegan(Event):
@@ -145,9 +161,25 @@ class WorktreeRestored(Event):
         more = self.left_alone - len(rows)
         return [*rows, f"and {more:,} more"] if more else rows
 
+    def row(self) -> Row:
+        kept = f", {self.left_alone:,} left alone" if self.kept else ""
+        detail = [*self.paths, *(f"left alone: {row}" for row in self.left_alone_rows)]
+        text = (
+            f"{count(self.files, 'file')} as in snapshot {self.snapshot}{kept}, "
+            f"by {who_words(self.by)}; what was there is saved as snapshot {self.present}"
+        )
+        return Row("owner", "RESTORED", text, "\n".join(detail))
+
 
 class JournalRestored(Event):
     """The journal had lost its name (``git clean``, ``rm``) and was written again."""
 
     kind: Literal["journal_restored"] = "journal_restored"
     path: Line
+
+    def row(self) -> Row:
+        text = "the journal had been deleted; it was written again"
+        return Row("warn", "RECORD", text, self.path)
+
+    def line(self) -> str:
+        return f"warn    {self.row().text}"

@@ -27,21 +27,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.state.asked_calls import AskedCalls
-from ralph_tui.state.claims import without_claims
-from ralph_tui.state.context_wording import compacted_words
 from ralph_tui.state.fold import Fold, Handlers
-from ralph_tui.state.roster_wording import changed_words
-from ralph_tui.state.wording import (
-    SAYS_DONE,
-    background_words,
-    denied_words,
-    report_words,
-    retry_words,
-    session_words,
-    wait_words,
-)
-from ralph_tui.text.format import duration
-from ralph_tui.text.terms import who_words
 from ralph_tui.text.tool_kinds import shows_failing_tests
 
 KEPT_ROWS = 5000
@@ -131,36 +117,23 @@ class AgentFold(Fold):
         self.report = _carried(self.report, e.iteration)
         self._before = self.report
         self._failed.clear()
-        self._add(
-            AgentRow(
-                e.seq, e.at, e.iteration, "session", f"iteration {e.iteration}: {e.agent} starts"
-            )
-        )
+        self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.stream))
 
     def on_session_finished(self, e: SessionFinished) -> None:
         self.ended = e
         self._close_rows()
-        text = session_words(e) if e.reason or e.outcome != "success" else "session ended"
-        self._add(
-            AgentRow(
-                e.seq,
-                e.at,
-                e.iteration,
-                "session",
-                text,
-                ok=e.outcome in NO_FAULT,
-                duration_s=e.duration_s,
-            )
-        )
+        row = AgentRow(e.seq, e.at, e.iteration, "session", e.stream)
+        row.ok, row.duration_s = e.outcome in NO_FAULT, e.duration_s
+        self._add(row)
 
     def on_cut_off(self, e: RunFinished) -> bool:
         return self._close_rows()
 
     def on_crashed(self, e: RunCrashed) -> None:
-        self._broken_off(e, f"the run crashed: {e.error}", ok=False)
+        self._broken_off(e, f"the run {e.line()}", ok=False)
 
     def on_resumed(self, e: RunResumed) -> None:
-        self._broken_off(e, _resumed_words(e), ok=True)
+        self._broken_off(e, e.stream, ok=True)
 
     def _broken_off(self, e: RunCrashed | RunResumed, text: str, *, ok: bool) -> None:
         """A line between what was before and what comes."""
@@ -178,46 +151,26 @@ class AgentFold(Fold):
 
     def on_changed(self, e: AgentChanged) -> None:
         ok = e.cause == "back"
-        self._add(AgentRow(e.seq, e.at, e.iteration, "session", changed_words(e, e.at), ok=ok))
+        self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.row().text, ok=ok))
 
     def on_wait_started(self, e: WaitStarted) -> None:
-        text = f"waiting: {wait_words(e, e.at)}, {retry_words(e) or 'until there is room'}"
-        self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, ok=False))
+        self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.stream, ok=False))
 
     def on_wait_ended(self, e: WaitEnded) -> None:
-        text, took = f"tried again by {who_words(e.by)}", e.waited_s
-        self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, duration_s=took))
+        took = e.waited_s
+        self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.stream, duration_s=took))
 
     def on_agent_spoke(self, e: AgentSpoke) -> bool:
-        nested = e.parent is not None
-        text = e.text if nested else without_claims(e.text)
-        if text:
-            self._add(
-                AgentRow(
-                    e.seq,
-                    e.at,
-                    e.iteration,
-                    "text",
-                    text[:KEPT_TEXT],
-                    nested=nested,
-                    offset=e.offset,
-                )
-            )
-        return bool(text)
+        row = AgentRow(e.seq, e.at, e.iteration, "text", e.words[:KEPT_TEXT])
+        row.nested, row.offset = e.parent is not None, e.offset
+        if row.text:
+            self._add(row)
+        return bool(row.text)
 
     def on_tool_started(self, e: ToolStarted) -> None:
         self.tool_calls += 1
-        row = AgentRow(
-            e.seq,
-            e.at,
-            e.iteration,
-            "tool",
-            e.summary[:KEPT_TEXT],
-            tool=e.tool,
-            nested=e.parent is not None,
-            running=True,
-            offset=e.offset,
-        )
+        row = AgentRow(e.seq, e.at, e.iteration, "tool", e.summary[:KEPT_TEXT], tool=e.tool)
+        row.nested, row.running, row.offset = e.parent is not None, True, e.offset
         self._open[e.tool_id] = row
         self._add(row)
 
@@ -238,7 +191,7 @@ class AgentFold(Fold):
         if e.tool_id in self._failed:  # told late, by older agents: it was no failure
             self._failed.discard(e.tool_id)
             self.tool_errors -= 1
-        self._add(AgentRow(e.seq, e.at, e.iteration, "note", denied_words(e), level="warn"))
+        self._add(AgentRow(e.seq, e.at, e.iteration, "note", e.words, level="warn"))
 
     def on_agent_noted(self, e: AgentNoted) -> None:
         row = AgentRow(e.seq, e.at, e.iteration, "note", e.text[:KEPT_TEXT], level=e.level)
@@ -246,32 +199,24 @@ class AgentFold(Fold):
         self._add(row)
 
     def on_compacted(self, e: ContextCompacted) -> None:
-        text = compacted_words(e)
+        text = e.row().text
         row = AgentRow(e.seq, e.at, e.iteration, "note", text, level="warn", offset=e.offset)
         self._add(row)
 
     def on_background_awaited(self, e: BackgroundAwaited) -> bool:
-        text = background_words(e)
-        if text:
+        if e.words:
             level = "warn" if e.given_up else "log"
-            self._add(AgentRow(e.seq, e.at, e.iteration, "note", text, level=level))
-        return bool(text)
+            self._add(AgentRow(e.seq, e.at, e.iteration, "note", e.words, level=level))
+        return bool(e.words)
 
     def on_agent_reported(self, e: AgentReported) -> None:
         self.report = _together(self._before, e)
-        self._add(AgentRow(e.seq, e.at, e.iteration, "report", report_words(e)))
+        self._add(AgentRow(e.seq, e.at, e.iteration, "report", e.words))
 
     def on_promise_made(self, e: PromiseMade) -> None:
         self.promised = True
-        text = f"{SAYS_DONE}; {self._judge}"
+        text = f"{e.words}; {self._judge}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", text))
-
-
-def _resumed_words(e: RunResumed) -> str:
-    """``the run goes on, 2h later: it had ended in iteration 3``."""
-    later = f", {duration(e.away_s)} later" if e.away_s >= 1 else ""
-    found = f": {e.found.rstrip('.')}" if e.found else ""
-    return f"the run goes on{later}{found}"
 
 
 def _carried(report: AgentReported | None, iteration: int) -> AgentReported | None:

@@ -4,11 +4,9 @@ Rule: it stands beside what is ours and never in its place. The log tells what a
 each sentence once; all of it is there for who looks at an iteration.
 """
 
-from ralph_tui.events import ForeignVerdict, RunStarted
+from ralph_tui.events import ForeignVerdict, Row, RunStarted
 from ralph_tui.state.fold import Fold, Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
-from ralph_tui.state.wording import Row
-from ralph_tui.text.terms import in_words
 
 LOUD = ("REDIRECT", "PAUSE", "ABORT")
 """What it did that stops or turns a run."""
@@ -37,13 +35,13 @@ class ForeignFold(Fold):
 
 
 class ForeignRows(Part):
-    """Which verdicts are worth a row, and what it says; a sentence that was told is not again."""
+    """Which verdicts are worth a row; a sentence that was told is not again."""
 
     def __init__(self) -> None:
         self._told: set[tuple[str, str]] = set()
 
     def row(self, event: ForeignVerdict) -> Row | None:
-        """See `Wording`."""
+        """Its row; None: it is not worth one."""
         if event.level == "log" and event.act not in LOUD and event.layer != "selection":
             return None
         said = event.layer, event.text.translate(_DIGITS)
@@ -51,20 +49,7 @@ class ForeignRows(Part):
         self._told.add(said)
         if known and event.act not in LOUD:
             return None
-        numbers = " ".join(f"{name} {value:.3g}" for name, value in event.values.items())
-        detail = "\n".join(part for part in (event.text, event.detail, numbers) if part)
-        level = "log" if event.level == "log" else event.level
-        return Row(level, f"{event.tool}:", foreign_words(event), detail)
-
-
-def foreign_words(event: ForeignVerdict) -> str:
-    """``REDIRECT oscillating: 3 cycles``, ``strategy pivot: no progress``."""
-    act = event.act if event.layer == "oversight" else in_words(event.act)
-    about = in_words(event.about) if event.layer == "oversight" and event.act else ""
-    who = "" if event.layer == "oversight" else event.layer
-    head = " ".join(part for part in (who, act, about) if part)
-    said = event.text.lstrip("; ")
-    return f"{head}: {said}" if head else said
+        return event.row()
 
 
 class ForeignLog(Part):

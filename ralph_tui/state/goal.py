@@ -3,7 +3,6 @@
 from ralph_tui.events import QuestionAnswered, RunStarted
 from ralph_tui.text.sanitize import clip, one_line
 
-PASSES_BEFORE = "the completion command passes before anything was done: its pass ends nothing"
 PROMISE_NEEDED = "the run ends only with a promise and a changed file"
 CRITERION_NEEDED = "the run ends only when its criterion is met"
 

@@ -23,6 +23,7 @@ from ralph_tui.events import (
     QuestionWithdrawn,
     RolloverBegan,
     RolloverRequested,
+    Row,
     RunCrashed,
     RunFinished,
     RunResumed,
@@ -31,25 +32,9 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.asking import AgentRequest
-from ralph_tui.state.asking_wording import (
-    asked_words,
-    chosen_words,
-    refused_again_words,
-    request_detail,
-    wanted_words,
-)
-from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import LEFT, OVERSEERS, Episodes
-from ralph_tui.state.wording import (
-    ROWS,
-    Row,
-    decision_words,
-    delivered_words,
-    held_words,
-)
-from ralph_tui.text.format import count
 from ralph_tui.text.terms import who_words
 
 _OfQuestion = QuestionHeld | QuestionAnswered | QuestionWithdrawn
@@ -90,26 +75,24 @@ class Affairs(Part):
 
     def on_queued(self, e: GuidanceQueued) -> None:
         answer = self._episodes.consequence(e)
-        by = "" if e.by == "you" else f" ({who_words(e.by)})"
-        row = Row("owner", "GUIDE", f"{e.text}{by}")
         if answer is None:
-            answer = self._log.add(e, row, "guidance", going=True)
+            answer = self._log.add(e, e.row(), "guidance", going=True)
         else:
-            self._log.nest(answer, e, row)
+            self._log.nest(answer, e, e.row())
         self._guided[e.guidance_id] = answer
 
     def on_delivered(self, e: GuidanceDelivered) -> bool | None:
         entry = self._guided.get(e.guidance_id)
         if entry is None:
             return False
-        self._log.nest(entry, e, Row("owner", "", delivered_words(e)))
+        self._log.nest(entry, e, e.row())
         return None
 
     def on_acknowledged(self, e: GuidanceAcknowledged) -> bool | None:
         entry = self._guided.pop(e.guidance_id, None)
         if entry is None:
             return False
-        self._log.nest(entry, e, Row("good", "", "acknowledged by the agent"))
+        self._log.nest(entry, e, e.row())
         if entry.kind == "guidance":
             self._log.close(entry)
         return None
@@ -119,33 +102,21 @@ class Affairs(Part):
     def on_question(self, e: QuestionAsked) -> bool | None:
         if e.topic in OVERSEERS:
             return False
-        if e.request is not None:
-            row = Row("warn", "ASKED", wanted_words(e.request), request_detail(e.request))
-            entry = self._log.add(e, row, "question", going=True)
-            self._asked, self._log.asking = (e, entry), entry
-            return None
-        choices = "\n".join(f"{o.key}  {o.verb}" for o in e.options)
-        default = f"without an answer: {e.default}" if e.default else "it waits for an answer"
-        row = Row("warn", "QUESTION", e.text, f"{choices}\n{default}")
-        if e.topic == "handoff" and self._window is not None:
-            self._log.nest(self._window, e, row)
-            entry = self._window
-        else:
-            entry = self._log.add(e, row, "question", going=True)
-        self._asked = (e, entry)
-        self._log.asking = entry
+        window = self._window if e.topic == "handoff" and e.request is None else None
+        if window is not None:
+            self._log.nest(window, e, e.row())
+        entry = window or self._log.add(e, e.row(), "question", going=True)
+        self._asked, self._log.asking = (e, entry), entry
         return None
 
     def on_held(self, e: QuestionHeld) -> bool | None:
-        return self._tell(e, Row("owner", "", held_words(e)), settles=False)
+        return self._tell(e, e.row().nested, settles=False)
 
     def on_answered(self, e: QuestionAnswered) -> bool | None:
         asked = self._asked[0] if self._asked is not None else None
         if asked is not None and asked.request is not None:
             return self._answered_agent(e, asked, asked.request)
-        words = f": {e.text}" if e.text and e.answer == "guide" else ""
-        row = Row("owner", "", f"{decision_words(e, asked)}{words}", e.text)
-        return self._tell(e, row)
+        return self._tell(e, e.row_of(asked))
 
     def _answered_agent(
         self, e: QuestionAnswered, asked: QuestionAsked, request: AgentRequest
@@ -155,10 +126,10 @@ class Affairs(Part):
             return False
         entry, self._asked = self._asked[1], None
         self._decided[e.question_id] = entry
-        text = asked_words(request, decision_words(e, asked))
+        text = request.decided(e.decision(asked))
         self._log.amend(entry, entry.head.seq, text=text, level="owner")
-        if said := chosen_words(e.choices) or e.text:
-            self._log.nest(entry, e, Row("owner", "", said, said))
+        if e.said:
+            self._log.nest(entry, e, Row("owner", "", e.said, e.said))
         self._log.close(entry)
         return None
 
@@ -167,15 +138,14 @@ class Affairs(Part):
         entry, seq = self._decided.get(e.question_id), self._again.get(e.question_id)
         if entry is None:
             return False
-        text = refused_again_words(e.times)
         if seq is None:
-            self._again[e.question_id] = self._log.nest(entry, e, Row("log", "", text)).seq
+            self._again[e.question_id] = self._log.nest(entry, e, e.row()).seq
         else:
-            self._log.amend(entry, seq, text=text)
+            self._log.amend(entry, seq, text=e.row().text)
         return None
 
     def on_withdrawn(self, e: QuestionWithdrawn) -> bool | None:
-        return self._tell(e, Row("log", "", f"no answer was needed: {e.reason}"))
+        return self._tell(e, e.row())
 
     def _tell(
         self,
@@ -201,17 +171,13 @@ class Affairs(Part):
 
     def on_limits(self, e: LimitsChanged) -> None:
         entry = self._episodes.consequence(e) or (self._interrupted if e.spared else None)
-        money = "" if e.budget_usd is None else f", ${e.budget_usd:,.2f}"
-        why = f": the interrupted iteration {e.spared} is not spent" if e.spared else ""
-        text = f"{count(e.max_iterations, 'iteration')}{money}, by {who_words(e.by)}{why}"
         if entry is None:
-            self._log.add(e, Row("owner", "NOW", text))
+            self._log.add(e, e.row())
         else:
-            self._log.nest(entry, e, Row("owner", "", f"now {text}"))
+            self._log.nest(entry, e, e.row().nested._replace(text=f"now {e.row().text}"))
 
     def on_restore(self, e: WorktreeRestored) -> None:
-        row = ROWS[WorktreeRestored](e)
-        assert row is not None
+        row = e.row()
         undone = self._restored.pop(e.snapshot, None)
         entry = self._episodes.consequence(e) or undone
         if entry is None:
@@ -224,7 +190,7 @@ class Affairs(Part):
         self._restored[e.present] = entry
 
     def on_interrupt(self, e: InterruptRequested) -> None:
-        self._interrupted = self._log.add(e, Row("owner", "INTERRUPT", f"by {who_words(e.by)}"))
+        self._interrupted = self._log.add(e, e.row())
 
     # the window ---------------------------------------------------------------------------------
 
@@ -235,24 +201,19 @@ class Affairs(Part):
         | RolloverRequested
         | RolloverBegan
         | HandoffWritten,
-    ) -> bool | None:
-        row = CONTEXT_ROWS[type(e)](e)
-        if row is None:
-            return False
+    ) -> None:
+        row = e.row()
         if self._window is None:
             self._window = self._log.add(e, row, "context")
         else:
             same = row.word == self._window.head.word
-            self._log.nest(self._window, e, row._replace(word="" if same else row.word))
-        return None
+            self._log.nest(self._window, e, row.nested if same else row)
 
     def on_commit(self, e: WorkCommitted) -> None:
-        row = CONTEXT_ROWS[WorkCommitted](e)
-        assert row is not None
         if self._window is None:
-            self._log.add(e, row)
+            self._log.add(e, e.row())
         else:
-            self._log.nest(self._window, e, row)
+            self._log.nest(self._window, e, e.row())
 
     # people elsewhere ---------------------------------------------------------------------------
 
@@ -264,12 +225,11 @@ class Affairs(Part):
         return False
 
     def on_told(self, e: EscalationDelivered) -> None:
-        row = Row("log" if e.ok else "warn", e.channel.upper(), e.text)
         entry = self._escalations.get(e.escalation_id)
         if entry is None:
-            self._log.add(e, row)
+            self._log.add(e, e.row())
         else:
-            self._log.nest(entry, e, row)
+            self._log.nest(entry, e, e.row())
 
     def on_leave(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
         """What was open is not any more."""

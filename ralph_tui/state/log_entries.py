@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from ralph_tui.events import AlarmRaised, Event, InterventionMade
+from ralph_tui.events import AlarmRaised, Event, InterventionMade, Row
 from ralph_tui.state.fold import Part
-from ralph_tui.state.wording import Row
 from ralph_tui.text.terms import LEVELS, RowLevel
 
 Kind = Literal[

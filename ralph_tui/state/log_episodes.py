@@ -24,23 +24,17 @@ from ralph_tui.events import (
     QuestionHeld,
     QuestionWithdrawn,
     ReadingTaken,
+    Row,
     RunCrashed,
     RunFinished,
     RunResumed,
     WorktreeRestored,
 )
+from ralph_tui.events.control import clause
 from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
-from ralph_tui.state.wording import (
-    Row,
-    conflict_words,
-    conflicts_row,
-    decision_words,
-    held_words,
-    intervention_level,
-)
-from ralph_tui.text.format import count, percent, points_gained
-from ralph_tui.text.terms import SEVERITIES, RowLevel, remedy_words, subject_words
+from ralph_tui.text.format import percent
+from ralph_tui.text.terms import subject_words
 
 PROGRESS: Final = "progress"
 _OF_PROGRESS = "stuck oscillating regressing objective_deviation circuit no_progress strategy pace"
@@ -135,10 +129,7 @@ class Episodes(Part):
         group = GROUPS.get(e.alarm.lower(), "budget")
         if group == PROGRESS:
             self._alarms.add(e.alarm)
-        remedies = remedy_words(e.interventions)
-        detail = "\n".join([e.reason, *([f"recommended: {remedies}"] if remedies else [])])
-        row = Row(SEVERITIES[e.severity], e.alarm.split("_")[0], _clause(e.reason), detail)
-        self._tell(group, e, row, e.reason, opens=group == PROGRESS)
+        self._tell(group, e, e.row(), e.reason, opens=group == PROGRESS)
 
     def on_cleared(self, e: AlarmCleared) -> bool | None:
         self._alarms.discard(e.alarm)
@@ -177,7 +168,7 @@ class Episodes(Part):
         nests = entry is not None and (entry.open or group != PROGRESS)
         if entry is not None and nests:
             same = row.word == entry.head.word
-            self._log.nest(entry, event, row._replace(word="") if same else row)
+            self._log.nest(entry, event, row.nested if same else row)
             entry.open = entry.open or opens
         else:
             entry = self._log.add(event, row, "episode" if opens else "notice", going=opens)
@@ -199,16 +190,13 @@ class Episodes(Part):
             self._met = e.iteration
         known = e.reason in self._said.get(group, ()) and group in self._groups
         asks = e.level in ("REDIRECT", "PAUSE")
-        detail = "\n".join(
-            [e.reason, *e.others, *(f"recommended: {what}" for what in e.recommendations)]
-        )
-        text = "" if known else _clause(_beyond(e.reason, self._said.get(group, set())))
+        text = "" if known else clause(_beyond(e.reason, self._said.get(group, set())))
         if e.about == "owner":
             text = GIVEN_UP
         elif known and not asks:
             text = NOTED
         word = e.level if e.level in LOUD else subject_words(e.about).upper()
-        row = Row(intervention_level(e), word, text, detail)
+        row = Row(e.row().level, word, text, "\n".join([e.reason, *e.evidence]))
         entry, nested = self._tell(
             group, e, row, e.reason, opens=group == PROGRESS and self._met == e.iteration
         )
@@ -229,19 +217,17 @@ class Episodes(Part):
             self._log.amend(asked.entry, asked.seq, text=text)
 
     def on_conflicts(self, e: ConflictsFound) -> bool | None:
-        words = conflict_words(e)
-        if words in self._said.get("conflicts", ()):
+        row = e.row()
+        if row.text in self._said.get("conflicts", ()):
             return False
-        self._tell("conflicts", e, conflicts_row(e), words, opens=False)
+        self._tell("conflicts", e, row, row.text, opens=False)
         return None
 
     def on_effect(self, e: EffectObserved) -> bool | None:
         entry = self._made.get((e.of, e.level))
         if entry is None:
             return False
-        level: RowLevel = "good" if e.points >= 1 else "warn"
-        after = count(e.after, "iteration")
-        self._log.nest(entry, e, Row(level, "", f"after {after}: {points_gained(e.points)}"))
+        self._log.nest(entry, e, e.row())
         return None
 
     # questions ----------------------------------------------------------------------------------
@@ -255,21 +241,21 @@ class Episodes(Part):
     def on_held(self, e: QuestionHeld) -> bool:
         asked = self._asked.get(e.question_id)
         if asked is not None:
-            self._log.nest(asked.entry, e, Row("owner", "", held_words(e)))
+            self._log.nest(asked.entry, e, e.row().nested)
         return asked is not None
 
     def on_answered(self, e: QuestionAnswered) -> bool | None:
         asked = self._asked.pop(e.question_id, None)
         if asked is None:
             return False
-        self._decided(asked, e, decision_words(e, asked.question))
+        self._decided(asked, e, e.decision(asked.question))
         self._owed = (e.answer, asked.entry) if e.answer in OWED else None
         return None
 
     def on_withdrawn(self, e: QuestionWithdrawn) -> bool:
         asked = self._asked.pop(e.question_id, None)
         if asked is not None:
-            self._decided(asked, e, f"no answer was needed: {e.reason}")
+            self._decided(asked, e, e.row().text)
         return asked is not None
 
     def on_over(self, e: RunFinished | RunCrashed | RunResumed) -> bool:
@@ -286,8 +272,3 @@ def _beyond(reason: str, said: set[str]) -> str:
         if reason.startswith(sentence.rstrip(".")):
             return reason.removeprefix(sentence.rstrip(".")).lstrip(",. ") or reason
     return reason
-
-
-def _clause(reason: str) -> str:
-    """``No rise for 3 iterations``: what is wrong; its measure stands in the evidence."""
-    return reason.partition(";")[0].rstrip(".")

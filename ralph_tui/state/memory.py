@@ -15,6 +15,13 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.state.fold import Fold
+from ralph_tui.text.terms import (
+    DELETED_SINCE,
+    EDITED_SINCE,
+    JOINED_SINCE,
+    MUTED_SINCE,
+    Term,
+)
 
 Origin = Literal["retrieved", "learned"]
 Gone = Literal["", "deleted", "joined"]
@@ -70,6 +77,22 @@ class SeenLearning:
     def listed(self) -> bool:
         """Whether it is of this run still: what is gone stays until the next look-up."""
         return self.current or not self.gone
+
+    @property
+    def since(self) -> list[Term]:
+        """What became of it after it was looked up; this iteration's prompt knows nothing of it."""
+        was, now = self.looked_up, self.learning
+        if was is None:
+            return []
+        if self.gone == "deleted":
+            return [DELETED_SINCE]
+        if self.gone == "joined" or was.learning_id != now.learning_id:
+            return [JOINED_SINCE]
+        marks = {
+            MUTED_SINCE: now.muted and not was.muted,
+            EDITED_SINCE: now.text != was.text,
+        }
+        return [term for term, holds in marks.items() if holds]
 
 
 class MemoryFold(Fold):

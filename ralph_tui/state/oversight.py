@@ -21,7 +21,6 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.oversight import Health, Level, Subject
 from ralph_tui.state.fold import Fold
-from ralph_tui.state.wording import decision_words
 
 NOBODY_ASKED = "recomputed, nobody was asked"
 """What was decided about an intervention that was never made: another tool has led the run."""
@@ -39,7 +38,7 @@ class Intervention:
     completion: float
     """Points when it was made."""
     decision: str = ""
-    """As `decision_words` says it; empty while it is open, and for what needs none."""
+    """As `QuestionAnswered.decision` says it; empty while it is open, and for what needs none."""
     answer: str = ""
     """Its name in the events; empty as `decision` is."""
     instructions: str = ""
@@ -165,7 +164,7 @@ class OversightFold(Fold):
             return False
         if asked.topic == "pause" and self.status == "paused":
             self.status = "critical"  # the pause is over, and what called for it is not
-        self.interventions[-1].decision = decision_words(event, asked)
+        self.interventions[-1].decision = event.decision(asked)
         self.interventions[-1].answer = event.answer
         if event.answer == "roll_back" and asked.rollback is not None:
             self.owed = asked.rollback.snapshot

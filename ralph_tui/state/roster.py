@@ -3,6 +3,7 @@
 Rule: it remembers what was said; how long a refusal lasts is decided in `loop/steps/roster.py`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -22,6 +23,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state.fold import Fold
+from ralph_tui.text.format import count, money, token_count
 
 Limit = Literal["usage_limit", "overload", "outage"]
 Cause = Limit | Literal["auth", "missing", "not_started", "unknown_model"]
@@ -66,6 +68,14 @@ class Worked:
     """It has not counted all of its calls."""
     model: str = ""
     """The last that it has told."""
+
+    @property
+    def words(self) -> str:
+        """``in iterations 2-4 (3 sessions, cost not told)``."""
+        cost = "cost not told" if self.cost_usd is None else money(self.cost_usd, exact=True)
+        tokens = f"{token_count(self.tokens, partial=self.tokens_partial)} tokens"
+        spent = [count(self.sessions, "session"), cost, *([tokens] if self.tokens else [])]
+        return f"in {_iterations(self.iterations)} ({', '.join(spent)})"
 
 
 class RosterFold(Fold):
@@ -183,3 +193,32 @@ class RosterFold(Fold):
         kept = {name: known for name, known in self.refusals.items() if known.resets_at is not None}
         changed, self.refusals = kept != self.refusals, kept
         return changed
+
+    def stands_in(self, now: datetime) -> str:
+        """Why another agent works than the first; empty where that one does, or none can."""
+        away = self.stands_in_for
+        if away is None or self.working in self.refusals:
+            return ""
+        return away.words(now, self.working)
+
+    @property
+    def worked_words(self) -> list[str]:
+        """``codex in iterations 2-4 (3 sessions, cost not told)``: who worked when, of several."""
+        several = self.worked if len(self.worked) > 1 else {}
+        return [f"{name} {one.words}" for name, one in several.items()]
+
+    @property
+    def untold_words(self) -> str:
+        """``without that of codex``: whose cost no sum has; empty where all have told theirs."""
+        return f"without that of {' and '.join(self.untold)}" if self.untold else ""
+
+
+def _iterations(numbers: Sequence[int]) -> str:
+    spans: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if spans and spans[-1][1] == number - 1:
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
+    told = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
+    return f"iteration{'s' if len(set(numbers)) > 1 else ''} {told}"

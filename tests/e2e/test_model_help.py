@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import parse_event
 from tests.doubles.api import Api
 from tests.doubles.launch import STUB, environment, real_binary, real_environment
 from tests.doubles.scenario import load
 from tests.e2e.cli import CLI, events_of, here, processes_of, run, start
+from tests.lines import plain_line
 from tests.waiting import until
 
 DONE = "<promise>COMPLETE</promise>"

@@ -14,9 +14,8 @@ from ralph_tui.events import (
     Noticed,
     RunFinished,
 )
-from ralph_tui.events.memory import Change
+from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.state import RunState
-from ralph_tui.state.memory_wording import unchanged_words
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.guide import Rewording

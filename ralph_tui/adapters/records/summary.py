@@ -11,7 +11,6 @@ from ralph_tui.layers.control import push_words
 from ralph_tui.state import RunState
 from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
-from ralph_tui.state.roster_wording import stands_in
 
 
 def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
@@ -35,7 +34,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "imported": started.imported if started else "",
         "command": started.command if started else None,
         "agent": state.roster.working or None,
-        "stands_in": stands_in(state.roster, now or state.at) if end is None else "",
+        "stands_in": state.roster.stands_in(now or state.at) if end is None else "",
         "model": run.model,
         "permissions": started.permissions if started else None,
         "phase": run.phase,

@@ -28,8 +28,6 @@ from ralph_tui.events import (
     ToolStarted,
 )
 from ralph_tui.plain_files import read_bytes
-from ralph_tui.state.claims import without_claims
-from ralph_tui.text.format import ending
 from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.terms import in_words
 
@@ -94,7 +92,7 @@ class Documents:
             case IterationStarted():
                 self.iteration, self.spoken = event.iteration, ""
             case AgentSpoke(parent=None):
-                self.spoken = clip(without_claims(event.text).strip(), REASONING)
+                self.spoken = clip(event.words.strip(), REASONING)
         for kind, text in self._told(event):
             if text.strip():
                 yield Document(
@@ -136,9 +134,9 @@ def _outcome(event: Event) -> str:
         case SessionFinished() if event.reason:
             return f"{in_words(event.outcome)}: {event.reason}"
         case RunFinished():
-            return ending(event.outcome, event.reason)
+            return event.words
         case RunCrashed():
-            return f"crashed: {event.error}"
+            return event.line()
     return ""
 
 

@@ -13,7 +13,6 @@ from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.state.roster_wording import untold_words, worked_words
 from ralph_tui.text.format import (
     count,
     duration,
@@ -153,7 +152,7 @@ def _facts(told: Material, names: Sequence[str] = ()) -> str:
         ("Tokens", token_count(run.tokens, partial=run.tokens_partial) if run.tokens else ""),
         ("Tools", _tools(told)),
         ("Agent", _agents(told)),
-        ("Worked", "; ".join(map(escaped, worked_words(told.state.roster.worked)))),
+        ("Worked", "; ".join(map(escaped, told.state.roster.worked_words))),
         ("Permissions", "" if started.imported else _permissions(told)),
         ("Completion command", code(started.command) if started.command else ""),
         ("Plan file", code(started.plan) if started.plan else ""),
@@ -196,7 +195,7 @@ def _cost(told: Material) -> str:
     if not run.cost_known:
         return ""
     paid = f" ({escaped(run.billing)})" if run.billing else ""
-    untold = untold_words(told.state.roster)
+    untold = told.state.roster.untold_words
     without = f", {escaped(untold)}, which is not told" if untold else ""
     return told.cost(run.cost_usd, estimated=run.cost_estimated) + paid + without
 

@@ -4,7 +4,6 @@ from ralph_tui.analysis.context import CAUSES, thresholds
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.events import ContextCompacted, HandoffWritten, WorkCommitted
-from ralph_tui.state.context_wording import compacted_words, written_words
 from ralph_tui.text.format import filled
 
 HEAD = ("#", "sessions", "fullest", "handed over", "forgot")
@@ -46,13 +45,13 @@ def context(told: Material) -> str:
 
 def _words(event: ContextCompacted | WorkCommitted) -> str:
     if isinstance(event, ContextCompacted):
-        return compacted_words(event)
+        return event.row().text
     return f"committed as {code(event.commit[:12])}, {escaped(event.message)}"
 
 
 def _handoff(handoff: HandoffWritten) -> str:
     full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
-    how = written_words(handoff)
+    how = handoff.written
     parts = [
         f"- iteration {handoff.iteration}, {moment(handoff.at)}: a session handed over{full}, "
         f"{CAUSES[handoff.cause]}: "

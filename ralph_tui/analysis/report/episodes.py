@@ -3,9 +3,9 @@
 from ralph_tui.analysis.report.markdown import escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.events import AlarmRaised
+from ralph_tui.events.control import alarm_word
 from ralph_tui.state import Intervention
 from ralph_tui.state.log_entries import LogEntry
-from ralph_tui.state.wording import alarm_word
 from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.terms import subject_words
 

@@ -11,8 +11,6 @@ from ralph_tui.events import (
     QuestionAsked,
     QuestionWithdrawn,
 )
-from ralph_tui.state.asking_wording import chosen_words, refused_again_words, wanted_words
-from ralph_tui.state.wording import decision_words
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ def requests(events: Iterable[Event]) -> list[Request]:
             case QuestionAsked():
                 asked = event if event.request is not None else None
                 if asked is not None and asked.request is not None:
-                    found.append(Request(asked.iteration, asked.at, wanted_words(asked.request)))
+                    found.append(Request(asked.iteration, asked.at, asked.request.wanted))
             case QuestionAnswered() | QuestionWithdrawn() if asked is not None:
                 if event.question_id == asked.question_id:
                     found[-1] = _settled(found[-1], event, asked)
@@ -49,7 +47,7 @@ def requests(events: Iterable[Event]) -> list[Request]:
                     asked = None
             case AgentRefusedAgain() if event.question_id in answered:
                 place = answered[event.question_id]
-                found[place] = replace(found[place], again=refused_again_words(event.times))
+                found[place] = replace(found[place], again=event.row().text)
     return found
 
 
@@ -57,8 +55,8 @@ def _settled(
     request: Request, event: QuestionAnswered | QuestionWithdrawn, asked: QuestionAsked
 ) -> Request:
     if isinstance(event, QuestionWithdrawn):
-        return replace(request, how=f"no answer was needed: {event.reason}")
-    said = chosen_words(event.choices) or event.text
+        return replace(request, how=event.row().text)
+    said = event.said
     rule = asked.request.rule if asked.request is not None and event.answer == "session" else ""
-    how = decision_words(event, asked)
+    how = event.decision(asked)
     return replace(request, how=f"{how}: {said}" if said else how, rule=rule)

@@ -5,7 +5,6 @@ from collections import defaultdict
 from ralph_tui.analysis.report.markdown import escaped
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.events import StrategyPlanned
-from ralph_tui.state.strategy_wording import strategy_words
 
 
 def strategies(told: Material) -> str:
@@ -21,7 +20,7 @@ def strategies(told: Material) -> str:
         else:
             stretches.append((k, k, one))
     return "\n".join(
-        f"- {_where(first, last)}: {escaped(strategy_words(one))}" for first, last, one in stretches
+        f"- {_where(first, last)}: {escaped(one.row().text)}" for first, last, one in stretches
     )
 
 

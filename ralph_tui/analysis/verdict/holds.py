@@ -8,8 +8,6 @@ from ralph_tui.analysis.verdict.model import Verdict, mark, row, until
 from ralph_tui.events import QuestionAsked
 from ralph_tui.keys import Keys
 from ralph_tui.state import RunState
-from ralph_tui.state.roster_wording import stands_in
-from ralph_tui.state.wording import background_words, wait_words
 from ralph_tui.text.format import day_and_clock, duration
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
@@ -114,7 +112,7 @@ def wait(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None
     else:
         at, left = day_and_clock(waits.until, now), until(waits.until, now)
         goes_on = f"next try at {at}, in {left}"
-    text = f"waiting: {wait_words(waits, now)}, {goes_on}{'; ' if then else ''}{then}"
+    text = f"waiting: {waits.words(now)}, {goes_on}{'; ' if then else ''}{then}"
     return Verdict(WAITS[waits.cause].glyph, "warn", "waiting", text)
 
 
@@ -150,7 +148,7 @@ def held(state: RunState, *, keys: Keys | None) -> Verdict | None:
         return None
     limit = f"ended after {duration(left.silence_s)} of silence"
     press = f"; {keys.shown('interrupt')} ends it now" if keys else ""
-    text = f"waiting: the session {row(background_words(left))}; {limit}{press}"
+    text = f"waiting: the session {row(left.words)}; {limit}{press}"
     return Verdict(PHASES["waiting"].glyph, "warn", "waiting", text)
 
 
@@ -177,5 +175,5 @@ def quiet(state: RunState, now: datetime) -> Verdict | None:
 
 def standing_in(found: Verdict, state: RunState, now: datetime) -> Verdict:
     """What was found, and why another agent works on it than the first."""
-    words = stands_in(state.roster, now)
+    words = state.roster.stands_in(now)
     return replace(found, text=f"{found.text}; {row(words)}") if words else found

@@ -29,9 +29,8 @@ from ralph_tui.cli.memory_words import (
     wrapped,
 )
 from ralph_tui.errors import UsageError
-from ralph_tui.events.memory import Change, Learning, LearningType
+from ralph_tui.events.memory import CHANGED, Change, Learning, LearningType
 from ralph_tui.layers.memory.task_types import TASK_TYPES
-from ralph_tui.state.memory_wording import CHANGED, saying
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
 
@@ -209,7 +208,7 @@ def _change(
 ) -> int:
     for learning in dict.fromkeys(one.learning_id for one in meant):
         now = store.change(learning, change, text)
-        said = saying(now) if now is not None else ""
+        said = now.saying if now is not None else ""
         line = f"{learning} is {CHANGED[change]}{f': {said}' if change == 'edit' else ''}"
         print(clip(one_line(line), 200))
     return ExitCode.COMPLETED

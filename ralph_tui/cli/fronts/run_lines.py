@@ -1,17 +1,12 @@
-"""The plain lines of one run in their order: time, iteration, and each fact once."""
+"""The plain lines of one run in their order: time, iteration, and each fact once.
+
+Rule: each event has its own words; what was said before is left out here.
+"""
 
 from collections import Counter
 
-from ralph_tui.cli.fronts.agent_lines import agent_reported
-from ralph_tui.cli.fronts.plain import (
-    redirect_sends,
-    row_line,
-    run_finished,
-    stamped,
-    text_of,
-)
-from ralph_tui.cli.question_words import question_line
 from ralph_tui.events import (
+    AgentChanged,
     AgentNoted,
     AgentReported,
     AgentSpoke,
@@ -30,22 +25,47 @@ from ralph_tui.events import (
     QuestionAsked,
     ReadingTaken,
     RedirectDecided,
+    ReflectionWritten,
+    RunCrashed,
     RunFinished,
     RunStarted,
     SessionFinished,
     StrategyPlanned,
+    ToolDenied,
     WaitStarted,
 )
-from ralph_tui.state.asking_wording import asked_words
+from ralph_tui.events.control import alarm_word
 from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.state.guidance import unsent_words
-from ralph_tui.state.strategy_wording import StrategyRows
-from ralph_tui.state.wording import ROWS, alarm_word, decision_words
-from ralph_tui.text.terms import subject_words
+from ralph_tui.state.log_news import News
+from ralph_tui.text.format import clock
+from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.words import without_particulars
 
+WIDTH = 160
+"""A line is cut here; the journal has the rest."""
+WHOLE = 2000
+"""Lines that say what to do, and the agent's own words, are not cut so soon."""
+UNCUT = (
+    RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported, StrategyPlanned,
+    ReflectionWritten, GuidanceQueued, RedirectDecided, QuestionAsked,
+    SessionFinished, AgentChanged, WaitStarted,
+)  # fmt: skip
+LINED = (AgentSpoke, AgentReported, ToolDenied)
+"""Told in a line for each of their lines."""
 RECOMPUTED = (AlarmRaised, AlarmCleared, InterventionMade)
 """What our layers make of a run that another tool has led."""
+
+
+def stamped(event: Event, text: str | None, where: str = "") -> str | None:
+    """The line, or lines, with local time and `where` in front; None for no text."""
+    if not text:
+        return None
+    at, whole = clock(event.at, seconds=True), isinstance(event, UNCUT)
+    pieces = text.splitlines() if isinstance(event, LINED) else [text]
+    return "\n".join(
+        f"{at} {where}{clip(one_line(piece), WHOLE if whole else WIDTH)}" for piece in pieces
+    )
 
 
 class PlainLines:
@@ -72,21 +92,21 @@ class PlainLines:
         self._asked: dict[str, QuestionAsked] = {}
         self._decided = False
         """What is decided about the latest REDIRECT has a line."""
-        self._strategies = dict(StrategyRows().wordings())
+        self._news = News()
         self._foreign = ForeignRows()
         self._imported = ""
         self._unsent: dict[str, str] = {}
         """Guidance that has not reached the agent, by its id."""
 
     def line(self, event: Event) -> str | None:
-        """As `plain_line`, and None for what was said."""
+        """The line for an event, local time first; None for what only a screen shows or was said.
+
+        What the agent says has as many lines as it said, and a denied tool has two.
+        """
         self._follow(event)
         width = 2 * len(str(self._of)) + 1
         where = f"{f'{self._iteration}/{self._of}':>{width}} " if self._of else ""
-        if isinstance(event, Noticed) and event.level == "error" and event.detail:
-            text = self._failed(event)
-        else:
-            text = self._text(event)
+        text = self._text(event)
         if text and self._imported and isinstance(event, RECOMPUTED):
             text = f"{text} (recomputed)"
         return stamped(event, text, where)
@@ -122,60 +142,56 @@ class PlainLines:
         self._failures[kind] += 1
         times = self._failures[kind]
         if times == 1:
-            return text_of(event)
-        return f"{text_of(event)} ({times} times so far)" if set(str(times)[1:]) == {"0"} else None
+            return event.line()
+        return f"{event.line()} ({times} times so far)" if set(str(times)[1:]) == {"0"} else None
 
     def _text(self, event: Event) -> str | None:
         match event:
+            case Noticed() if event.level == "error" and event.detail:
+                return self._failed(event)
             case AgentNoted() if event.level == "warn":
                 kind = event.text.partition(": ")[0]
                 told = kind in self._noted
                 self._noted.add(kind)
-                return None if told else text_of(event)
+                return None if told else event.line()
             case AgentReported():
-                return agent_reported(event, self._said)
+                return event.line(self._said)
             case RunFinished():
                 unsent = unsent_words(self._unsent.values())
-                line = run_finished(event, measured=self._measured)
+                line = event.line(measured=self._measured)
                 return f"{line} · {unsent}" if unsent else line
             case InterventionMade():
-                return self._once(event.reason, event)
+                return self._once(event)
             case HealthChecked() if event.ended in self._cleared:
                 return None
-            case WaitStarted() if event.reason == self._ended:
-                return text_of(event.model_copy(update={"reason": ""}))
+            case WaitStarted():
+                return event.line(why=event.reason != self._ended)
             case QuestionAsked():
                 return self._question(event)
             case QuestionAnswered():
                 return self._answered(event)
             case RedirectDecided() if self._decided:
                 self._decided = False
-                sent = redirect_sends(event)
-                return f"redirect {sent}" if sent else None
-            case RunStarted() if self._imported:
-                return f"{text_of(event)} (recorded by {self._imported})"
+                return f"redirect {event.sends}" if event.sends else None
             case ForeignVerdict():
-                return row_line(self._foreign.row, event)
+                row = self._foreign.row(event)
+                return row and row.line
             case StrategyPlanned():
-                row = self._strategies[StrategyPlanned](event)
-                return row and f"strategy {row.text}"
-        return text_of(event)
+                row = self._news.planned(event)
+                return row and row.line
+        return event.line()
 
-    def _answered(self, event: QuestionAnswered) -> str | None:
+    def _answered(self, event: QuestionAnswered) -> str:
         asked = self._asked.pop(event.question_id, None)
-        if asked is not None and asked.request is not None:
-            return f"asked   {asked_words(asked.request, decision_words(event, asked))}"
-        if asked is not None and asked.topic in ("redirect", "pause"):
+        if asked is not None and asked.request is None and asked.topic in ("redirect", "pause"):
             self._decided = True
-            about = subject_words(asked.about)
-            return f"{asked.topic:<8} {decision_words(event, asked)} ({about})"
-        return text_of(event)
+        return event.line(asked)
 
-    def _once(self, reason: str, event: InterventionMade) -> str | None:
-        if any(reason.startswith(told.rstrip(".")) for told in self._reasons):
+    def _once(self, event: InterventionMade) -> str | None:
+        if any(event.reason.startswith(told.rstrip(".")) for told in self._reasons):
             return None
-        self._reasons.add(reason)
-        return row_line(ROWS[InterventionMade], event)
+        self._reasons.add(event.reason)
+        return event.line()
 
     def _question(self, event: QuestionAsked) -> str | None:
         """Nobody is asked where no time is given, and what was said is not said again."""
@@ -183,4 +199,4 @@ class PlainLines:
         self._decided = False
         if event.deadline is not None and event.deadline <= event.at:
             return None
-        return question_line(event, said=event.text in self._reasons)
+        return event.line(said=event.text in self._reasons)

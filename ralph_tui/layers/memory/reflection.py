@@ -14,7 +14,6 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.steps import Step, fixed_in, gains_of, largest_of, steps_of
 from ralph_tui.layers.sensor.passing import needed
 from ralph_tui.state import IterationSpan, RunState
-from ralph_tui.state.wording import failing_words
 from ralph_tui.text.format import count, duration, percent, plain_points
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -294,7 +293,7 @@ def _left(state: RunState) -> Iterator[str]:
     gate = state.gate.last
     if gate is None or gate.ok or not gate.failing:
         return
-    yield f"Look first at what failed at the end: {failing_words(gate)}."
+    yield f"Look first at what failed at the end: {gate.failing_words}."
 
 
 def _fixed(state: RunState, steps: Sequence[Step]) -> Iterator[str]:

@@ -14,7 +14,6 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.ports import AgentAnswer
-from ralph_tui.state.asking_wording import asks_words
 from ralph_tui.text.format import wait_time
 
 ONCE = Option(key="y", answer="once", verb="allow it, this once")
@@ -138,7 +137,7 @@ def _question(k: int, asked: AgentAsked, agent: str) -> QuestionAsked:
         iteration=k,
         question_id="",
         topic="choice" if asked.choices else "permission",
-        text=asks_words(asked, agent),
+        text=asked.asks(agent),
         options=[CHOOSE, LEAVE, LEAVE_WORDS] if asked.choices else permits,
         default=LEAVE.answer if asked.choices else REFUSE.answer,
         request=AgentRequest.model_validate(asked.model_dump(exclude={"seq", "at", "kind"})),

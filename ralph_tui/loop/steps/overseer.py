@@ -47,7 +47,6 @@ from ralph_tui.loop.steps.redirect_material import redirect_words
 from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.loop.waiting.handlers import extended
 from ralph_tui.state.goal import needed_words
-from ralph_tui.state.wording import failing_words
 from ralph_tui.text.terms import who_words
 
 _damped = PROFILES["damped"]
@@ -148,7 +147,7 @@ class Overseer(Step):
         if critical:
             self._escalate(k, acts)
         gate, proposal = self._state.gate.last, redirect_words(acts.about, self._state)
-        failing = [f"failing now: {failing_words(gate)}"] if gate and gate.failing else []
+        failing = [f"failing now: {gate.failing_words}"] if gate and gate.failing else []
         answer = self._given or (
             self._desk.ask(
                 QuestionAsked(

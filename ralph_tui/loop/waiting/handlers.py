@@ -49,11 +49,11 @@ from ralph_tui.events import (
     StopRequested,
     Unpaused,
 )
+from ralph_tui.events.memory import unchanged_words
 from ralph_tui.layers.memory.by_hand import by_hand
 from ralph_tui.loop.waiting.controls import Steerable
 from ralph_tui.ports import Job
 from ralph_tui.state import RunState
-from ralph_tui.state.memory_wording import unchanged_words
 from ralph_tui.text.terms import who_words
 
 

@@ -7,9 +7,8 @@ a record that is over is for reading, and the card says how else a learning is c
 from typing import TYPE_CHECKING
 
 from ralph_tui.commands import ChangeLearning, refusal, stopping
-from ralph_tui.events.memory import Change
+from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.state import SeenLearning
-from ralph_tui.state.memory_wording import saying, unchanged_words
 from ralph_tui.text.terms import GONE
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip
@@ -89,7 +88,7 @@ class LearningView:
             dialog = Rewording("What the learning says", draft, self._app.monotonic)
             self._app.push_screen(dialog, lambda said: self._reworded(name, said))
         elif change == "delete":
-            question = f"Delete “{clip(saying(learning), 40)}” for all runs?"
+            question = f"Delete “{clip(learning.saying, 40)}” for all runs?"
             instead = "for good; muted, it stays and is in no prompt"
             command = ChangeLearning(learning_id=name, change="delete")
             confirm = Confirm(

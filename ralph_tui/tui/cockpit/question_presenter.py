@@ -13,7 +13,6 @@ from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state import RunState
-from ralph_tui.state.wording import decision_words
 from ralph_tui.text.terms import answer_word
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
@@ -145,7 +144,7 @@ class QuestionPresenter:
         if answer is not None and answer.question_id == question_id:
             how = f"{answer_word(flat(answer.answer, 40))}, {self._place(answer.by)}"
             if answer.by == SILENCE:
-                how = flat(decision_words(answer, self._asked))
+                how = flat(answer.decision(self._asked))
             taken = answer.text.strip()
             mine = (question_id, answer.answer, answer.by)
             here = sent is not None and mine == (sent.question_id, sent.answer, self._source.name)

@@ -11,7 +11,6 @@ from textual.content import Content
 
 from ralph_tui.events.memory import Change
 from ralph_tui.state import SeenLearning
-from ralph_tui.state.memory_wording import type_word
 from ralph_tui.tui.draw.spans import Line, wrap
 from ralph_tui.tui.modals.modal import Pair, key_name
 from ralph_tui.tui.modals.reading import Reading
@@ -55,7 +54,7 @@ class LearningCard(Reading[Change]):
         """Begin."""
         super().on_mount()
         frame = self.query_one("#learning-card")
-        frame.border_title = Content(f" learning: {type_word(self.seen.learning)} ")
+        frame.border_title = Content(f" learning: {self.seen.learning.type_word} ")
 
     def show(self, seen: SeenLearning, iteration: int | None, reading: str) -> None:
         """What is recorded by now."""

@@ -8,7 +8,6 @@ from ralph_tui.analysis import context as known
 from ralph_tui.events import HandoffWritten
 from ralph_tui.layers.context.levels import Thresholds, level_of
 from ralph_tui.state import ContextUse, IterationSpan, RunState
-from ralph_tui.state.context_wording import item_words, shrunk_words, written_words
 from ralph_tui.text.format import clock, count, filled
 from ralph_tui.text.terms import CONTEXT_LEVELS, CONTEXT_TONES, FORGOT, NOT_RECORDED, ROLLOVER, Tone
 from ralph_tui.tui.draw.spans import Line, flat, flat_name, wrap
@@ -116,7 +115,7 @@ def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
     if words := known.handing_over_words(state):
         rows += _told(f"handing over: {words}", width, "warn")
     for compacted in state.context.compactions:
-        rows += _told(f"{FORGOT.label}{shrunk_words(compacted)}", width, "warn")
+        rows += _told(f"{FORGOT.label}{compacted.shrunk}", width, "warn")
     rows += _item(state, width)
     return rows + ([_sessions(use)] if use is not None and use.sessions > 1 else [])
 
@@ -150,7 +149,7 @@ def _item(state: RunState, width: int) -> list[Line]:
     if item is None or not item.item:
         return []
     done = f" · {item.done} of {item.total} done" if item.total else ""
-    return _labelled("item", f"{item_words(item)}{done}", width)
+    return _labelled("item", f"{item.words}{done}", width)
 
 
 def _sessions(use: ContextUse) -> Line:
@@ -194,7 +193,7 @@ def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Li
 
 def _origin(handoff: HandoffWritten) -> str:
     """Why it was written, and who worded it."""
-    how = flat(written_words(handoff), 80)
+    how = flat(handoff.written, 80)
     return f"{known.CAUSES[handoff.cause]}{f' · {how}' if how else ''}"
 
 

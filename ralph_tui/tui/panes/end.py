@@ -20,7 +20,6 @@ from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
-from ralph_tui.state.roster_wording import untold_words
 from ralph_tui.text.format import count, duration, percent, points_gained
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, flat_name, wrap
@@ -159,7 +158,7 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
         best = f"best {percent(run.best, run.completion)} {where}"
     spent = flat(run.billing or "") or ("cost not told" if state.roster.worked else "")
     if run.cost_known:
-        without = untold_words(state.roster)
+        without = state.roster.untold_words
         paid = f"({flat(run.billing)})" if run.billing else ""
         spent = " ".join(filter(None, (cost(state), flat(without), paid)))
     open_one, trees = state.timeline.current, whole_change(state)

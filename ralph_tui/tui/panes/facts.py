@@ -9,7 +9,6 @@ from datetime import datetime
 from ralph_tui.analysis.context import use_of
 from ralph_tui.events import GateFinished
 from ralph_tui.state import ContextUse, IterationSpan, RunState
-from ralph_tui.state.wording import gate_words
 from ralph_tui.text.format import (
     clock,
     count,
@@ -230,7 +229,7 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
     term, style = (PASSED, "good") if gate.ok else (FAILED, "bad")
     if gate.passed is None:
         row: Line = [("completion command ", "dim"), (f"{term.glyph} ", style)]
-        return [[*row, (gate_words(gate), "text")]]
+        return [[*row, (gate.ended, "text")]]
     row = [("tests ", "dim"), (f"{term.glyph} ", style)]
     came = before is not None and before.passed is not None and before is not gate
     if came and before is not None and before.passed != gate.passed:

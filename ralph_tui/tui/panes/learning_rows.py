@@ -11,13 +11,6 @@ from typing import Any
 
 from ralph_tui.events.memory import Learning
 from ralph_tui.state import SeenLearning
-from ralph_tui.state.memory_wording import (
-    helped_words,
-    proof_words,
-    saying,
-    since_terms,
-    type_word,
-)
 from ralph_tui.text.format import count, points_gained, signed
 from ralph_tui.text.terms import (
     EARLIER,
@@ -81,7 +74,7 @@ def brief_rows(seen: SeenLearning, iteration: int | None, width: int, limit: int
     mark = mark_of(seen, iteration)
     silenced = seen.learning.muted or seen.gone
     body = "dim" if silenced or mark in (FITS, EARLIER) else "text"
-    pieces = wrap(flat(saying(seen.told), 2000), max(1, width - 2), limit)
+    pieces = wrap(flat(seen.told.saying, 2000), max(1, width - 2), limit)
     rows: list[Line] = [[(f"{mark.glyph} ", f"{STYLES[mark]} strong"), (pieces[0], body)]]
     rows += [[("  ", ""), (piece, body)] for piece in pieces[1:]]
     return [*rows, [("  ", ""), *_facts(seen, iteration, width - 2)]]
@@ -90,7 +83,7 @@ def brief_rows(seen: SeenLearning, iteration: int | None, width: int, limit: int
 def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
     learning = seen.told
     mark, confidence = mark_of(seen, iteration), fraction(learning.confidence)
-    kind, rate = type_word(learning), rate_words(learning)
+    kind, rate = learning.type_word, rate_words(learning)
     told = mark_words(seen, iteration)
     fields = [
         Field([[(f"{kind:<10}", "dim")], [(kind, "dim")], []], 2),
@@ -104,7 +97,7 @@ def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
 
 def _flags(seen: SeenLearning) -> list[Field]:
     """What its owner has said of it, and that it is not proven; a mark never without its word."""
-    learning, since = seen.learning, since_terms(seen)
+    learning, since = seen.learning, seen.since
     flags = [
         (PINNED, "accent", learning.pinned),
         (MUTED, "warn", learning.muted and MUTED_SINCE not in since),
@@ -127,7 +120,7 @@ def rate_words(learning: Learning) -> str:
     """``helped 6 of 7 times``; of an estimate that nobody judged, how many runs it rests on."""
     if learning.type == "estimate" and not learning.uses:
         return f"from {count(learning.runs, 'run')}"
-    return helped_words(learning.uses, learning.successes)
+    return learning.helped
 
 
 def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
@@ -176,7 +169,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
     rows += _field("now", [now], width)
     rate = f"success rate {fraction(learning.success_rate)}" if learning.uses else ""
     facts = [
-        ("learned in", f"{learning.task_type} tasks; {proof_words(learning)}"),
+        ("learned in", f"{learning.task_type} tasks; {learning.proof}"),
         ("confidence", fraction(learning.confidence)),
         ("so far", ", ".join(part for part in (rate_words(learning), rate) if part)),
         ("chosen", seen.why),
@@ -196,7 +189,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
 
 def _said_there(seen: SeenLearning) -> str:
     """What this iteration's prompt says instead of what it says now."""
-    return seen.told.text if seen.in_prompt and EDITED_SINCE in since_terms(seen) else ""
+    return seen.told.text if seen.in_prompt and EDITED_SINCE in seen.since else ""
 
 
 def _field(label: str, lines: Iterable[Line], width: int) -> list[Line]:

@@ -9,7 +9,6 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from ralph_tui.state import RunState, SeenLearning
-from ralph_tui.state.memory_wording import plan_words
 from ralph_tui.text.terms import IN_PROMPT, LEARNED
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
 from ralph_tui.tui.panes.learning_rows import brief_rows, whole_rows
@@ -103,7 +102,7 @@ class LearningsPane(LinesPane):
         plan = self.state.memory.plan
         if plan is None:
             return []
-        pieces = wrap(flat(plan_words(plan), 1000), max(1, width - 6), 4)
+        pieces = wrap(flat(plan.words, 1000), max(1, width - 6), 4)
         return [
             [("plan  " if not n else " " * 6, "dim"), (piece, "text")]
             for n, piece in enumerate(pieces)

@@ -9,7 +9,6 @@ from rich.cells import cell_len
 
 from ralph_tui.events import GateFinished
 from ralph_tui.state import RunState
-from ralph_tui.state.wording import gate_words
 from ralph_tui.text.format import clock, duration, place
 from ralph_tui.text.terms import FAILED, NOT_RECORDED, PASSED, PHASES, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.cutting import middle, name_of_test
@@ -110,7 +109,7 @@ def _result(last: GateFinished, before: GateFinished | None, width: int) -> list
     else:
         head += _counts(last)
     where = place(last.iteration) if last.iteration else "before iteration 1"
-    when = f"  {gate_words(last)} · {duration(last.duration_s)} · {where}, {clock(last.at)}"
+    when = f"  {last.ended} · {duration(last.duration_s)} · {where}, {clock(last.at)}"
     fits = cells(head) + cells([(when, "dim")]) <= width
     rows: list[Line] = [[*head, (when, "dim")]] if fits else [head, [(when, "dim")]]
     if last.error:

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from ralph_tui.adapters.agents import AGENTS
 from ralph_tui.adapters.agents.ends import Remedies, sentence
 from ralph_tui.events import AgentChanged
-from ralph_tui.state.roster_wording import changed_words
 
 NOW = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)
 
@@ -14,9 +13,9 @@ def test_a_guessed_end_of_a_limit_is_the_next_try() -> None:
     event = AgentChanged(
         iteration=1, before="claude", agent="codex", cause="usage_limit", until=NOW, at=NOW
     )
-    assert changed_words(event, NOW).startswith("claude is at its limit until ")
+    assert event.words(NOW).startswith("claude is at its limit until ")
     guessed = event.model_copy(update={"guessed": True})
-    assert changed_words(guessed, NOW).startswith("claude is at its limit, next try at ")
+    assert guessed.words(NOW).startswith("claude is at its limit, next try at ")
 
 
 def test_a_low_balance_is_no_matter_of_signing_in() -> None:

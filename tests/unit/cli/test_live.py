@@ -16,7 +16,6 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli import answering
 from ralph_tui.cli.commands import abort, decide
-from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.live import LiveRun, find_live
 from ralph_tui.cli.question_words import question_text
 from ralph_tui.cli.status_words import (
@@ -46,6 +45,7 @@ from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.state import RunState
 from ralph_tui.text.format import ending
 from ralph_tui.text.terms import OUTCOMES
+from tests.lines import plain_line
 from tests.rows import each_row
 
 NOW = datetime.now(UTC)

@@ -8,11 +8,11 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.analysis.report import Circumstances, report
-from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.errors import JournalError
 from ralph_tui.events import UnknownEvent, parse_event
 from ralph_tui.state import RunState
 from tests.fixtures.journals.make import FOLDER, facts, missing_fields
+from tests.lines import plain_line
 
 JOURNALS = sorted(FOLDER.glob("v*.jsonl"))
 named = pytest.mark.parametrize("journal", JOURNALS, ids=lambda path: path.stem)

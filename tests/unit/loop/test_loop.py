@@ -5,7 +5,6 @@ from functools import partial
 
 import pytest
 
-from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import AgentError, WorkspaceError
 from ralph_tui.events import (
@@ -22,6 +21,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.loop.run import Rules
+from tests.lines import plain_line
 from tests.world import FakeSession, World, promise, report, wait
 from tests.world.moments import moments
 

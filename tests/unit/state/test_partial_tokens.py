@@ -7,7 +7,6 @@ from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.events import SessionFinished, UsageReported
 from ralph_tui.state import RunState
-from ralph_tui.state.roster_wording import worked_words
 from ralph_tui.tui.panes.header import header_lines
 from tests.world.recorder import Recorder
 
@@ -33,7 +32,7 @@ def test_a_partial_count_is_marked_wherever_it_is_shown(*, partial: bool) -> Non
     assert f" {'≥' if partial else ''}217k tokens" in header
     assert f", {least}216,853 tokens" in status_text(summarize(state) | {"alive": True})
 
-    worked = ", ".join(worked_words(state.roster.worked))
+    worked = ", ".join(state.roster.worked_words)
     assert (f", {least}16,853 tokens" in worked) == partial
 
     text = report(run.events, Circumstances(), full=True)

@@ -31,7 +31,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.plain_files import appending, reading, write_all
 from ralph_tui.state.actions import DERIVED_FROM, NO_ANSWER, Derivation, DerivedAction
-from ralph_tui.state.claims import without_claims
+from ralph_tui.text.claims import without_claims
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.tool_kinds import ActionKind, action_type

@@ -7,7 +7,6 @@ from ralph_tui.adapters.records.aiwg.records import RESULTS, Ending
 from ralph_tui.events import ReflectionWritten
 from ralph_tui.events.run import Outcome
 from ralph_tui.state import RunState
-from ralph_tui.state.wording import effect_words
 from ralph_tui.text.format import count, plain_points
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import in_words
@@ -52,7 +51,7 @@ def _worked(state: RunState) -> Iterator[str]:
         yield f"iteration {number} gained {plain_points(step)}"
     for made in state.oversight.interventions:
         if made.effect is not None and made.effect.points > 0:
-            yield effect_words(made.effect)
+            yield made.effect.words
     for one in state.memory.seen.values():
         helped = [credit.iteration for credit in one.credits.values() if credit.success]
         if helped:
@@ -73,7 +72,7 @@ def _failed(state: RunState) -> Iterator[str]:
     yield from _detected(state)
     for made in state.oversight.interventions:
         if made.effect is not None and made.effect.points <= 0:
-            yield effect_words(made.effect)
+            yield made.effect.words
     yield from (told.analysis for told in _reflections(state, "error-analysis"))
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from ralph_tui.cli.fronts.plain import WIDTH, plain_line
+from ralph_tui.cli.fronts.run_lines import WIDTH
 from ralph_tui.commands import RetryNow
 from ralph_tui.events import (
     AgentChanged,
@@ -21,7 +21,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.loop.steps.sessions import TAKEN_OVER
-from ralph_tui.state.roster_wording import changed_words, stands_in, worked_words
+from tests.lines import plain_line
 from tests.world import FakeSession, World
 from tests.world.host import BEGAN
 
@@ -121,14 +121,14 @@ def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None
     handed, back = world.all(AgentChanged)
     assert handed.until is not None
     assert timedelta(0) < handed.until - (BEGAN + timedelta(hours=1)) < timedelta(minutes=1)
-    assert changed_words(handed, BEGAN).endswith("; second works meanwhile")
-    assert changed_words(handed, BEGAN).startswith("fake is at its limit until ")
-    assert changed_words(back, BEGAN) == "fake is tried again, second no longer stands in"
-    assert [text.partition(" (")[0] for text in worked_words(world.state.roster.worked)] == [
+    assert handed.words(BEGAN).endswith("; second works meanwhile")
+    assert handed.words(BEGAN).startswith("fake is at its limit until ")
+    assert back.words(BEGAN) == "fake is tried again, second no longer stands in"
+    assert [text.partition(" (")[0] for text in world.state.roster.worked_words] == [
         "fake in iterations 1, 3-4",
         "second in iterations 1-2",
     ]
-    assert stands_in(world.state.roster, BEGAN) == ""
+    assert world.state.roster.stands_in(BEGAN) == ""
 
 
 def test_a_short_limit_is_waited_for() -> None:
@@ -157,7 +157,7 @@ def test_a_refused_login_and_a_missing_program_hand_over_for_good() -> None:
     assert who(world) == [(1, "fake"), (1, "second"), (1, "third"), (2, "third")]
     assert changes(world) == [(1, "fake", "second", "auth"), (1, "second", "third", "missing")]
     assert all(event.until is None for event in world.all(AgentChanged))
-    assert stands_in(world.state.roster, BEGAN) == "fake is not signed in; third works meanwhile"
+    assert world.state.roster.stands_in(BEGAN) == "fake is not signed in; third works meanwhile"
 
 
 def test_a_run_ends_where_no_agent_ever_can() -> None:
@@ -197,7 +197,7 @@ def test_nobody_is_said_to_work_while_all_are_waited_for() -> None:
     said = []
     for event in world.steps():
         if isinstance(event, AgentChanged | WaitStarted):
-            said.append(bool(stands_in(world.state.roster, BEGAN)))
+            said.append(bool(world.state.roster.stands_in(BEGAN)))
     assert said == [True, False]
 
 
@@ -226,7 +226,7 @@ def test_one_that_was_not_there_at_the_start_is_said_once_and_left_out() -> None
     world.run()
     assert changes(world) == [(1, "gone", "fake", "missing")]
     assert {agent for _, agent in who(world)} == {"fake"}
-    words = stands_in(world.state.roster, BEGAN)
+    words = world.state.roster.stands_in(BEGAN)
     assert words == "gone cannot be run (gone is gone); fake works meanwhile"
 
 
@@ -316,4 +316,4 @@ def test_one_that_does_not_start_hands_over_for_good() -> None:
     world.run()
     assert who(world) == [(1, "fake"), (1, "fake"), (1, "second"), (2, "second"), (3, "second")]
     assert changes(world) == [(1, "fake", "second", "not_started")]
-    assert changed_words(world.only(AgentChanged), BEGAN).startswith("fake does not start; second")
+    assert world.only(AgentChanged).words(BEGAN).startswith("fake does not start; second")

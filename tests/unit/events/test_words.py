@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
@@ -36,13 +35,13 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.state import RunState
-from ralph_tui.state.wording import ROWS, failing_words
 from ralph_tui.text.format import clock
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.modals.question_rows import readings as readings_row
 from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.panes.verification import VerificationPane
+from tests.lines import plain_line
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -113,8 +112,7 @@ def test_what_permits_a_tool_is_not_cut_off_behind_a_long_message() -> None:
 
 def test_a_shared_row_is_told_as_its_word_and_its_text() -> None:
     event = Noticed(level="warn", source="watch", text="slow")
-    row = ROWS[Noticed](event)
-    assert row is not None
+    row = event.row()
     assert (row.word, row.text) == ("WARN", "slow")
     assert line(event) == "warn    slow"
 
@@ -268,7 +266,7 @@ def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None
     gate = GateFinished(
         iteration=1, ok=False, exit_code=1, runner="unittest", passed=1, failed=29, failing=names
     )
-    assert failing_words(gate) == "test_0, test_1, test_2, test_3, test_4 and 24 more"
+    assert gate.failing_words == "test_0, test_1, test_2, test_3, test_4 and 24 more"
     pane = VerificationPane()
     pane.state, pane.now = folded(gate), NOW
     rows = ["".join(text for text, _ in row) for row in pane.build(60, 40)]
@@ -276,9 +274,9 @@ def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None
     all_named = gate.model_copy(update={"failed": 20})
     pane.state = folded(all_named)
     assert "not named" not in str(pane.build(60, 40))
-    assert failing_words(all_named).endswith("test_4 and 15 more")
+    assert all_named.failing_words.endswith("test_4 and 15 more")
     long = [f"tests/test_a.py::test_{'x' * 500}_{number:06}" for number in (1, 9)]
-    told = failing_words(gate.model_copy(update={"failing": long, "failed": 2, "errors": 0}))
+    told = gate.model_copy(update={"failing": long, "failed": 2, "errors": 0}).failing_words
     assert "_000001, " in told, "what most often differs, the end, is seen"
     assert told.endswith("_000009")
 

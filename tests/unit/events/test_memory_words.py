@@ -2,7 +2,6 @@
 
 import pytest
 
-from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import (
     Event,
     LearningChanged,
@@ -13,8 +12,9 @@ from ralph_tui.events import (
     PlanMade,
     ReflectionWritten,
 )
+from ralph_tui.events.memory import unchanged_words
 from ralph_tui.state import RunState
-from ralph_tui.state.memory_wording import helped_words, proof_words, saying, unchanged_words
+from tests.lines import plain_line
 from tests.world.taught import ABOUT_FOUR, FIXTURES, LARGE, QUOTES, RETRIEVED, RUN_ONE, TAUGHT
 
 
@@ -41,7 +41,7 @@ def test_the_log_tells_what_became_knowledge_and_not_what_helped() -> None:
 
 def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
     assert rows(TAUGHT["marked"]()) == [
-        ("owner", "MEMORY", f"muted by you: {saying(LARGE)}"),
+        ("owner", "MEMORY", f"muted by you: {LARGE.saying}"),
         ("owner", "MEMORY", f"pinned by you: {RUN_ONE.text}"),
     ]
     edit = LearningChanged(learning_id=QUOTES.learning_id, change="edit", text="Ask the token.")
@@ -119,14 +119,15 @@ def test_plain_lines(event: Event, told: str | None) -> None:
 
 
 def test_the_words_of_what_is_known() -> None:
-    assert helped_words(0, 0) == "not judged yet"
-    assert helped_words(1, 0) == "helped 0 of 1 time"
-    assert helped_words(7, 6) == "helped 6 of 7 times"
-    assert proof_words(FIXTURES) == "unproven: said by 1 run"
+    used = {(0, 0): "not judged yet", (1, 0): "helped 0 of 1 time", (7, 6): "helped 6 of 7 times"}
+    for (uses, successes), words in used.items():
+        learning = LARGE.model_copy(update={"uses": uses, "successes": successes})
+        assert learning.helped == words
+    assert FIXTURES.proof == "unproven: said by 1 run"
     estimate = FIXTURES.model_copy(update={"type": "estimate", "runs": 2})
-    assert proof_words(estimate) == "unproven: said by 2 runs, proven from 3 runs on"
-    assert proof_words(RUN_ONE) == "proven, said by 3 runs"
-    assert saying(LARGE) == "avoid: Large refactors across many files in one iteration."
+    assert estimate.proof == "unproven: said by 2 runs, proven from 3 runs on"
+    assert RUN_ONE.proof == "proven, said by 3 runs"
+    assert LARGE.saying == "avoid: Large refactors across many files in one iteration."
     never = LARGE.model_copy(update={"text": "Never refactor."})
-    assert saying(never) == "Never refactor."
+    assert never.saying == "Never refactor."
     assert unchanged_words("learn-x", "no") == "learning learn-x stays as it is: no"

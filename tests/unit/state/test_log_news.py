@@ -1,9 +1,9 @@
 """What log and lines say of strategies and of what does not fit."""
 
-from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import Event, StrategyPlanned, ValidationDone
 from ralph_tui.events.intelligence import Approach, Focus, IssueSeverity, ValidationIssue
 from ralph_tui.state import RunState
+from tests.lines import plain_line
 
 
 def planned(k: int, approach: Approach = "persist", focus: Focus = "continue") -> StrategyPlanned:

@@ -1,0 +1,9 @@
+"""The plain line of one event alone, as if nothing was said before it."""
+
+from ralph_tui.cli.fronts.run_lines import stamped
+from ralph_tui.events import Event
+
+
+def plain_line(event: Event) -> str | None:
+    """Local time first; None for an event that only a screen shows."""
+    return stamped(event, event.line())
