@@ -128,8 +128,9 @@ def running(
     finally:
         if not fleet.engine.join(0):
             fleet.ask(Abort())
-            fleet.hosts.observe(seen.Gone(host="h"))
-            fleet.engine.join(PATIENCE_S)
+            for host in {"h", *(host for host, _ in fleet.hosts.orders)}:
+                fleet.hosts.observe(seen.Gone(host=host))
+            assert fleet.engine.join(PATIENCE_S)
 
 
 def obliging(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
