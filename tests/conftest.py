@@ -19,7 +19,8 @@ from tests.processes import let_children_hear_signals
 from tests.workspaces import close_workspaces
 
 FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM", "COLUMNS", "LINES", "TMUX", "LC_ALL")
-FOREIGN += ("PYTHONDONTWRITEBYTECODE",)  # each process would compile all of the program anew
+ANEW = "PYTHONDONTWRITEBYTECODE"
+"""With it, each process that a test starts compiles all of the program."""
 FOREIGN_PREFIXES = ("TEXTUAL", "RALPH_", "GIT_", "XDG_")
 
 GIT_CONFIG = """\
@@ -48,7 +49,7 @@ for _name in list(os.environ):
     # The first was just set by its plugin, the others are for the tests themselves.
     if _name == "TEXTUAL_SNAPSHOT_TEMPDIR" or _name.startswith("RALPH_TEST_"):
         continue
-    if _name in FOREIGN or _name.startswith(FOREIGN_PREFIXES):
+    if _name in (*FOREIGN, ANEW) or _name.startswith(FOREIGN_PREFIXES):
         del os.environ[_name]
 os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
 time.tzset()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Client
-from distributed.comm import connect
+from distributed.comm.core import connect
 from distributed.protocol.serialize import ToPickle
 
 from ralph_tui.fleet.dispatch import tls

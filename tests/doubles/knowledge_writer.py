@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def die(run: str, folder: str, known: str, written: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         replace(source, target, **options)
 
-    os.replace = killed
+    os.replace = killed  # type: ignore[assignment]
     store_of(Path(folder), run).credit([Credit(known, 1, success=True)])
 
 
@@ -55,5 +56,7 @@ def hold(lock: str) -> None:
         time.sleep(600)
 
 
+DEEDS: dict[str, Callable[..., None]] = {"write": write, "busy": busy, "die": die, "hold": hold}
+
 if __name__ == "__main__":
-    {"write": write, "busy": busy, "die": die, "hold": hold}[sys.argv[1]](*sys.argv[2:])
+    DEEDS[sys.argv[1]](*sys.argv[2:])
