@@ -26,9 +26,8 @@ COMMANDS = (
     ("history", RUN),
     ("search", "the", "--limit", "1000", "--json"),
 )
-SIZES = ((80, 24), (100, 30), (140, 45), (200, 60))
-MOMENTS = (0.5, 1.0)
-"""Parts of the journal after which the screen is drawn."""
+MOMENTS = ((0.5, ((80, 24), (140, 45))), (1.0, ((200, 60), (100, 30))))
+"""Parts of the journal after which the screen is drawn, and at which sizes."""
 PANES = "1234567890"
 
 
@@ -59,19 +58,18 @@ def _screens(journal: Path) -> list[str]:
     async def draw(driver: Driver) -> None:
         source = driver.source
         assert isinstance(source, Replay)
-        for moment in MOMENTS:
+        for moment, sizes in MOMENTS:
             seq = events[int((len(events) - 1) * moment)].seq
             source.seek(seq)
             await driver.until(lambda seq=seq: driver.cockpit.state.seq == seq)  # type: ignore[misc]
-            for size in SIZES:
+            for size in sizes:
                 await driver.resize(size)
                 drawn.append(_screen(driver, f"event {seq}"))
-        await driver.resize(SIZES[1])
         for pane in PANES:
             await driver.press(pane)
             drawn.append(_screen(driver, f"event {seq}, pane {pane}"))
 
-    drive(Driver(Replay(events)), draw, SIZES[0])
+    drive(Driver(Replay(events)), draw)
     return drawn
 
 

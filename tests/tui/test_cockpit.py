@@ -68,14 +68,12 @@ def test_every_story_keeps_its_frames(name: str) -> None:
     drive(source(story(name)), look)
 
 
-@pytest.mark.parametrize(
-    ("source", "name"), [(live, "running"), (live, "steady"), (replay, "steady")]
-)
+@pytest.mark.parametrize(("source", "name"), [(live, "running"), (replay, "steady")])
 def test_a_zoomed_pane_has_the_whole_place(source: Callable[..., Driver], name: str) -> None:
     async def look(driver: Driver) -> None:
         body = driver.cockpit.query_one("#body")
         await driver.press("2", "z")
-        for size in ((80, 24), (80, 32), (100, 30), (140, 45), (110, 20)):
+        for size in ((80, 24), (100, 30), (140, 45), (110, 20)):
             await driver.resize(size)
             for digit, pane in enumerate(layout.ORDER, start=1):
                 driver.cockpit.action_pane(pane)
@@ -120,6 +118,7 @@ def test_every_pane_is_reachable_by_number_and_by_tab(size: tuple[int, int]) -> 
             pane = driver.cockpit.body.panes[name]
             assert pane.has_focus
             assert pane.display
+            driver.draw()
             lit = [
                 p.key
                 for p in driver.cockpit.body.panes.values()
@@ -451,8 +450,9 @@ def test_no_colour_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
     drive(live(story("oscillating")), look, (100, 30))
 
 
-@pytest.mark.parametrize("is_live", [True, False])
-@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
+@pytest.mark.parametrize(
+    ("is_live", "size"), [(True, (60, 15)), (True, (200, 60)), (False, (80, 24))]
+)
 def test_help_explains_every_key_on_one_line(is_live: bool, size: tuple[int, int]) -> None:  # noqa: FBT001
     async def look(driver: Driver) -> None:
         await driver.press("?")

@@ -1,6 +1,7 @@
 """The learnings pane and its cards: what is told, what is selected, what is wished."""
 
 import re
+from itertools import product
 
 import pytest
 
@@ -186,10 +187,9 @@ def test_where_nothing_is_known_it_says_what_will_stand_here(name: str, head: st
     assert re.search("stands? here", " ".join(told))
 
 
-@pytest.mark.parametrize("width", [1, 7, 20, 31, 76, 200])
-@pytest.mark.parametrize("zoomed", [False, True])
-def test_nothing_breaks_the_frame(width: int, zoomed: bool) -> None:  # noqa: FBT001
-    for name in ("taught", "marked", "badly_taught", "untaught"):
+@pytest.mark.parametrize("name", ["taught", "marked", "badly_taught", "untaught"])
+def test_nothing_breaks_the_frame(name: str) -> None:
+    for width, zoomed in product((1, 7, 20, 31, 76, 200), (False, True)):
         rows(name, width, zoomed=zoomed)
 
 
@@ -387,7 +387,7 @@ def test_when_the_run_ends_its_cards_are_for_reading() -> None:
     drive(live(story("taught")), look)
 
 
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (140, 45)])
+@pytest.mark.parametrize("size", [(60, 15), (140, 45)])
 def test_a_hostile_card_stays_in_its_frame(size: tuple[int, int]) -> None:
     async def look(driver: Driver) -> None:
         await driver.press("5")

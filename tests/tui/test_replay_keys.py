@@ -24,7 +24,7 @@ def test_every_key_means_the_same_from_every_pane(zoomed: bool) -> None:  # noqa
         told = player(d)
         length, middle = told.length, told.length // 2
         expected: dict[str, int] = {}
-        for digit in DIGITS:
+        for digit in DIGITS[:: 3 if zoomed else 1]:
             await d.press(digit)
             if zoomed and d.cockpit.body.zoomed is None:
                 await d.press("z")
@@ -66,6 +66,7 @@ def test_the_scrubber_goes_where_it_is_clicked_and_follows_a_drag() -> None:
         told = player(d)
         bar = d.cockpit.scrubber
         assert bar is not None
+        d.draw()
         y, first, last = bar.region.y, bar._begins, bar._begins + bar._room - 1
         await d.pilot.click(offset=(first, y))
         assert told.position == 1
@@ -108,7 +109,7 @@ def test_a_replay_offers_no_key_of_a_live_run(name: str) -> None:
     async def look(d: Driver) -> None:
         told, seen = player(d), set[str]()
         assert d.cockpit.scrubber is not None
-        for position in range(1, told.length + 1, max(1, told.length // 60)):
+        for position in range(1, told.length + 1, max(1, told.length // 20)):
             told.seek(position)
             d.cockpit.tick()
             await d.pilot.pause()

@@ -15,6 +15,7 @@ from ralph_tui.sources.keyframes import FRAME, copied
 from ralph_tui.sources.live import Live
 from ralph_tui.sources.replay import SPEEDS, Replay
 from ralph_tui.state import RunState
+from tests.examples import FEWER
 from tests.world.recorder import START
 from tests.world.stories import STORIES, flood, running, stuck
 
@@ -38,6 +39,7 @@ def test_a_replay_opens_at_its_end_with_the_final_state(name: str) -> None:
     assert not source.playing
 
 
+@FEWER
 @given(jumps=st.lists(st.integers(-5, 400), min_size=1, max_size=6))
 def test_a_jump_shows_what_a_fold_up_to_there_shows(jumps: list[int]) -> None:
     events = running()
@@ -57,10 +59,10 @@ def test_a_jump_back_leaves_the_old_state_alone() -> None:
     assert last.run.finished is not None
 
 
-@pytest.mark.parametrize("name", ["running", "stuck", "oscillating", "limited", "asked"])
+@pytest.mark.parametrize("name", ["running", "stuck", "asked"])
 def test_a_copy_goes_on_by_itself(name: str) -> None:
     events = STORIES[name]()
-    for cut in range(1, len(events), 7):
+    for cut in range(1, len(events), 11):
         state, before = folded(events[:cut]), folded(events[:cut])
         twin = copied(state).apply_all(events[cut:])
         assert visible(twin) == visible(folded(events))

@@ -20,15 +20,23 @@ LOOKED_AT = (
     ("attach", "--help"),
 )
 """What shows a run of ours, and nothing else."""
-LISTING = """
-import json
+ASKED = (*LOOKED_AT, ("--help", "--all"), ("history", "--json"))
+PROGRAM = """
+import contextlib, io, json, sys
 from pathlib import Path
+from ralph_tui.cli import main
 from ralph_tui.sources.listed import ListedRuns
+said = []
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(words) == 0, words
+    said.append(out.getvalue())
 runs = ListedRuns(Path.cwd())
 first, whole = runs.names(), runs.names()
 assert runs.fleet() is None
-print(json.dumps([sorted(first), sorted(whole), sorted(runs.read(whole))]))
+print(json.dumps([said, sorted(first), sorted(whole), sorted(runs.read(whole))]))
 """
+"""All that is asked, in one process."""
 
 
 @pytest.fixture(scope="module")
@@ -49,22 +57,23 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def shown(repository: Path) -> list[str]:
     """What the whole program prints."""
-    return [printed(ROOT, repository, "-m", "ralph_tui", *words) for words in LOOKED_AT]
+    said, *_ = answers(ROOT, repository)
+    return said[: len(LOOKED_AT)]
 
 
 def copy_without(missing: tuple[str, ...], folder: Path) -> Path:
     """A folder that holds the package without these extensions."""
     package = folder / "ralph_tui"
-    shutil.copytree(ROOT / "ralph_tui", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "ralph_tui", package)  # compiled as it is: that takes longest
     for name in missing:
         shutil.rmtree(package / name)
     return folder
 
 
-def printed(package: Path, root: Path, *words: str) -> str:
-    """What Python prints in `root`, with the package that lies in this folder."""
+def answers(package: Path, root: Path) -> tuple[list[str], list[str], list[str], list[str]]:
+    """What the package that lies in this folder says in `root`, and the runs that it lists."""
     done = subprocess.run(
-        [sys.executable, "-B", "-P", *words],
+        [sys.executable, "-P", "-c", PROGRAM, json.dumps(ASKED)],
         cwd=root,
         env=os.environ | {"PYTHONPATH": str(package)},
         capture_output=True,
@@ -72,26 +81,21 @@ def printed(package: Path, root: Path, *words: str) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    said, first, whole, rows = json.loads(done.stdout.splitlines()[-1])
+    return said, first, whole, rows
 
 
 @pytest.mark.parametrize("missing", [*((name,) for name in EXTENSIONS), EXTENSIONS], ids="-".join)
 def test_the_core_works_without(
     missing: tuple[str, ...], repository: Path, shown: list[str], tmp_path: Path
 ) -> None:
-    package = copy_without(missing, tmp_path)
-
-    def command(*words: str) -> str:
-        return printed(package, repository, "-m", "ralph_tui", *words)
-
-    everything = command("--help", "--all")
+    said, first, whole, rows = answers(copy_without(missing, tmp_path), repository)
+    *looked_at, everything, history = said
     listed = {line.split()[0] for line in everything.splitlines() if line.startswith("    ")}
     assert {"fleet", "hooks"} - listed == {"fleet", "hooks"} & {*missing}
-    assert [command(*words) for words in LOOKED_AT] == shown
+    assert looked_at == shown
 
     foreign = [] if "importers" in missing else ["aiwg/0a1b2c3d"]
-    history = json.loads(command("history", "--json"))
-    assert [row["run"] for row in history if "run" in row] == foreign
-    first, whole, rows = json.loads(printed(package, repository, "-c", LISTING))
+    assert [row["run"] for row in json.loads(history) if "run" in row] == foreign
     assert first == ["task-001/001"]
     assert whole == rows == [*foreign, "task-001/001"]

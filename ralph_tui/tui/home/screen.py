@@ -178,16 +178,19 @@ class HomeScreen(BaseScreen):
             *bars.notes(self._said, self.listing, self._runs.lost(), width, self.ralph.keys)
         )
         self.table.show(now, self._problem)
+        self.table.display = not self._none
+        if self._empty is not None:
+            self._empty.display = self._none
         self.detail.tell(*(bars.detail(self.listing, now) if height >= DETAIL_ROWS else ()))
         self.foot.follow(self.listing)
 
+    @property
+    def _none(self) -> bool:
+        return self.listing.loaded and not self.listing.names and not self._problem
+
     async def _show_what_to_do_first(self) -> None:
         """In the place of the runs, where there are none."""
-        none = self.listing.loaded and not self.listing.names and not self._problem
-        self.table.display = not none
-        if self._empty is not None:
-            self._empty.display = none
-        elif none:
+        if self._empty is None and self._none:
             self._empty = EmptyState(self.ralph.keys)
             await self.mount(self._empty, after=self.table)
             place = await asyncio.to_thread(lambda: self._new_runs().look())
