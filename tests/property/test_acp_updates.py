@@ -7,11 +7,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.acp import ends, opening, permission, tools
+from ralph_tui.adapters.agents.acp import ends, opening
+from ralph_tui.adapters.agents.acp.approvals import approval_of
 from ralph_tui.adapters.agents.acp.quirks import ANY, KNOWN, Quirks
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
 from ralph_tui.adapters.agents.permissions import Permits
-from ralph_tui.adapters.agents.rpc.messages import Failure
+from ralph_tui.adapters.agents.rpc.messages import Failure, Request
 from ralph_tui.events import ToolFinished, ToolStarted
 from ralph_tui.ports import Permissions
 from tests.unit.adapters.agents.acp.recorded import ROOT
@@ -61,13 +62,13 @@ def test_updates_in_any_order(told: list[tuple[str, dict[str, Any]]], quirks: Qu
             events += reader.asked(fields)
             use = reader.tools.use(str(fields.get("toolCallId")))
             if use is not None:
-                question = permission.question(number, fields, use)
-                permission.allowed_once(question, quirks)
-                permission.refused(question, quirks)
-                permission.rule_of(use)
-                tools.denied(1, use, question.tool_id, ROOT)
-                assert permission.is_permitted(use, permits) in (True, False)
-                assert use.shown() is not None
+                request = Request(number, "session/request_permission", fields)
+                approval = approval_of(request, use, quirks, permits, [ROOT])
+                assert approval.no
+                assert approval.rule is not None
+                assert approval.denied(1, ROOT).message
+                assert approval.event(1, "r").input is not None
+                assert approval.permitted(permits) in (True, False)
         else:
             events += reader.turn_ended(fields)
             ends.of_result(fields, reader, quirks, NOW)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.rpc.silence import FIRST_S, NO_ANSWER, QUIET_S, Silence
+from ralph_tui.adapters.agents.rpc.agent_session import FIRST_S, NO_ANSWER, QUIET_S, Silence
 
 steps = st.lists(st.sampled_from(["passes", "heard", "answered"]), max_size=30)
 

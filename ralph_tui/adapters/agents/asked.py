@@ -5,8 +5,9 @@ characters no screen shows, with a secret in it) is not offered; of what a tool 
 how much is not shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events import AgentAsked
 from ralph_tui.events.asking import AgentChoice, AgentOption
 from ralph_tui.text.sanitize import one_line, plain, shorten
@@ -62,6 +63,17 @@ def choice(
             for label, description in list(options)[:MOST_OPTIONS]
         ],
         multiple=multiple,
+    )
+
+
+def choice_in(fields: Mapping[str, object]) -> AgentChoice:
+    """A question as agents write it: ``question, header, options[{label, description}]``."""
+    options = map(as_map, as_list(fields.get("options")))
+    return choice(
+        as_text(fields.get("question")),
+        as_text(fields.get("header")),
+        [(as_text(one.get("label")), as_text(one.get("description"))) for one in options],
+        multiple=fields.get("multiSelect") is True,
     )
 
 

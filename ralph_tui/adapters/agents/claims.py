@@ -21,15 +21,15 @@ def claims(text: str, iteration: int) -> list[Event]:
     return [claim for claim in found if claim is not None]
 
 
-def spoken(text: str, iteration: int, offset: int, parent: str | None = None) -> Iterator[Event]:
+def spoken(text: str, iteration: int, offset: int, parent: str | None = None) -> list[Event]:
     """What an agent has said, as events, with its claims; a subagent, whose tool call is `parent`,
     claims nothing.
     """
+    events: list[Event] = []
     if text.strip():
         said = shorten(text.strip("\n"), SPOKEN)
-        yield AgentSpoke(iteration=iteration, text=said, parent=parent, offset=offset)
-    if parent is None:
-        yield from claims(text, iteration)
+        events.append(AgentSpoke(iteration=iteration, text=said, parent=parent, offset=offset))
+    return events if parent is not None else events + claims(text, iteration)
 
 
 def _reported(text: str, iteration: int) -> Event | None:

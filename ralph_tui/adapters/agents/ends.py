@@ -43,6 +43,24 @@ class SessionEnd:
     """When that ends, UTC, as far as known."""
 
 
+def local_now() -> datetime:
+    """In the zone of the user, in which agents tell times of day."""
+    return datetime.now().astimezone()
+
+
+def last_words(text: str) -> str:
+    """``: out of memory``, of what a program has said last; empty where it said nothing."""
+    words = clip(one_line(text[:2000]), LONGEST_REASON).strip()
+    return f": {words}" if words else ""
+
+
+def killed(exit_code: int | None) -> str | None:
+    """`` by signal 9``, or empty where that is not known; None of one that exited by itself."""
+    if exit_code is None:
+        return ""
+    return f" by signal {exit_code - 128}" if exit_code > 128 else None
+
+
 def stopped(outcome: str) -> SessionEnd:
     """A session that was stopped; `outcome` names why."""
     reason = _STOPPED.get(outcome, "The agent was stopped.")

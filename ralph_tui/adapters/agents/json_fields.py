@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 
 def as_map(value: object) -> Mapping[str, object]:
@@ -33,6 +34,17 @@ def as_amount(value: object) -> float | None:
     except OverflowError:
         return None
     return amount if math.isfinite(amount) and amount >= 0 else None
+
+
+def as_moment(value: object) -> datetime | None:
+    """Seconds or milliseconds since 1970 as a moment in UTC, else None."""
+    amount = as_amount(value)
+    try:
+        # Milliseconds, where seconds would mean the year 5138 or later.
+        seconds = amount / 1000 if amount and amount > 1e11 else amount
+        return datetime.fromtimestamp(seconds, UTC) if seconds else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def content_text(content: object) -> str:

@@ -18,6 +18,8 @@ from ralph_tui.adapters.agents.ends import (
     SessionEnd,
     classify,
     ended_by,
+    killed,
+    last_words,
     reset_in_words,
 )
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
@@ -92,23 +94,16 @@ def of_silence(seconds: float, status: int) -> SessionEnd:
     )
 
 
-def of_exit(exit_code: int | None, last_words: str, *, began: bool) -> SessionEnd:
-    """A process that ended while it was at work."""
-    words = clip(one_line(last_words[:2000]), LONGEST_REASON).strip()
-    said = f": {words}" if words else ""
+def of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
+    """A process that ended while it was at work; `text`: its last line."""
+    said = last_words(text)
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"The agent's command cannot be run ({exit_code}){said}.")
     when = "in the middle of its work" if began else "before it was ready"
-    if exit_code is None or exit_code > 128:
-        signal = "" if exit_code is None else f" by signal {exit_code - 128}"
+    if (signal := killed(exit_code)) is not None:
         return SessionEnd("crashed", f"The agent was ended{signal} {when}{said}.")
     see = "" if began else "; run it by hand to see why"
     return SessionEnd("crashed", f"The agent exited with code {exit_code} {when}{said}{see}.")
-
-
-def local_now() -> datetime:
-    """In the zone of the user, in which agents tell times of day."""
-    return datetime.now().astimezone()
 
 
 def status_in(line: bytes) -> int:

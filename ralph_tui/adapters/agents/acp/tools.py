@@ -10,21 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.adapters.agents.permissions import host_of, rules_for_denied
-from ralph_tui.adapters.agents.tool_summaries import (
+from ralph_tui.adapters.agents.rpc.approvals import EDITS, Approval
+from ralph_tui.adapters.agents.rpc.messages import Id
+from ralph_tui.adapters.agents.tools import (
+    SessionTools,
     describe_input,
     describe_result,
     relative,
 )
-from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted
+from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
-EDITS = frozenset({"edit", "delete", "move"})
-READS = frozenset({"read", "search", "think"})
 _PATHS = ("file_path", "filePath", "filepath", "notebook_path", "path")
 _EXITS = ("exit", "exit_code", "exitCode")
 _NAME_IN_ID = re.compile(r"(\w{1,60}?)__\1_\d")
@@ -204,25 +204,33 @@ def _counted(diffs: Sequence[Json]) -> str:
 
 
 OVER = ("completed", "failed")
-_MOST_KEPT = 20_000
-"""Uses that are known to be over; an agent that goes on for longer is told twice of some."""
 
 
-class ToolCalls:
+def approval(use: ToolUse, tool_id: str, roots: Sequence[str], number: Id = 0) -> Approval:
+    """The use as something that is asked for, in the request of this number."""
+    return Approval(
+        number,
+        use.name,
+        use.kind,
+        tool_id=tool_id,
+        about=use.subject(roots) or use.title or use.name,
+        shown=use.shown(),
+        command=use.command,
+        url=use.url,
+        paths=use.paths,
+        named=True,
+    )
+
+
+class ToolCalls(SessionTools):
     """Takes the pieces in which uses are told; `root` is the worktree."""
 
     def __init__(self, iteration: int, root: str, quirks: Quirks) -> None:
-        self.calls = 0
-        self.errors = 0
-        self.interrupted = False
-        """Whether we end the turn: what fails from now on is no failure of a tool."""
+        super().__init__(iteration, root)
         self.quirks = quirks
-        self._iteration = iteration
-        self._root = root
         self._uses: dict[str, ToolUse] = {}
         self._began: dict[str, float] = {}
         """When those that were told of began."""
-        self._over: dict[str, None] = {}
         self._refused: set[str] = set()
 
     @property
@@ -238,93 +246,47 @@ class ToolCalls:
         """It was not permitted: that it fails is no failure of the tool. Any thread may say so."""
         self._refused.add(shorten(tool_id))
 
-    def take(self, piece: Json, offset: int, now: float, *, asked: bool = False) -> Iterator[Event]:
+    def take(self, piece: Json, *, asked: bool = False) -> list[Event]:
         """A piece of a use; `asked`: its permission is asked for, so that all is told of it."""
         tool_id = shorten(as_text(piece.get("toolCallId")))
         if not tool_id or (tool_id in self._over and not asked):
-            return
+            return []
         use = self._uses.get(tool_id)
         if use is None:
             use = ToolUse(first_title_names_tool=self.quirks.first_title_names_tool)
             self._uses[tool_id] = use
         use.update(piece)
+        told: list[Event] = []
         if tool_id not in self._began and (asked or use.begun()):
-            self._began[tool_id] = now
-            self.calls += 1
-            yield ToolStarted(
-                iteration=self._iteration,
-                tool_id=tool_id,
-                tool=shorten(use.name, 80),
-                summary=use.subject([self._root]),
-                offset=offset,
-            )
+            self._began[tool_id] = self.now
+            told.append(self._start(tool_id, use.name, use.subject(self.roots)))
         if use.status in OVER and not asked:
-            yield from self._finished(tool_id, use, offset, now)
+            told += self._ended(tool_id, use)
+        return told
 
-    def turn_ended(self, offset: int, now: float) -> Iterator[Event]:
+    def turn_ended(self) -> list[Event]:
         """What is not over never will be."""
-        for tool_id in list(self._began):
-            yield from self._finished(tool_id, self._uses[tool_id], offset, now)
+        began = [(tool_id, self._uses[tool_id]) for tool_id in self._began]
+        told = [event for tool_id, use in began for event in self._ended(tool_id, use)]
         self._uses.clear()
+        return told
 
-    def _finished(self, tool_id: str, use: ToolUse, offset: int, now: float) -> Iterator[Event]:
-        began = self._began.pop(tool_id, now)
+    def _ended(self, tool_id: str, use: ToolUse) -> list[Event]:
+        began = self._began.pop(tool_id, self.now)
         self._uses.pop(tool_id, None)
-        self._over[tool_id] = None
-        if len(self._over) > _MOST_KEPT:
-            del self._over[next(iter(self._over))]
+        told: list[Event] = []
         because: Prevented = ""
-        by_rule = self._denied_by_rule(use)
-        if by_rule:
-            yield denied(self._iteration, use, tool_id, self._root)
-        if by_rule or tool_id in self._refused:
+        if self._denied_by_rule(use):
+            told.append(approval(use, tool_id, self.roots).denied(self._iteration, self.roots[0]))
+            because = "denied"
+        elif tool_id in self._refused:
             because = "denied"
         elif self.interrupted or use.status not in OVER:
             because = "interrupted"
         ok = use.ok() and not self.interrupted
-        if not ok and not because:
-            self.errors += 1
-        yield ToolFinished(
-            iteration=self._iteration,
-            tool_id=tool_id,
-            ok=ok,
-            prevented="" if ok else because,
-            summary=(not ok and because) or shorten(use.result()),
-            duration_s=round(max(0.0, now - began), 3),
-            offset=offset,
-        )
+        return [*told, self._finish(tool_id, began, because, use.result(), ok=ok)]
 
     def _denied_by_rule(self, use: ToolUse) -> bool:
         """Whether a rule of ours that the agent keeps itself has denied it."""
         words = self.quirks.denied_by_rule
         return bool(words) and use.status == "failed" and use.said().startswith(words)
-
-
-def denied(iteration: int, use: ToolUse, tool_id: str, root: str, message: str = "") -> ToolDenied:
-    """That the rules did not permit it, and which lines would."""
-    lines = _lines(use, root)
-    return ToolDenied(
-        iteration=iteration,
-        tool=shorten(use.name, 80),
-        tool_id=shorten(tool_id) or None,
-        message=shorten(message or f"Not permitted: {use.subject([root])}"),
-        permit=shorten(lines[0]) if lines else "",
-        also=[shorten(line) for line in lines[1:]],
-        final=not lines,
-    )
-
-
-def _lines(use: ToolUse, root: str) -> list[str]:
-    if use.kind == "execute":
-        return rules_for_denied("Bash", {"command": use.command}, roots=[root])
-    if use.kind in EDITS | READS or use.paths:
-        tool = "Read" if use.kind in READS else "Edit"
-        lines = [rules_for_denied(tool, {"file_path": path}, roots=[root]) for path in use.paths]
-        return list(dict.fromkeys(line for found in lines for line in found))
-    return [line_for_address(use.url) if use.kind == "fetch" else use.name]
-
-
-def line_for_address(url: str) -> str:
-    """``WebFetch(domain:x.org)``."""
-    host = host_of(url)
-    return f"WebFetch(domain:{host})" if host else "WebFetch"

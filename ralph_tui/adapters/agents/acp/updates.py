@@ -8,14 +8,15 @@ Usage that the agent does not tell stays unknown. A cost of nothing is one that 
 a service whose prices the agent does not have is told as free.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.acp.tools import ToolCalls
 from ralph_tui.adapters.agents.claims import spoken
 from ralph_tui.adapters.agents.ends import classify
 from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_list, as_map, as_text
-from ralph_tui.events import AgentNoted, Event, UsageReported
+from ralph_tui.adapters.agents.reader import SessionReader, SessionUsage
+from ralph_tui.events import Event, UsageReported
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
@@ -24,27 +25,22 @@ _PARTS = ("inputTokens", "outputTokens", "cachedReadTokens", "cachedWriteTokens"
 _QUOTA_PARTS = ("input_tokens", "output_tokens")
 
 
-class Usage:
+class Usage(SessionUsage):
     """Takes ``usage_update`` and the answers to prompts; `before_usd` is what was paid before.
 
     A cost counts all of a session, also what it had cost when it was left and resumed.
     """
 
     def __init__(self, iteration: int, before_usd: float = 0.0) -> None:
-        self.tokens = 0
-        self._partial = False
-        self.cost_usd: float | None = None
+        super().__init__(iteration)
         self.total_usd = before_usd
         """Of the session in all."""
-        self._iteration = iteration
         self._before_usd = before_usd
-        self._context: int | None = None
-        self._window: int | None = None
 
-    def update(self, update: Json) -> Iterator[UsageReported]:
+    def update(self, update: Json) -> UsageReported:
         """The agent tells how full its window is, and what was paid."""
-        self._context = as_count(update.get("used")) or self._context
-        self._window = as_count(update.get("size")) or self._window
+        self.context = as_count(update.get("used")) or self.context
+        self.window = as_count(update.get("size")) or self.window
         cost = as_map(update.get("cost"))
         amount = as_amount(cost.get("amount"))
         if amount and as_text(cost.get("currency")) in ("", "USD"):
@@ -52,11 +48,11 @@ class Usage:
                 self._before_usd = 0.0
             self.total_usd = amount
             self.cost_usd = amount - self._before_usd
-        yield self.report()
+        return self.report()
 
-    def turn(self, result: Json, *, partial: bool) -> Iterator[UsageReported]:
+    def turn(self, result: Json, *, partial: bool) -> UsageReported:
         """Take in the answer to a prompt; `partial`: it counts only the last call."""
-        self._partial = partial
+        self.partial = partial
         usage = as_map(result.get("usage"))
         tokens = sum(as_count(usage.get(part)) for part in _PARTS)
         tokens = tokens or as_count(usage.get("totalTokens"))
@@ -64,25 +60,11 @@ class Usage:
             quota = as_map(as_map(as_map(result.get("_meta")).get("quota")).get("token_count"))
             tokens = sum(as_count(quota.get(part)) for part in _QUOTA_PARTS)
         self.tokens += tokens
-        yield self.report()
-
-    def report(self) -> UsageReported:
-        """What is known now."""
-        return UsageReported(
-            iteration=self._iteration,
-            tokens=self.tokens,
-            tokens_partial=self._partial,
-            context_tokens=self._context,
-            context_window=self._window,
-            cost_usd=self.cost_usd,
-        )
+        return self.report()
 
 
 LONGEST_TEXT = 1 << 20
 """Characters of a text that is joined; what follows is told as another one."""
-MAX_COMPLAINTS = 5
-BEAT_S = 20.0
-"""Signs of life without news are told at most this often."""
 _SILENT = frozenset(
     {"user_message_chunk", "available_commands_update", "current_mode_update",
      "config_option_update"}
@@ -90,15 +72,16 @@ _SILENT = frozenset(
 """What is said of them is known here, or told better by other events."""
 
 
-class UpdateReader:
+class UpdateReader(SessionReader):
     """Reads the updates of one session; what they came to stands in its fields."""
 
     def __init__(
         self, iteration: int, root: str, quirks: Quirks, *, before_usd: float = 0.0
     ) -> None:
+        super().__init__(iteration)
         self.quirks = quirks
-        self.tools = ToolCalls(iteration, root, quirks)
-        self.usage = Usage(iteration, before_usd)
+        self.tools: ToolCalls = ToolCalls(iteration, root, quirks)
+        self.usage: Usage = Usage(iteration, before_usd)
         self.live = False
         """Whether the first prompt was sent."""
         self.answered = False
@@ -111,38 +94,27 @@ class UpdateReader:
         """The last failed call to its service that the agent told of; empty: it got on since."""
         self.failed = False
         """Whether the agent told that this turn has failed."""
-        self._iteration = iteration
         self._pieces: list[str] = []
         self._length = 0
         self._message_id = ""
         self._text_offset = 0
         self._plan = ""
-        self._beat = float("-inf")
-        self._complaints: set[str] = set()
-        self._offset = 0
-        self._now = 0.0
-
-    def look(self, offset: int, now: float) -> None:
-        """The next line stands here in the transcript, and was heard at this time."""
-        self._offset, self._now = offset, now
 
     def take(self, update: Json) -> list[Event]:
         """The events of one update."""
         kind = as_text(update.get("sessionUpdate"))
         self.answered = self.answered or (self.live and kind not in _SILENT)
-        reader = self._READERS.get(kind)
-        if reader is not None:
-            return list(reader(self, update))
         if kind in _SILENT:
             return []
-        return self._complain(kind)
+        reader = self._READERS.get(kind)
+        if reader is not None:
+            return reader(self, update) if self.live or reader in self._ALWAYS else []
+        named = shorten(kind, 80) or "one without a name"
+        return self._complain(kind, f"Unknown kind of update, kept in the transcript: {named}")
 
     def asked(self, piece: Json) -> list[Event]:
         """A permission is asked for a use of a tool, which may be told of here first."""
-        return [
-            *self.text_ended(),
-            *self.tools.take(piece, self._offset, self._now, asked=True),
-        ]
+        return [*self.text_ended(), *self.tools.take(piece, asked=True)]
 
     def prompted(self) -> None:
         """The agent is told to work."""
@@ -153,11 +125,14 @@ class UpdateReader:
 
     def turn_ended(self, result: Json, *, counted: bool = True) -> list[Event]:
         """The answer to a prompt; `counted`: whether its usage is not that of another answer."""
-        events = self.text_ended()
-        events += self.tools.turn_ended(self._offset, self._now)
+        events = [*self.text_ended(), *self.tools.turn_ended()]
         if counted:
-            events += self.usage.turn(result, partial=self.quirks.usage == "last call")
+            events.append(self.usage.turn(result, partial=self.quirks.usage == "last call"))
         return events
+
+    def closed(self) -> list[Event]:
+        """No more is told: what is at work has ended with the agent."""
+        return self.turn_ended({}, counted=False)
 
     def text_ended(self) -> list[Event]:
         """What was said until now is one text."""
@@ -166,15 +141,15 @@ class UpdateReader:
         if not text.strip():
             return []
         self.last_text = text
-        return list(spoken(text, self._iteration, offset))
+        return spoken(text, self.iteration, offset)
 
-    def _spoke(self, update: Json) -> Iterator[Event]:
+    def _spoke(self, update: Json) -> list[Event]:
         text = as_text(as_map(update.get("content")).get("text"))
-        if not self.live or not text or text.startswith(self.quirks.noise):
-            return
+        if not text or text.startswith(self.quirks.noise):
+            return []
         message_id = as_text(update.get("messageId"))
-        if message_id != self._message_id or self._length > LONGEST_TEXT:
-            yield from self.text_ended()
+        another = message_id != self._message_id or self._length > LONGEST_TEXT
+        told = self.text_ended() if another else []
         if not self._pieces:
             self._text_offset = self._offset
         self._message_id = message_id
@@ -183,78 +158,58 @@ class UpdateReader:
         self.acts += 1
         if not self.failed:
             self.failing = {}
-        yield from self._beats()
+        return told + self._beats()
 
-    def _thought(self, _: Json) -> Iterator[Event]:
-        if self.live:
-            yield from self.text_ended()
-            yield from self._beats()
+    def _thought(self, _: Json) -> list[Event]:
+        return self.text_ended() + self._beats()
 
-    def _tool(self, update: Json) -> Iterator[Event]:
-        if not self.live:
-            return
-        yield from self.text_ended()
-        counted = self.tools.calls
-        told = list(self.tools.take(update, self._offset, self._now))
+    def _tool(self, update: Json) -> list[Event]:
+        said, counted = self.text_ended(), self.tools.calls
+        told = self.tools.take(update)
         if self.tools.calls > counted:
             self.acts += 1
             self.failing = {}
-        yield from told or self._beats()
+        return said + (told or self._beats())
 
-    def _used(self, update: Json) -> Iterator[Event]:
-        if self.live:
-            self._beat = self._now
-            yield from self.usage.update(update)
+    def _used(self, update: Json) -> list[Event]:
+        self._beat = self._now
+        return [self.usage.update(update)]
 
-    def _planned(self, update: Json) -> Iterator[Event]:
+    def _planned(self, update: Json) -> list[Event]:
         entries = [as_map(entry) for entry in as_list(update.get("entries"))]
-        if not self.live or not entries:
-            return
+        if not entries:
+            return []
         done = sum(entry.get("status") == "completed" for entry in entries)
         now = next((e for e in entries if e.get("status") == "in_progress"), {})
         doing = shorten(as_text(now.get("content")).strip())
         plan = f"Plan: {done} of {len(entries)} done{f'; now: {doing}' if doing else ''}"
-        if plan != self._plan:
-            self._plan = plan
-            yield self._note(plan, "log")
+        before, self._plan = self._plan, plan
+        return [] if plan == before else [self._note(plan)]
 
-    def _session(self, update: Json) -> Iterator[Event]:
+    def _session(self, update: Json) -> list[Event]:
         """Some tell here of calls to their service that failed."""
+        told: list[Event] = []
         codex = as_map(as_map(update.get("_meta")).get("codex"))
         if as_map(codex.get("threadStatus")).get("type") == "systemError":
             # What is said from here on is the service's refusal.
-            yield from self.text_ended()
+            told += self.text_ended()
             self.failed = True
         error = as_map(codex.get("error"))
         if not error:
-            return
-        told, self.failing = self.failing, error
-        again = told.get("codexErrorInfo") == error.get("codexErrorInfo")
+            return told
+        before, self.failing = self.failing, error
+        again = before.get("codexErrorInfo") == error.get("codexErrorInfo")
         if error.get("willRetry") is True and not again:
             said = as_text(error.get("additionalDetails")) or as_text(error.get("message"))
             info = error.get("codexErrorInfo")
             call = classify(next(iter(as_map(info)), as_text(info)), None, said)
             text = f"The service refuses ({shorten(said)}); the agent tries again"
-            yield self._note(text, "warn").model_copy(update={"service": call.trouble})
+            told.append(self._note(text, "warn", service=call.trouble))
+        return told
 
-    def _beats(self) -> Iterator[Event]:
-        if self._now - self._beat >= BEAT_S:
-            self._beat = self._now
-            yield self.usage.report()
-
-    def _note(self, text: str, level: str) -> AgentNoted:
-        return AgentNoted.model_validate(
-            {"iteration": self._iteration, "level": level, "text": text, "offset": self._offset}
-        )
-
-    def _complain(self, kind: str) -> list[Event]:
-        if kind in self._complaints or len(self._complaints) >= MAX_COMPLAINTS:
-            return []
-        self._complaints.add(kind)
-        named = shorten(kind, 80) or "one without a name"
-        return [self._note(f"Unknown kind of update, kept in the transcript: {named}", "warn")]
-
-    _READERS: Mapping[str, Callable[["UpdateReader", Json], Iterator[Event]]] = {
+    _ALWAYS = (_session,)
+    """What counts before the first prompt, too."""
+    _READERS: Mapping[str, Callable[["UpdateReader", Json], list[Event]]] = {
         "agent_message_chunk": _spoke,
         "agent_thought_chunk": _thought,
         "tool_call": _tool,

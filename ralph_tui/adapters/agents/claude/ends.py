@@ -11,18 +11,19 @@ from datetime import datetime
 
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.ends import (
-    LONGEST_REASON,
     FailedCall,
     Remedies,
     SessionEnd,
     ended_by,
     failed_call,
     in_words,
+    killed,
+    last_words,
+    local_now,
     reset_in_words,
 )
 from ralph_tui.adapters.agents.json_fields import as_list, as_text
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.text.sanitize import clip, one_line
 
 NO_ANSWER = "connection_failed"
 _INTERRUPTED = frozenset({"aborted_streaming", "aborted_tools"})
@@ -64,28 +65,22 @@ def end_of_result(
     return ended_by(call, REMEDIES, None if now is None else reset_in_words(details, now))
 
 
-def end_of_failed_call(call: FailedCall) -> SessionEnd:
-    """A session that ended while its calls to the service were refused."""
-    return ended_by(call, REMEDIES)
-
-
-def end_of_exit(exit_code: int | None, last_words: str, *, heard: bool) -> SessionEnd:
+def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
     """A process that ended without a result; `heard` says whether it printed any known event."""
-    said = f": {clip(one_line(last_words[:2000]), LONGEST_REASON)}" if last_words.strip() else ""
+    said = last_words(text)
     if exit_code in (126, 127) and not heard:
         return SessionEnd("missing", f"The agent's command was not found{said}.")
-    if exit_code is None or exit_code > 128:
-        signal = "" if exit_code is None else f" by signal {exit_code - 128}"
+    if (signal := killed(exit_code)) is not None:
         return SessionEnd(
             "crashed", f"The agent's process was ended{signal} without a result{said}."
         )
-    if exit_code == 0 and heard:
-        return SessionEnd("error", f"The agent's stream broke off without a result{said}.")
     if exit_code == 0:
-        return SessionEnd("error", f"The agent printed nothing that can be understood{said}.")
-    known = in_words(last_words)
+        broke_off = "The agent's stream broke off without a result"
+        what = broke_off if heard else "The agent printed nothing that can be understood"
+        return SessionEnd("error", f"{what}{said}.")
+    known = in_words(text)
     if known is not None:
-        return ended_by(FailedCall(*known, said=last_words), REMEDIES)
+        return ended_by(FailedCall(*known, said=text), REMEDIES)
     outcome: SessionOutcome = "error" if said else "crashed"
     return SessionEnd(outcome, f"The agent exited with code {exit_code} without a result{said}.")
 
@@ -139,18 +134,18 @@ class EndTracker:
         silent = status is None and error in ("", "unknown")
         self._failed_call = failed_call(NO_ANSWER if silent else error, status)
         if self._failed_call is not None and self._failed_call.outcome == "auth":
-            self.hopeless = end_of_failed_call(self._failed_call)
+            self.hopeless = ended_by(self._failed_call, REMEDIES)
 
     def result(self, result: Mapping[str, object]) -> None:
         """A turn ended."""
-        now = datetime.now().astimezone()
-        self.of_last_turn = self._dated(end_of_result(result, self._failed_call, now))
+        ended = end_of_result(result, self._failed_call, local_now())
+        self.of_last_turn = self._dated(ended)
         self._failed_call = None
 
     def at_exit(self, exit_code: int | None, last_words: str, *, heard: bool) -> SessionEnd:
         """How it ended without a result of its last turn; see `end_of_exit`."""
         if self._failed_call is not None:
-            return self._dated(end_of_failed_call(self._failed_call))
+            return self._dated(ended_by(self._failed_call, REMEDIES))
         return end_of_exit(exit_code, last_words, heard=heard)
 
     def _dated(self, end: SessionEnd) -> SessionEnd:

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import Literal
 
-from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_text
+from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_moment, as_text
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
-Notice = tuple[str, str]
-"""A sentence and its level: log, warn, error."""
+Notice = tuple[str, Literal["log", "warn", "error"]]
+"""A sentence and its level."""
 
 
 def retry(fields: Json) -> Notice:
@@ -31,9 +32,9 @@ def rejected_until(fields: Json) -> tuple[bool, datetime | None]:
     if as_text(info.get("status")) != "rejected":
         return False, None
     windows = map(as_map, as_map(info.get("unifiedWindows")).values())
-    ends = [_moment(window.get("resetsAt")) for window in windows
+    ends = [as_moment(window.get("resetsAt")) for window in windows
             if as_text(window.get("status")) == "rejected"]  # fmt: skip
-    known = [end for end in (_moment(info.get("resetsAt")), *ends) if end is not None]
+    known = [end for end in (as_moment(info.get("resetsAt")), *ends) if end is not None]
     return True, max(known, default=None)
 
 
@@ -45,7 +46,7 @@ def _rate_limit(fields: Json) -> Notice | None:
     window = as_text(info.get("rateLimitType")).replace("_", "-") or "unknown"
     used = as_amount(info.get("utilization"))
     share = "" if used is None else f", {used:.0%} used"
-    resets = _moment(info.get("resetsAt"))
+    resets = as_moment(info.get("resetsAt"))
     until = f", resets at {resets:%Y-%m-%d %H:%M} UTC" if resets else ""
     if status == "rejected":
         return f"Usage limit reached ({window} window{until})", "error"
@@ -75,17 +76,6 @@ def _told(fields: Json) -> Notice | None:
         if (text := as_text(fields.get(name))).strip():
             return text, "log"
     return None
-
-
-def _moment(seconds: object) -> datetime | None:
-    amount = as_amount(seconds)
-    if amount is None:
-        return None
-    try:
-        # Milliseconds, where seconds would mean the year 5138 or later.
-        return datetime.fromtimestamp(amount / 1000 if amount > 1e11 else amount, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 SENTENCES: Mapping[str, Callable[[Json], Notice | None]] = {

@@ -6,9 +6,9 @@ nothing is offered. Pure, but for what is open.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ralph_tui.adapters.agents.asked import MOST_INPUT, asked, choice
+from ralph_tui.adapters.agents.asked import MOST_INPUT, asked, choice_in
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, Event
 from ralph_tui.events.asking import AgentChoice
@@ -39,19 +39,19 @@ class Requests:
     def __len__(self) -> int:
         return len(self._open)
 
-    def feed(self, fields: Json) -> Iterator[Event]:
+    def feed(self, fields: Json) -> list[Event]:
         """A ``control_request``, which may be a question, or a ``control_cancel_request``."""
         request, request_id = as_map(fields.get("request")), _id(fields)
         if as_text(fields.get("type")) == "control_cancel_request":
-            if self._open.pop(request_id, None) is not None:
-                yield AgentAskedNoMore(
-                    iteration=self._iteration, request_id=request_id, reason=TAKEN_BACK
-                )
-        elif request_id in self._open or as_text(request.get("subtype")) != "can_use_tool":
-            return
-        elif request_id:
-            self._open[request_id] = fields
-            yield asked_of(self._iteration, request_id, request)
+            if self._open.pop(request_id, None) is None:
+                return []
+            k = self._iteration
+            return [AgentAskedNoMore(iteration=k, request_id=request_id, reason=TAKEN_BACK)]
+        known = not request_id or request_id in self._open
+        if known or as_text(request.get("subtype")) != "can_use_tool":
+            return []
+        self._open[request_id] = fields
+        return [asked_of(self._iteration, request_id, request)]
 
     def answer(self, request_id: str, answer: AgentAnswer) -> tuple[Json, dict[str, object]] | None:
         """The request, and the line that answers it; None where it is not open."""
@@ -146,19 +146,12 @@ def _rule(rule: Json) -> str:
 
 
 def _choices(arguments: Json) -> list[AgentChoice]:
-    return [
-        choice(
-            as_text(one.get("question")),
-            as_text(one.get("header")),
-            [
-                (as_text(option.get("label")), as_text(option.get("description")))
-                for option in map(as_map, as_list(one.get("options")))
-            ],
-            multiple=one.get("multiSelect") is True,
-        )
-        for one in map(as_map, as_list(arguments.get("questions")))
-        if as_text(one.get("question")).strip()
-    ]
+    return list(map(choice_in, _questions(arguments)))
+
+
+def _questions(arguments: Json) -> list[Json]:
+    questions = map(as_map, as_list(arguments.get("questions")))
+    return [one for one in questions if as_text(one.get("question")).strip()]
 
 
 def decision(request: Json, answer: AgentAnswer) -> dict[str, object]:
@@ -168,11 +161,7 @@ def decision(request: Json, answer: AgentAnswer) -> dict[str, object]:
     arguments = as_map(request.get("input"))
     allowed: dict[str, object] = {"behavior": "allow", "updatedInput": dict(arguments)}
     if answer.choices:
-        questions = [
-            text
-            for one in map(as_map, as_list(arguments.get("questions")))
-            if (text := as_text(one.get("question"))).strip()
-        ]
+        questions = [as_text(one.get("question")) for one in _questions(arguments)]
         chosen = {
             question: ", ".join(labels)
             for question, labels in zip(questions, answer.choices, strict=False)

@@ -154,7 +154,7 @@ class StreamSession(ProcessSession):
                 return False
             request, line = found
             refused = answer.decision == "refuse"
-            self._reader.tool_calls.decided(request, time.monotonic(), refused=refused)
+            self._reader.tools.decided(request, time.monotonic(), refused=refused)
             self._send(_line(line))
         self._close_when_done(force=False)  # its turn may have ended while this was open
         return True
@@ -256,7 +256,7 @@ class StreamSession(ProcessSession):
             if self._input_closed:
                 return False
             self._input_closed = True
-            self._reader.tool_calls.interrupted = True
+            self._reader.tools.interrupted = True
         self._send(control_request("interrupt"))
         self._close_stdin()
         return True
@@ -277,11 +277,4 @@ class StreamSession(ProcessSession):
         return end
 
     def _tally(self) -> Tally:
-        reader = self._reader
-        return Tally(
-            cost_usd=reader.usage.cost_usd,
-            tokens=reader.usage.tokens,
-            turns=reader.turns,
-            tool_calls=reader.tool_calls.calls,
-            tool_errors=reader.tool_calls.errors,
-        )
+        return self._reader.tally()

@@ -1,14 +1,18 @@
 """Tool calls of one session: begun, answered, denied, each told once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ralph_tui.adapters.agents.json_fields import as_map, as_text, content_text
 from ralph_tui.adapters.agents.permissions import rules_for_denied
-from ralph_tui.adapters.agents.tool_summaries import describe_input, describe_result
-from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted
+from ralph_tui.adapters.agents.tools import (
+    SessionTools,
+    describe_input,
+    describe_result,
+    tool_denied,
+)
+from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
-from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
@@ -26,14 +30,11 @@ class _Call:
     """What a permission depends on."""
 
 
-class ToolCalls:
-    """Makes events of content blocks; `look` says where and when the stream stands."""
+class ToolCalls(SessionTools):
+    """Makes events of content blocks, and of what is said of them."""
 
     def __init__(self, iteration: int, root: str) -> None:
-        self.calls = 0
-        self.errors = 0
-        self._iteration = iteration
-        self._roots = [root]
+        super().__init__(iteration, root)
         self._running: dict[str, _Call] = {}
         self._denied: set[str] = set()
         self._asked: set[str] = set()
@@ -41,19 +42,6 @@ class ToolCalls:
         self._refusals: dict[str, str] = {}
         """What failed calls of this turn were told: older versions say in the result which of
         them were denied, and not in which words."""
-        self.interrupted = False
-        """Whether the owner ends the turn: what fails from now on is no failure of a tool."""
-        self._offset = 0
-        self._now = 0.0
-
-    def look(self, offset: int, now: float) -> None:
-        """The next line stands here in the transcript, and was heard at this time."""
-        self._offset, self._now = offset, now
-
-    def work_in(self, folder: str) -> None:
-        """Paths in this folder are told relative to it, as those in the root are."""
-        if folder and folder not in self._roots:
-            self._roots = [self._roots[0], folder]
 
     def command_of(self, tool_id: str) -> str:
         """The command that a tool at work runs; empty where it runs none."""
@@ -85,29 +73,21 @@ class ToolCalls:
         self._running.clear()
         self._refusals.clear()
 
-    def started(self, block: Json, parent: str | None) -> Iterator[Event]:
+    def started(self, block: Json, parent: str | None) -> list[Event]:
         """A ``tool_use`` block; of one that is repeated, only the first is told."""
         tool_id = as_text(block.get("id"))
         if tool_id in self._running:
-            return
+            return []
         tool = as_text(block.get("name")) or "tool"
         arguments = as_map(block.get("input"))
-        self._running[tool_id] = _Call(self._now, tool, _kept(arguments))
-        self.calls += 1
-        yield ToolStarted(
-            iteration=self._iteration,
-            tool_id=shorten(tool_id),
-            tool=shorten(tool, 80),
-            summary=describe_input(tool, arguments, self._roots),
-            parent=parent,
-            offset=self._offset,
-        )
+        self._running[tool_id] = _Call(self.now, tool, _kept(arguments))
+        return [self._start(tool_id, tool, describe_input(tool, arguments, self.roots), parent)]
 
-    def finished(self, block: Json, structured: object) -> Iterator[Event]:
+    def finished(self, block: Json, structured: object) -> list[Event]:
         """A ``tool_result`` block, with what the agent's program says of it."""
         tool_id = as_text(block.get("tool_use_id"))
         call = self._running.pop(tool_id, None)
-        started = self._now if call is None else call.started
+        began = self.now if call is None else call.started
         ok = block.get("is_error") is not True
         because: Prevented = ""
         if tool_id in self._denied:
@@ -115,27 +95,18 @@ class ToolCalls:
         elif self.interrupted or tool_id in self._asked:
             because = "interrupted"
         if not ok and not because:
-            self.errors += 1
             self._refusals[tool_id] = content_text(block.get("content"))[:_LONGEST]
         summary = describe_result(block.get("content"), structured, ok=ok)
-        yield ToolFinished(
-            iteration=self._iteration,
-            tool_id=shorten(tool_id),
-            ok=ok,
-            prevented="" if ok else because,
-            summary=(not ok and because) or shorten(summary),
-            duration_s=round(max(0.0, self._now - started), 3),
-            offset=self._offset,
-        )
+        return [self._finish(tool_id, began, because, summary, ok=ok)]
 
-    def denied(self, fields: Json) -> Iterator[Event]:
+    def denied(self, fields: Json) -> list[Event]:
         """A denial, as an event of its own or in a result's list.
 
         A call is listed there, too, if its question was broken off: nobody denied it.
         """
         tool_id = as_text(fields.get("tool_use_id"))
         if tool_id and tool_id in self._denied | self._asked:
-            return
+            return []
         self._denied.add(tool_id)
         call = self._running.get(tool_id)
         tool = as_text(fields.get("tool_name")) or (call.tool if call else "tool")
@@ -145,16 +116,8 @@ class ToolCalls:
             self.errors -= 1
         message = as_text(fields.get("message")) or refusal or ""
         reason = as_text(fields.get("decision_reason_type"))
-        lines = rules_for_denied(tool, arguments, message, reason, self._roots)
-        yield ToolDenied(
-            iteration=self._iteration,
-            tool=shorten(tool, 80),
-            tool_id=shorten(tool_id) or None,
-            message=shorten(message),
-            permit=shorten(lines[0]) if lines else "",
-            also=[shorten(line) for line in lines[1:]],
-            final=not lines,
-        )
+        lines = rules_for_denied(tool, arguments, message, reason, self.roots)
+        return [tool_denied(self._iteration, tool, tool_id, message, lines)]
 
 
 def _kept(arguments: Json) -> Json:

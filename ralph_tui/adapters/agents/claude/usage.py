@@ -5,10 +5,11 @@ the session's turns and over its resumptions, so what a session costs is a sum o
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_text
+from ralph_tui.adapters.agents.reader import SessionUsage
 from ralph_tui.events import ContextCompacted, Event, UsageReported
 from ralph_tui.text.sanitize import shorten
 
@@ -54,32 +55,19 @@ class Ledger:
         return session_id
 
 
-class Usage:
+class Usage(SessionUsage):
     """What a session has used so far; `resumed` is the session it goes on with."""
 
     def __init__(self, iteration: int, ledger: Ledger, resumed: str | None = None) -> None:
-        self.cost_usd: float | None = None
+        super().__init__(iteration)
         self.model = ""
         """Of the last main-thread message."""
-        self._iteration = iteration
         self._ledger = ledger
         self._resumed = ledger.totals.get(resumed or "", Total())
-        self._settled = 0
         self._live = 0
+        """Tokens that no result has settled."""
         self._counted: set[str] = set()
         self._costs: dict[str, float] = {}
-        self._context: int | None = None
-        self._told_window = False
-
-    @property
-    def tokens(self) -> int:
-        """All tokens of the session as far as known."""
-        return self._settled + self._live
-
-    @property
-    def window(self) -> int | None:
-        """The main model's context window, once any session was told."""
-        return self._ledger.windows.get(self.model)
 
     def window_unknown(self) -> bool:
         """Whether the main model's window should be asked for; True only once for each model."""
@@ -89,88 +77,82 @@ class Usage:
         ledger.windows_asked.add(self.model)
         return True
 
-    def message(self, message: Json, *, main: bool) -> Iterator[UsageReported]:
+    def message(self, message: Json, *, main: bool) -> list[Event]:
         """Count an assistant message; blocks of a message already counted change nothing."""
         usage = as_map(message.get("usage"))
         message_id = as_text(message.get("id"))
         if not usage or message_id in self._counted:
-            return
+            return []
         if message_id:
             self._counted.add(message_id)
         context = sum(as_count(usage.get(name)) for name in _INPUT)
-        self._live += context + as_count(usage.get("output_tokens"))
+        tokens = context + as_count(usage.get("output_tokens"))
+        self._live += tokens
+        self.tokens += tokens
         if main:
             self.model = as_text(message.get("model"))
-            self._context = context
-        yield self.report()
+            self.context = context
+        return [self.report()]
 
-    def compacted(self, facts: Json, offset: int) -> Iterator[Event]:
+    def compacted(self, facts: Json, offset: int) -> list[Event]:
         """The agent summed its context up; `facts`: as far as it tells."""
         before, after = as_count(facts.get("pre_tokens")), as_count(facts.get("post_tokens"))
-        yield ContextCompacted(
+        compacted = ContextCompacted(
             iteration=self._iteration,
             before=before or None,
             after=after or None,
-            window=self.window,
+            window=self._ledger.windows.get(self.model),
             trigger=shorten(as_text(facts.get("trigger"))),
             offset=offset,
         )
-        if after:
-            self._context = after
-            yield self.report()
+        if not after:
+            return [compacted]
+        self.context = after
+        return [compacted, self.report()]
 
-    def context_answer(self, answer: Json) -> Iterator[UsageReported]:
+    def context_answer(self, answer: Json) -> list[Event]:
         """The agent's answer to a question about its context."""
         window = as_count(answer.get("maxTokens"))
-        if window:
-            model = as_text(answer.get("model")) or self.model
-            self.model = self.model or model
-            self._ledger.windows[model] = window
-            # Asked under one name, it may answer under another.
-            self._ledger.windows.setdefault(self.model, window)
-            yield self.report()
+        if not window:
+            return []
+        model = as_text(answer.get("model")) or self.model
+        self.model = self.model or model
+        self._ledger.windows[model] = window
+        # Asked under one name, it may answer under another.
+        self._ledger.windows.setdefault(self.model, window)
+        return [self.report()]
 
-    def result(self, result: Json) -> Iterator[UsageReported]:
+    def result(self, result: Json) -> UsageReported:
         """Settle with the totals of a result."""
         models = {name: as_map(facts) for name, facts in as_map(result.get("modelUsage")).items()}
         known = {name: as_count(facts.get("contextWindow")) for name, facts in models.items()}
         self._ledger.windows.update({name: window for name, window in known.items() if window})
-        if self.window is None and any(known.values()):
+        if self.model not in self._ledger.windows and any(known.values()):
             # The main model may be listed under another name.
             self._ledger.windows[self.model] = max(known.values())
         total = sum(as_count(facts.get(name)) for facts in models.values() for name in _TOTALS)
         if total:
-            if total - self._resumed.tokens < (self._settled + self._live) / 2:
+            if total - self._resumed.tokens < self.tokens / 2:
                 # Less than this session has been heard to use: its totals began anew.
                 spent = sum(as_amount(facts.get("costUSD")) or 0.0 for facts in models.values())
                 whole = as_amount(result.get("total_cost_usd")) or 0.0
                 alike = math.isclose(spent, whole, rel_tol=0.01)
                 self._resumed = Total(0.0 if alike else self._resumed.cost_usd)
-            self._settled = total - self._resumed.tokens
+            self.tokens = total - self._resumed.tokens
         else:
             # Versions without totals tell the turn's tokens, the subagents' left out.
             usage = as_map(result.get("usage"))
             turn = sum(as_count(usage.get(name)) for name in (*_INPUT, "output_tokens"))
-            self._settled += max(self._live, turn)
+            self.tokens += max(0, turn - self._live)
         self._live = 0
         self._charge(as_text(result.get("session_id")), as_amount(result.get("total_cost_usd")))
-        yield self.report()
+        return self.report()
 
     def report(self) -> UsageReported:
-        """What is known now."""
-        return UsageReported(
-            iteration=self._iteration,
-            tokens=self.tokens,
-            context_tokens=self._context,
-            context_window=self._known(),
-            cost_usd=self.cost_usd,
-        )
-
-    def _known(self) -> int | None:
-        """The window as it is told: that of one model is not that of another."""
-        window = self.window
-        self._told_window = self._told_window or window is not None
-        return 0 if window is None and self._told_window else window
+        """What is known now; the window of one model is not that of another, and told as 0."""
+        unknown = None if self.window is None else 0
+        self.window = self._ledger.windows.get(self.model, unknown)
+        return super().report()
 
     def _charge(self, session_id: str, total: float | None) -> None:
         tokens = self._resumed.tokens + self.tokens

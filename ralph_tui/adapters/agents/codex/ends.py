@@ -1,23 +1,22 @@
 """Codex's failed calls, usage windows, refused requests and exits as ends. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.ends import (
-    LONGEST_REASON,
     FailedCall,
     Remedies,
     SessionEnd,
     classify,
     ended_by,
     in_words,
+    killed,
+    last_words,
     reset_in_words,
 )
-from ralph_tui.adapters.agents.json_fields import as_amount, as_map, as_text
-from ralph_tui.adapters.agents.rpc.messages import Failure
-from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.adapters.agents.json_fields import as_amount, as_map, as_moment, as_text
 
 Json = Mapping[str, object]
 
@@ -66,8 +65,9 @@ class Windows:
         """Whether there are any: only subscriptions have them."""
         return bool(self._windows)
 
-    def take(self, limits: Json) -> Iterator[str]:
+    def take(self, limits: Json) -> list[str]:
         """``account/rateLimits/updated``; the sentences about windows that come near their end."""
+        near = []
         for name in ("primary", "secondary"):
             window = as_map(limits.get(name))
             if not window:
@@ -76,9 +76,10 @@ class Windows:
             used = as_amount(window.get("usedPercent")) or 0.0
             if NEAR <= used < 100 and name not in self._told:
                 self._told.add(name)
-                resets = _moment(window.get("resetsAt"))
+                resets = as_moment(window.get("resetsAt"))
                 until = f", resets at {resets:%Y-%m-%d %H:%M} UTC" if resets else ""
-                yield f"Usage limit is near ({_span(window)}, {used:.0f}% used{until})"
+                near.append(f"Usage limit is near ({_span(window)}, {used:.0f}% used{until})")
+        return near
 
     def end(self, call: FailedCall, now: datetime) -> SessionEnd:
         """The end of a session that a failed call ended; `now` in the user's zone."""
@@ -90,7 +91,7 @@ class Windows:
             for window in self._windows.values()
             if (as_amount(window.get("usedPercent")) or 0.0) >= 100
         ]
-        ends = [end for window in full if (end := _moment(window.get("resetsAt"))) and end > now]
+        ends = [end for window in full if (end := as_moment(window.get("resetsAt"))) and end > now]
         return max(ends, default=None) or reset_in_words(call.said, now)
 
 
@@ -104,30 +105,15 @@ def _span(window: Json) -> str:
     return f"{hours / 24:.0f}-day window" if hours >= 48 else f"{hours:.0f}-hour window"
 
 
-def _moment(seconds: object) -> datetime | None:
-    amount = as_amount(seconds)
-    try:
-        return None if not amount else datetime.fromtimestamp(amount, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def refused(failure: Failure, windows: Windows, now: datetime) -> SessionEnd:
-    """A request that the session needs was refused."""
-    return windows.end(classify(text=failure.message), now)
-
-
-def end_of_exit(exit_code: int | None, last_words: str, *, began: bool) -> SessionEnd:
-    """The server ended before the turn did; `began`: after the handshake."""
-    words = one_line(last_words[:2000]).strip()
-    said = f": {clip(words, LONGEST_REASON)}" if words else ""
+def end_of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
+    """The server ended before the turn did; `text`: its last line; `began`: after the handshake."""
+    said = last_words(text)
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"Codex cannot be run{said}.")
-    if exit_code is None or exit_code > 128:
-        signal = "" if exit_code is None else f" by signal {exit_code - 128}"
+    if (signal := killed(exit_code)) is not None:
         return SessionEnd("crashed", f"Codex was ended{signal} in the middle of its work{said}.")
-    if (known := in_words(last_words)) is not None:
-        return ended_by(FailedCall(*known, said=last_words), REMEDIES)
+    if (known := in_words(text)) is not None:
+        return ended_by(FailedCall(*known, said=text), REMEDIES)
     when = "in the middle of its work" if began else "before it began"
     code = f" with code {exit_code}" if exit_code else ""
     return SessionEnd("error", f"Codex ended{code} {when}{said}; run `codex` by hand to see why.")

@@ -7,25 +7,19 @@ Codex tells totals of a thread, which go on over its resumptions: what a session
 difference. Subagents have threads of their own; only the main one's context is told.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ralph_tui.adapters.agents.claims import SPOKEN, spoken
+from ralph_tui.adapters.agents.claims import spoken
 from ralph_tui.adapters.agents.codex import ends
 from ralph_tui.adapters.agents.codex.ends import Windows
 from ralph_tui.adapters.agents.codex.items import ToolItems, tool_of
 from ralph_tui.adapters.agents.ends import FailedCall, SessionEnd, with_local_times
 from ralph_tui.adapters.agents.json_fields import as_count, as_map, as_text, content_text
-from ralph_tui.adapters.agents.receipts import Receipts
-from ralph_tui.events import (
-    AgentNoted,
-    ContextCompacted,
-    Event,
-    SessionDescribed,
-    UsageReported,
-)
+from ralph_tui.adapters.agents.reader import SessionReader, SessionUsage
+from ralph_tui.events import ContextCompacted, Event, UsageReported
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
@@ -41,22 +35,15 @@ class Ledger:
     """Tokens of a thread when it was last heard of."""
 
 
-class Usage:
-    """What a session has used so far."""
+class Usage(SessionUsage):
+    """What a session has used so far; Codex tells no cost."""
 
     def __init__(self, iteration: int, ledger: Ledger) -> None:
-        self._iteration = iteration
+        super().__init__(iteration)
         self._ledger = ledger
         self._before: dict[str, int] = {}
         """Tokens of each thread before this session."""
         self._used: dict[str, int] = {}
-        self.context: int | None = None
-        self.window: int | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Of all threads of this session."""
-        return sum(self._used.values())
 
     def told(self, thread: str, usage: Json, *, main: bool, in_turn: bool) -> UsageReported:
         """``thread/tokenUsage/updated``; what comes before a turn is of the sessions before."""
@@ -70,19 +57,11 @@ class Usage:
         if _is_no_sum(as_map(usage.get("total"))):
             self._before[thread] = total - self._used.get(thread, 0)
         self._used[thread] = max(0, total - self._before[thread])
+        self.tokens = sum(self._used.values())
         if main:
             self.window = as_count(usage.get("modelContextWindow")) or self.window
             self.context = (self.window if _is_no_sum(last) else _tokens(last)) or self.context
         return self.report()
-
-    def report(self) -> UsageReported:
-        """What is known now; Codex tells no cost."""
-        return UsageReported(
-            iteration=self._iteration,
-            tokens=self.tokens,
-            context_tokens=self.context,
-            context_window=self.window,
-        )
 
 
 def _is_no_sum(usage: Json) -> bool:
@@ -97,8 +76,6 @@ def _tokens(usage: Json) -> int:
     )
 
 
-BEAT_S = 20.0
-"""Signs of life without news are told at most this often."""
 UNTOLD = (
     "item/agentMessage/delta", "item/reasoning/textDelta", "item/plan/delta", "turn/diff/updated",
     "thread/status/changed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
@@ -121,73 +98,65 @@ _FAMILIES = (
 """Of what begins so nothing else is news."""
 
 
-class CodexReader:
-    """Reads one session; counters and ends stand in its fields."""
+class CodexReader(SessionReader):
+    """Reads one session; what its turns came to stands in its fields."""
 
     def __init__(self, iteration: int, root: Path, ledger: Ledger | None = None) -> None:
-        self.iteration = iteration
+        super().__init__(iteration)
         self.thread = ""
         """The main one: set when it has begun."""
         self.turn = ""
         """Of the main thread, the one that is in progress; empty: none is."""
-        self.turns = 0
-        """Turns that ended."""
         self.end: SessionEnd | None = None
         """Of the last turn."""
         self.signed_out = False
         """Whether Codex has said that nobody is signed in, where its service wants that."""
         self.retrying: FailedCall | None = None
         """The call that the agent tries again, since it was last heard of."""
-        self.usage = Usage(iteration, ledger or Ledger())
-        self.tools = ToolItems(iteration, str(root))
+        self.usage: Usage = Usage(iteration, ledger or Ledger())
+        self.tools: ToolItems = ToolItems(iteration, str(root))
         self.windows = Windows()
-        self.receipts = Receipts()
-        self._described: SessionDescribed | None = None
         self._ended_turn = ""
         self._billing = ""
-        self._beat = float("-inf")
-        self._offset = 0
-        self._now = 0.0
         self._clock = datetime.min.replace(tzinfo=UTC)
 
-    def look(self, offset: int, now: float, clock: datetime) -> None:
+    def look(self, offset: int, now: float, clock: datetime | None = None) -> None:
         """What is told next stands at `offset`; `clock` is the time of day in the user's zone."""
-        self._offset, self._now, self._clock = offset, now, clock
+        super().look(offset, now)
+        self._clock = clock or self._clock
 
     def take(self, method: str, params: Json) -> Iterable[Event] | None:
         """A notification; None for one of no known family."""
         reader = self._READERS.get(method)
         if reader is not None:
-            return list(reader(self, params))
+            return reader(self, params)
         if method in _BEATS:
             self.retrying = None
             return self._beats()
-        return () if method.startswith(_FAMILIES) else None
+        return [] if method.startswith(_FAMILIES) else None
 
     # -- the session -----------------------------------------------------------------------------
 
-    def began(self, result: Json, version: str) -> Iterator[Event]:
+    def began(self, result: Json, version: str) -> list[Event]:
         """The answer to ``thread/start`` or ``thread/resume``."""
         self.thread = as_text(as_map(result.get("thread")).get("id"))
         self.tools.work_in(as_text(result.get("cwd")))
         mode = as_text(as_map(result.get("sandbox")).get("type"))
         policy = as_text(result.get("approvalPolicy"))
-        yield from self._describe(
+        return self._describe(
             model=shorten(as_text(result.get("model"))) or None,
             permission_mode=shorten(", ".join(filter(None, (mode, policy)))) or None,
             version=shorten(version) or None,
             billing=self._billing or None,
         )
 
-    def account(self, result: Json) -> Iterator[Event]:
+    def account(self, result: Json) -> list[Event]:
         """The answer to ``account/read``: where the bill goes."""
         kind = as_text(as_map(result.get("account")).get("type"))
-        self._billing = shorten(
-            {"apiKey": "API key", "chatgpt": "subscription"}.get(kind, kind), 80
-        )
-        if self.thread and self._billing:
-            yield from self._describe(billing=self._billing)
+        words = {"apiKey": "API key", "chatgpt": "subscription"}.get(kind, kind)
+        self._billing = shorten(words, 80)
         self.signed_out = not kind and result.get("requiresOpenaiAuth") is True
+        return self._describe(billing=self._billing) if self.thread and self._billing else []
 
     def turn_began(self, turn: object) -> None:
         """The main thread works on something; that may be told when it is over already."""
@@ -197,28 +166,20 @@ class CodexReader:
         self.turn = number or self.turn
         self.end = None
 
-    def _describe(self, **fields: object) -> Iterator[Event]:
-        known = self._described or SessionDescribed(iteration=self.iteration)
-        described = known.model_copy(update=fields)
-        if described != self._described:
-            self._described = described
-            yield described
-
-    def closed(self) -> Iterator[Event]:
+    def closed(self) -> list[Event]:
         """No more is told: what is still at work has ended with the server."""
-        yield from self.tools.ended(self._offset, self._now)
+        return self.tools.ended()
 
     # -- notifications ---------------------------------------------------------------------------
 
-    def _turn_started(self, params: Json) -> Iterator[Event]:
+    def _turn_started(self, params: Json) -> list[Event]:
         if self._is_main(params):
             self.turn_began(params.get("turn"))
-        yield from ()
+        return []
 
-    def _turn_completed(self, params: Json) -> Iterator[Event]:
-        yield from ()
+    def _turn_completed(self, params: Json) -> list[Event]:
         if not self._is_main(params):
-            return
+            return []
         turn = as_map(params.get("turn"))
         self._ended_turn, self.turn = as_text(turn.get("id")), ""
         self.turns += 1
@@ -229,87 +190,80 @@ class CodexReader:
             case "interrupted":
                 self.end = SessionEnd("interrupted", "The agent was interrupted.")
             case _:
-                self.end = self._failed(as_map(turn.get("error")))
+                self.end = self.windows.end(ends.failed(as_map(turn.get("error"))), self._clock)
+        return []
 
-    def _failed(self, error: Json) -> SessionEnd:
-        return self.windows.end(ends.failed(error), self._clock)
-
-    def _error(self, params: Json) -> Iterator[Event]:
+    def _error(self, params: Json) -> list[Event]:
         error = as_map(params.get("error"))
         if params.get("willRetry") is True:
             call = ends.failed(error)
             if self._is_main(params):
                 self.retrying = call
-            yield self._note(ends.retried(error, call), "warn", call.trouble)
-        elif words := as_text(error.get("message")).strip():
-            yield self._note(with_local_times(words), "error")
+            return [self._note(ends.retried(error, call), "warn", service=call.trouble)]
+        words = as_text(error.get("message")).strip()
+        return [self._note(with_local_times(words), "error")] if words else []
 
-    def _item_started(self, params: Json) -> Iterator[Event]:
+    def _item_started(self, params: Json) -> list[Event]:
         self.retrying = None
         item = as_map(params.get("item"))
         if as_text(item.get("type")) == "userMessage":
-            yield from self._taken(item)
-        elif tool_of(item):
-            yield from self.tools.started(item, self.parent_of(params), self._offset, self._now)
-        else:
-            yield from self._beats()
+            return self._taken(item)
+        if tool_of(item):
+            return self.tools.started(item, self.parent_of(params))
+        return self._beats()
 
-    def _item_completed(self, params: Json) -> Iterator[Event]:
+    def _item_completed(self, params: Json) -> list[Event]:
         self.retrying = None
         item, parent = as_map(params.get("item")), self.parent_of(params)
         match as_text(item.get("type")):
-            case "agentMessage":
-                yield from spoken(as_text(item.get("text")), self.iteration, self._offset, parent)
+            case "agentMessage" | "plan":
+                return spoken(as_text(item.get("text")), self.iteration, self._offset, parent)
             case "userMessage":
-                yield from self._taken(item)
-            case "plan":
-                yield from spoken(as_text(item.get("text")), self.iteration, self._offset, parent)
+                return self._taken(item)
             case "contextCompaction" if parent is None:
-                yield ContextCompacted(
-                    iteration=self.iteration,
-                    before=self.usage.context,
-                    window=self.usage.window,
-                    offset=self._offset,
-                )
+                usage, k = self.usage, self.iteration
+                window, offset = usage.window, self._offset
+                return [
+                    ContextCompacted(
+                        iteration=k, before=usage.context, window=window, offset=offset
+                    )
+                ]
             case _:
-                yield from self.tools.finished(item, parent, self._offset, self._now)
+                return self.tools.finished(item, parent)
 
-    def _taken(self, item: Json) -> Iterator[Event]:
+    def _taken(self, item: Json) -> list[Event]:
         """Words of the user, as the model takes them."""
         guidance_id = shorten(as_text(item.get("clientId")))
         if guidance_id in self.receipts.awaited:
-            yield from self.receipts.told(guidance_id, "started")
-        elif not guidance_id:
-            yield from self.receipts.repeated(content_text(item.get("content")))
+            return self.receipts.told(guidance_id, "started")
+        return [] if guidance_id else self.receipts.repeated(content_text(item.get("content")))
 
-    def _used(self, params: Json) -> Iterator[Event]:
-        thread = as_text(params.get("threadId"))
-        usage = as_map(params.get("tokenUsage"))
-        yield self.usage.told(
-            thread, usage, main=self._is_main(params), in_turn=bool(self.turn) or bool(self.turns)
-        )
+    def _used(self, params: Json) -> list[Event]:
+        thread, usage = as_text(params.get("threadId")), as_map(params.get("tokenUsage"))
+        in_turn = bool(self.turn) or bool(self.turns)
+        return [self.usage.told(thread, usage, main=self._is_main(params), in_turn=in_turn)]
 
-    def _limits(self, params: Json) -> Iterator[Event]:
-        for sentence in self.windows.take(as_map(params.get("rateLimits"))):
-            yield self._note(sentence, "warn")
-        if self.windows.known:
-            yield from self._describe(billing="subscription")
+    def _limits(self, params: Json) -> list[Event]:
+        near = self.windows.take(as_map(params.get("rateLimits")))
+        told: list[Event] = [self._note(sentence, "warn") for sentence in near]
+        return told + (self._describe(billing="subscription") if self.windows.known else [])
 
-    def _rerouted(self, params: Json) -> Iterator[Event]:
+    def _rerouted(self, params: Json) -> list[Event]:
         model = shorten(as_text(params.get("toModel")))
-        if model and self._is_main(params):
-            yield self._note(f"The agent changed to another model: {model}", "warn")
-            yield from self._describe(model=model)
+        if not model or not self._is_main(params):
+            return []
+        note = self._note(f"The agent changed to another model: {model}", "warn")
+        return [note, *self._describe(model=model)]
 
-    def _server(self, params: Json) -> Iterator[Event]:
-        if as_text(params.get("status")) == "failed":
-            name, why = as_text(params.get("name")), as_text(params.get("error"))
-            yield self._note(f"The MCP server {name} did not start{': ' * bool(why)}{why}", "warn")
+    def _server(self, params: Json) -> list[Event]:
+        if as_text(params.get("status")) != "failed":
+            return []
+        name, why = as_text(params.get("name")), as_text(params.get("error"))
+        return [self._note(f"The MCP server {name} did not start{': ' * bool(why)}{why}", "warn")]
 
-    def _warned(self, params: Json) -> Iterator[Event]:
-        for name in ("message", "summary"):
-            if (text := as_text(params.get(name))).strip():
-                yield self._note(text)
+    def _warned(self, params: Json) -> list[Event]:
+        texts = (as_text(params.get(name)) for name in ("message", "summary"))
+        return [self._note(text) for text in texts if text.strip()]
 
     # -- what they share -------------------------------------------------------------------------
 
@@ -320,24 +274,7 @@ class CodexReader:
         """The thread of a subagent, which owns what is told; None for the main one."""
         return None if self._is_main(params) else shorten(as_text(params.get("threadId")))
 
-    def _beats(self) -> list[Event]:
-        if self._now - self._beat < BEAT_S:
-            return []
-        self._beat = self._now
-        return [self.usage.report()]
-
-    def _note(self, text: str, level: str = "log", service: str = "") -> AgentNoted:
-        return AgentNoted.model_validate(
-            {
-                "iteration": self.iteration,
-                "level": level,
-                "text": shorten(text, SPOKEN),
-                "service": service,
-                "offset": self._offset,
-            }
-        )
-
-    _READERS: Mapping[str, Callable[["CodexReader", Json], Iterator[Event]]] = {
+    _READERS: Mapping[str, Callable[["CodexReader", Json], list[Event]]] = {
         "turn/started": _turn_started,
         "turn/completed": _turn_completed,
         "error": _error,

@@ -8,25 +8,20 @@ it ends with the server, which ends when stdin is closed.
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
-from ralph_tui.adapters.agents.asked import can_be_shown
-from ralph_tui.adapters.agents.codex.approvals import Approval, approval_of
-from ralph_tui.adapters.agents.codex.ends import SIGNED_OUT, end_of_exit, refused
+from ralph_tui.adapters.agents.codex.approvals import approval_of
+from ralph_tui.adapters.agents.codex.ends import SIGNED_OUT, end_of_exit
 from ralph_tui.adapters.agents.codex.reader import UNTOLD, CodexReader, Ledger
-from ralph_tui.adapters.agents.ends import SessionEnd, Tally
+from ralph_tui.adapters.agents.ends import SessionEnd, classify, local_now
 from ralph_tui.adapters.agents.json_fields import as_map
-from ralph_tui.adapters.agents.permissions import Permits
-from ralph_tui.adapters.agents.rpc.messages import Failure, Id, Notification, Request
-from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
-from ralph_tui.adapters.agents.rpc.silence import Silence
+from ralph_tui.adapters.agents.rpc.agent_session import AgentSession
+from ralph_tui.adapters.agents.rpc.approvals import Approval
+from ralph_tui.adapters.agents.rpc.messages import Failure, Notification, Request
 from ralph_tui.adapters.processes.child import Child
-from ralph_tui.events import AgentAskedNoMore, Event
+from ralph_tui.events import Event
 from ralph_tui.ports import AgentAnswer, Emit, Turn
 
-LINGER_S = 2.0
-"""Seconds that a server which has nothing left to do may take to end by itself."""
 RECEIPT_S = 10.0
 """Seconds that a finished agent may be silent about guidance that it has taken."""
 HOPELESS = ("auth", "unknown_model")
@@ -71,28 +66,22 @@ class Plan:
         return asked
 
 
-class CodexSession(RpcSession):
+class CodexSession(AgentSession):
     """A running Codex."""
 
     version = ""
     protocol = "the protocol of Codex's app-server"
+    linger_s = 2.0
+    _reader: CodexReader
 
     def __init__(
         self, child: Child, turn: Turn, emit: Emit, timeout_s: float, *, plan: Plan
     ) -> None:
-        super().__init__(child, turn, emit, timeout_s)
+        reader = CodexReader(turn.iteration, plan.root, plan.ledger)
+        super().__init__(child, turn, emit, timeout_s, root=plan.root, reader=reader)
         self._plan = plan
-        self._reader = CodexReader(turn.iteration, plan.root, plan.ledger)
-        self._permits = Permits(turn.permissions, turn.command, plan.root)
-        self._open: dict[str, Approval] = {}
-        """Questions that the owner is asked, by what we call them."""
-        self._granted: set[str] = set()
-        """Rules that the owner has allowed for this session."""
         self._late: dict[str, str] = {}
         """Guidance that no turn has taken yet: it is steered into the next, or begins it."""
-        self._over: SessionEnd | None = None
-        """Nothing is left to do."""
-        self._silence = Silence()
         self.call("initialize", plan.introduction(), self._initialized, self._refused)
 
     # -- the port --------------------------------------------------------------------------------
@@ -108,20 +97,6 @@ class CodexSession(RpcSession):
             else:
                 self._late[guidance_id] = text
         return True
-
-    def answer(self, request_id: str, answer: AgentAnswer) -> bool:
-        """The owner's answer; False when it is not asked any more."""
-        with self._lock:
-            asked = self._open.pop(request_id, None)
-            if asked is None or self._finished or self._end_requested:
-                return False
-            if answer.decision == "session" and asked.rule and can_be_shown(asked.rule):
-                self._granted.add(asked.rule)
-        taken = self.respond(asked.id, asked.answer(answer))
-        if taken and answer.decision == "refuse" and answer.words and self._reader.turn:
-            # A refusal has no words of its own.
-            self._tell(f"About {asked.subject}: {answer.words}")
-        return taken
 
     # -- the handshake ---------------------------------------------------------------------------
 
@@ -139,17 +114,18 @@ class CodexSession(RpcSession):
         return ()
 
     def _account(self, result: object) -> Iterable[Event]:
-        told = list(self._reader.account(as_map(result)))
+        told = self._reader.account(as_map(result))
         if self._reader.signed_out and not self._end_requested:
-            self._end(self._reader.windows.end(SIGNED_OUT, _now()))
+            self._end(self._reader.windows.end(SIGNED_OUT, local_now()))
         return told
 
     def _thread_began(self, result: object) -> Iterable[Event]:
         self.began = True
-        yield from self._reader.began(as_map(result), self._plan.version)
+        told = self._reader.began(as_map(result), self._plan.version)
         self._plan.ledger.threads[self._turn.session_id] = self._reader.thread
         if not self._end_requested:
             self._begin_turn(self._turn.prompt)
+        return told
 
     def _begin_turn(self, text: str, guidance_id: str = "") -> None:
         asked = self._words(text, guidance_id)
@@ -164,15 +140,17 @@ class CodexSession(RpcSession):
         return ()
 
     def _refused(self, failure: Failure) -> Iterable[Event]:
-        self._finish_with(refused(failure, self._reader.windows, _now()))
-        return ()
+        """A request that the session needs was refused."""
+        return self._finish_with(self._end_of(failure))
 
     def _unresumed(self, failure: Failure) -> Iterable[Event]:
-        end = refused(failure, self._reader.windows, _now())
+        end = self._end_of(failure)
         if end.outcome == "error":
             end = SessionEnd("unresumable", f"Codex cannot resume its session: {failure.message}")
-        self._finish_with(end)
-        return ()
+        return self._finish_with(end)
+
+    def _end_of(self, failure: Failure) -> SessionEnd:
+        return self._reader.windows.end(classify(text=failure.message), local_now())
 
     # -- words for the agent ---------------------------------------------------------------------
 
@@ -182,10 +160,6 @@ class CodexSession(RpcSession):
             "input": [{"type": "text", "text": text}],
         }
         return {**asked, "clientUserMessageId": guidance_id} if guidance_id else asked
-
-    def _tell(self, text: str) -> None:
-        asked = {**self._words(text), "expectedTurnId": self._reader.turn}
-        self.call("turn/steer", asked)
 
     def _steer(self, guidance_id: str, text: str) -> None:
         asked = {**self._words(text, guidance_id), "expectedTurnId": self._reader.turn}
@@ -211,146 +185,84 @@ class CodexSession(RpcSession):
             if late is not None:
                 del self._late[late[0]]
             elif not going_on or not reader.receipts.awaited:
-                self._over = reader.end
-        if late is not None:
-            reader.end = None
-            self._begin_turn(late[1], late[0])
-            return reader.receipts.told(late[0], "queued")
-        if self._over is not None:
-            self._close_stdin()
-        return ()
+                return self._finish_with(reader.end)
+        if late is None:
+            return ()
+        reader.end = None
+        self._begin_turn(late[1], late[0])
+        return reader.receipts.told(late[0], "queued")
 
     # -- what it tells and asks ------------------------------------------------------------------
 
     def _on_notification(self, notification: Notification) -> Iterable[Event] | None:
         self._look()
+        params, reader = notification.params, self._reader
         if notification.method == "serverRequest/resolved":
-            return self._withdrawn(
-                "the agent took it back", of=notification.params.get("requestId")
-            )
-        told = self._reader.take(notification.method, notification.params)
+            return self._withdrawn("the agent took it back", of=params.get("requestId"))
+        told = reader.take(notification.method, params)
         if told is None:
             return None
         self._silence.heard(answered=bool(self.began and told))
-        hopeless = self._reader.retrying
+        hopeless = reader.retrying
         if hopeless and hopeless.outcome in HOPELESS and not self._end_requested:
-            self._end(self._reader.windows.end(hopeless, _now()))
-        if self._reader.end is not None and not self._reader.turn:
+            self._end(reader.windows.end(hopeless, local_now()))
+        if reader.end is not None and not reader.turn:
             return [*told, *self._withdrawn("its turn is over"), *self._go_on()]
         return told
 
     def _on_request(self, request: Request) -> Iterable[Event] | None:
         self._look()
         asked = approval_of(request, self._reader)
-        return None if asked is None else self._decided(asked)
+        return None if asked is None else self._decide(asked)
 
-    def _decided(self, asked: Approval) -> Iterable[Event]:
-        turn, ending = self._turn, self._end_requested or self._over is not None
-        if ending:
-            self.respond(asked.id, asked.cancelled)
-        elif asked.rule in self._granted or asked.permitted(self._permits):
-            self.respond(asked.id, asked.yes)
-        elif turn.permissions.mode == "ask":
-            request_id = f"{turn.session_id[:8]}/{asked.id}"
-            with self._lock:
-                self._open[request_id] = asked
-            return [asked.event(turn.iteration, request_id)]
-        else:
-            self.respond(asked.id, asked.no)
-            return () if asked.choices else [asked.denied(turn.iteration, str(self._plan.root))]
-        return ()
-
-    def _withdrawn(self, reason: str, *, of: object = None) -> Iterable[Event]:
-        """Questions that want no answer any more: that one, or all."""
-        with self._lock:
-            gone = [name for name, asked in self._open.items() if of is None or asked.id == of]
-            numbers: list[Id] = [self._open.pop(name).id for name in gone]
-        for number in numbers:
-            self.withdraw(number)
-        return [
-            AgentAskedNoMore(iteration=self._turn.iteration, request_id=name, reason=reason)
-            for name in gone
-        ]
-
-    def _on_output_closed(self) -> Iterable[Event]:
-        return [*self._reader.closed(), *self._withdrawn("the agent has ended")]
+    def _refuse(self, asked: Approval, answer: AgentAnswer | None = None) -> bool:
+        taken = super()._refuse(asked, answer)
+        if taken and answer is not None and answer.words and self._reader.turn:
+            # A refusal has no words of its own.
+            words = self._words(f"About {asked.subject}: {answer.words}")
+            self.call("turn/steer", {**words, "expectedTurnId": self._reader.turn})
+        return taken
 
     def _look(self) -> None:
-        self._reader.look(self.offset, time.monotonic(), _now())
+        super()._look()
+        self._reader.look(self.offset, time.monotonic(), local_now())
 
     # -- silence ---------------------------------------------------------------------------------
 
-    def _idle_after_s(self) -> float | None:
-        if self._over is not None:
-            return LINGER_S
-        if not self.began or self._end_requested:
-            return super()._idle_after_s()
-        if self._reader.end is not None and not self._reader.turn:
-            return RECEIPT_S
-        return RETRY_S if self._reader.retrying is not None else self._silence.next_s()
-
-    def _on_idle(self) -> Iterable[Event]:
+    def _quiet_s(self) -> float | None:
         reader = self._reader
-        if self._over is not None:
-            self._child.hurry()
-        elif not self.began or self._end_requested:
-            return super()._on_idle()
-        elif reader.end is not None:
-            self._finish_with(reader.end)
-        elif reader.retrying is not None:
-            self._end(reader.windows.end(reader.retrying, _now()))
-        elif said := self._silence.passes():
-            return [self._note(said).model_copy(update={"service": "silent"})]
-        return ()
+        if reader.end is not None and not reader.turn:
+            return RECEIPT_S
+        return RETRY_S if reader.retrying is not None else super()._quiet_s()
+
+    def _on_quiet(self) -> Iterable[Event]:
+        reader = self._reader
+        if reader.end is not None:
+            return self._finish_with(reader.end)
+        if reader.retrying is not None:
+            self._end(reader.windows.end(reader.retrying, local_now()))
+            return ()
+        return super()._on_quiet()
 
     # -- the end ---------------------------------------------------------------------------------
 
-    def _finish_with(self, end: SessionEnd) -> None:
-        self._over = end
-        self._close_stdin()
-
-    def _interrupt(self) -> bool:
+    def _cancel_turn(self) -> bool:
         reader = self._reader
-        with self._lock:
-            asked, self._open = list(self._open.values()), {}
-            reader.tools.interrupted = True
-            turn = reader.turn
-        for approval in asked:
-            self.respond(approval.id, approval.cancelled)
-        if turn:
+        if reader.turn:
             # Its answer is the turn's end, which closes stdin.
-            interrupted = {"threadId": reader.thread, "turnId": turn}
-            self.call("turn/interrupt", interrupted, on_failure=self._closed)
+            interrupted = {"threadId": reader.thread, "turnId": reader.turn}
+            self.call("turn/interrupt", interrupted, on_failure=self._not_interrupted)
         else:
             self._close_stdin()
         return True
 
-    def _closed(self, _: Failure) -> Iterable[Event]:
+    def _not_interrupted(self, _: Failure) -> Iterable[Event]:
         self._close_stdin()
         return ()
 
-    def _has_done_its_work(self) -> bool:
-        return self._over is not None
-
-    def _own_end(self, exit_code: int | None) -> SessionEnd:
-        if self._over is not None:
-            return self._over
+    def _end_of_exit(self, exit_code: int | None) -> SessionEnd:
         reader = self._reader
         end = end_of_exit(exit_code, self.stderr_tail, began=self.began)
         if end.outcome in ("error", "crashed") and reader.retrying is not None:
-            return reader.windows.end(reader.retrying, _now())
+            return reader.windows.end(reader.retrying, local_now())
         return end
-
-    def _tally(self) -> Tally:
-        reader = self._reader
-        return Tally(
-            tokens=reader.usage.tokens,
-            turns=reader.turns,
-            tool_calls=reader.tools.calls,
-            tool_errors=reader.tools.errors,
-        )
-
-
-def _now() -> datetime:
-    """In the zone of the user, in which Codex tells times of day."""
-    return datetime.now().astimezone()

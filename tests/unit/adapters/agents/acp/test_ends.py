@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.agents.rpc import silence
+from ralph_tui.adapters.agents.rpc import agent_session as silence
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,

@@ -232,4 +232,4 @@ def test_a_question_that_was_broken_off_is_no_denial(*, cancelled: bool) -> None
     assert not [event for event in events if isinstance(event, ToolDenied)]
     (finished,) = [event for event in events if isinstance(event, ToolFinished)]
     assert finished.prevented == "interrupted"
-    assert reader.tool_calls.errors == 0
+    assert reader.tools.errors == 0

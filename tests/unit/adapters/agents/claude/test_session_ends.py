@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 from ralph_tui.adapters.agents.claude.ends import (
+    REMEDIES,
     EndTracker,
     end_of_exit,
-    end_of_failed_call,
     end_of_result,
 )
-from ralph_tui.adapters.agents.ends import FailedCall
+from ralph_tui.adapters.agents.ends import FailedCall, ended_by
 from tests.rows import each_row
 
 
@@ -119,7 +119,7 @@ def test_exits_without_a_result(
 def test_a_refusal_names_the_remedy() -> None:
     assert (
         "(401): run `claude` and then /login"
-        in end_of_failed_call(FailedCall("auth", said="401")).reason
+        in ended_by(FailedCall("auth", said="401"), REMEDIES).reason
     )
 
 

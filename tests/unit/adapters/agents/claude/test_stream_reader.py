@@ -90,7 +90,7 @@ def test_captured_streams_parse_completely(
     assert reader.ends.of_last_turn.outcome == outcome
     assert (reader.ends.of_last_turn.reason == "") == (outcome == "success")
     assert reader.usage.cost_usd == pytest.approx(cost)
-    assert (reader.usage.tokens, reader.tool_calls.calls, reader.tool_calls.errors) == (
+    assert (reader.usage.tokens, reader.tools.calls, reader.tools.errors) == (
         tokens,
         tools,
         errors,
@@ -135,7 +135,7 @@ def test_streams_of_older_and_newer_versions(
     assert (end.outcome, end.limit) == (outcome, limit)
     assert words in end.reason
     assert (end.reason == "") == (outcome == "success")
-    assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == reader.tool_calls.calls
+    assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == reader.tools.calls
     assert not [note for note in of(AgentNoted, events) if "Unknown" in note.text]
     assert not reader.in_turn
     assert reader.usage.cost_usd is not None
@@ -590,7 +590,7 @@ def test_any_mutation_of_a_stream_is_read_with_sane_totals(lines: list[str]) -> 
                 assert event.cost_usd is None or event.cost_usd >= 0
                 tokens = max(tokens, event.tokens)
         offset += len(line) + 1
-    assert reader.tool_calls.calls == started
+    assert reader.tools.calls == started
     assert tokens < 10_000_000
     ending = reader.ends.of_last_turn or reader.ends.at_exit(0, "", heard=reader.heard)
     assert (ending.reason == "") == (ending.outcome == "success")

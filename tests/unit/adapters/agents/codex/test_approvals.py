@@ -1,8 +1,9 @@
 """What Codex asks leave for: by what it is permitted, and how it is answered."""
 
-from ralph_tui.adapters.agents.codex.approvals import Approval, approval_of
+from ralph_tui.adapters.agents.codex.approvals import approval_of
 from ralph_tui.adapters.agents.codex.reader import CodexReader
 from ralph_tui.adapters.agents.permissions import Permits
+from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Request
 from ralph_tui.ports import AgentAnswer, Permissions
 from tests.unit.adapters.agents.codex.test_reader import ROOT, Read

@@ -1,10 +1,12 @@
-"""One line about a tool call: what it works on, and what came of it. Pure."""
+"""Uses of tools, for all agents: their events, and one line about subject and result. Pure."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 
 from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
+from ralph_tui.events import ToolDenied, ToolFinished, ToolStarted
+from ralph_tui.events.agent import Prevented
 from ralph_tui.text.sanitize import clip, shorten
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
@@ -16,6 +18,78 @@ _SUBJECTS = (
     "prompt",
 )  # fmt: skip
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
+_MOST_OVER = 20_000
+"""Uses that are known to be over; a longer session could report some of them twice."""
+
+
+class SessionTools:
+    """The events of one session's tools; `look` says where and when its stream stands."""
+
+    def __init__(self, iteration: int, root: str) -> None:
+        self.calls = 0
+        self.errors = 0
+        self.interrupted = False
+        """Whether we end the turn: what fails from now on is no failure of a tool."""
+        self.roots = [root]
+        self.offset = 0
+        self.now = 0.0
+        self._iteration = iteration
+        self._over: dict[str, None] = {}
+
+    def look(self, offset: int, now: float) -> None:
+        """The next line stands here in the transcript, and was heard at this time."""
+        self.offset, self.now = offset, now
+
+    def work_in(self, folder: str) -> None:
+        """The folder as the agent calls it, links followed: paths in it are shown relative."""
+        if folder and folder not in self.roots:
+            self.roots = [self.roots[0], folder]
+
+    def _start(
+        self, tool_id: str, tool: str, summary: str, parent: str | None = None
+    ) -> ToolStarted:
+        self.calls += 1
+        return ToolStarted(
+            iteration=self._iteration,
+            tool_id=shorten(tool_id),
+            tool=shorten(tool, 80),
+            summary=summary,
+            parent=parent,
+            offset=self.offset,
+        )
+
+    def _finish(
+        self, tool_id: str, began: float, because: Prevented, words: str, *, ok: bool
+    ) -> ToolFinished:
+        self.errors += not ok and not because
+        self._over[tool_id] = None
+        if len(self._over) > _MOST_OVER:
+            del self._over[next(iter(self._over))]
+        return ToolFinished(
+            iteration=self._iteration,
+            tool_id=shorten(tool_id),
+            ok=ok,
+            prevented="" if ok else because,
+            summary=(not ok and because) or shorten(words),
+            duration_s=round(max(0.0, self.now - began), 3),
+            offset=self.offset,
+        )
+
+
+def tool_denied(
+    iteration: int, tool: str, tool_id: str, message: str, lines: Sequence[str]
+) -> ToolDenied:
+    """A denied use, and the lines of ``permissions.allow`` that would permit it."""
+    permit, *also = map(shorten, lines) if lines else [""]
+    return ToolDenied(
+        iteration=iteration,
+        tool=shorten(tool, 80),
+        tool_id=shorten(tool_id) or None,
+        message=shorten(message),
+        permit=permit,
+        also=also,
+        final=not lines,
+    )
 
 
 def relative(path: str, roots: Sequence[str]) -> str:

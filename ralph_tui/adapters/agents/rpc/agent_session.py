@@ -1,0 +1,224 @@
+"""What Codex and the agents over ACP share: permissions, a service's silence, an end.
+
+A permission is given by the session's rules, by its owner, or refused; what the owner allows for
+the session is kept here, and no agent is told to keep a rule. An agent that has nothing left to do
+has its stdin closed, and may take `linger_s` to end by itself.
+"""
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+
+from ralph_tui.adapters.agents.asked import can_be_shown
+from ralph_tui.adapters.agents.ends import SessionEnd, Tally
+from ralph_tui.adapters.agents.permissions import Permits
+from ralph_tui.adapters.agents.reader import SessionReader
+from ralph_tui.adapters.agents.rpc.approvals import Approval
+from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
+from ralph_tui.adapters.processes.child import Child
+from ralph_tui.events import AgentAskedNoMore, Event
+from ralph_tui.ports import AgentAnswer, Emit, Turn
+from ralph_tui.text.format import duration
+
+FIRST_S = 10.0
+"""Seconds without a first answer after which that is said, once."""
+QUIET_S = 60.0
+"""Seconds without a word after which that is said."""
+NO_ANSWER = "No answer from the agent's service yet; it is waited for"
+
+
+class Silence:
+    """The silence of a service; goes on from one stage to the next until something is heard."""
+
+    def __init__(self, end_s: float | None = None) -> None:
+        """`end_s`: seconds after which it has lasted too long; None: only a first answer counts."""
+        self._end_s = end_s
+        self._answered = False
+        """Whether there was a first answer, or it was said that there is none."""
+        self._passed_s = 0.0
+
+    def heard(self, *, answered: bool = False) -> None:
+        """Something was said; `answered`: by the service."""
+        self._passed_s = 0.0
+        self._answered = self._answered or answered
+
+    def next_s(self) -> float | None:
+        """Seconds until the next stage; None where there is none."""
+        at = self._next()
+        return None if at is None else max(0.1, at - self._passed_s)
+
+    def passes(self) -> str:
+        """The next stage is reached: what is to be said; empty: it has lasted too long."""
+        at = self._next() or 0.0
+        self._passed_s = at
+        if self._waits_for_first:
+            self._answered = True
+            return NO_ANSWER
+        if at == self._end_s:
+            return ""
+        return f"The agent's service has not answered for {duration(at)}"
+
+    @property
+    def _waits_for_first(self) -> bool:
+        return not self._answered and (self._end_s is None or self._end_s > FIRST_S)
+
+    def _next(self) -> float | None:
+        if self._waits_for_first:
+            return FIRST_S
+        if self._end_s is None:
+            return None
+        return QUIET_S if self._passed_s < QUIET_S < self._end_s else self._end_s
+
+
+class AgentSession(RpcSession):
+    """A running agent that asks for permissions, and ends by its own account."""
+
+    linger_s: float
+    """Seconds that an agent which has nothing left to do may take to end by itself."""
+
+    def __init__(
+        self,
+        child: Child,
+        turn: Turn,
+        emit: Emit,
+        timeout_s: float,
+        *,
+        root: Path,
+        reader: SessionReader,
+        silence_s: float | None = None,
+    ) -> None:
+        super().__init__(child, turn, emit, timeout_s)
+        self._root = root
+        self._reader = reader
+        self._permits = Permits(turn.permissions, turn.command, root)
+        self._open: dict[str, Approval] = {}
+        """Questions that the owner is asked, by what we call them."""
+        self._granted: set[str] = set()
+        """Rules that the owner has allowed for this session."""
+        self._over: SessionEnd | None = None
+        """How it ended by its own account; None while something is left to do."""
+        self._silence = Silence(silence_s)
+
+    # -- what subclasses define ------------------------------------------------------------------
+
+    @abstractmethod
+    def _cancel_turn(self) -> bool:
+        """Ask it to end what it works on; False where it cannot be asked."""
+
+    @abstractmethod
+    def _end_of_exit(self, exit_code: int | None) -> SessionEnd:
+        """How it ended, if it was not by its own account."""
+
+    def _quiet_s(self) -> float | None:
+        """Seconds without output after which `_on_quiet` is called, while it works."""
+        return self._silence.next_s()
+
+    def _on_quiet(self) -> Iterable[Event]:
+        if said := self._silence.passes():
+            return [self._note(said).model_copy(update={"service": "silent"})]
+        return self._on_too_quiet()
+
+    def _on_too_quiet(self) -> Iterable[Event]:
+        """Its service has been silent for too long."""
+        return ()
+
+    # -- permissions -----------------------------------------------------------------------------
+
+    def answer(self, request_id: str, answer: AgentAnswer) -> bool:
+        """The owner's answer; False when it is not asked any more."""
+        with self._lock:
+            asked = self._open.pop(request_id, None)
+            if asked is None or self._finished or self._end_requested:
+                return False
+            if answer.decision == "session" and asked.rule and can_be_shown(asked.rule):
+                self._granted.add(asked.rule)
+            if answer.decision == "refuse":
+                return self._refuse(asked, answer)
+            return self._allow(asked, answer)
+
+    def _decide(self, asked: Approval) -> list[Event]:
+        """A permission is asked for: answer by the session's rules, or ask the owner."""
+        turn = self._turn
+        with self._lock:
+            if self._end_requested or self._over is not None:
+                self.respond(asked.id, asked.cancelled)
+            elif asked.rule in self._granted or asked.permitted(self._permits):
+                self._allow(asked, AgentAnswer("once"))
+                what = f"The agent does not offer to do this once, so it may not: {asked.subject}"
+                return [self._note(what)] if asked.yes is None else []
+            elif turn.permissions.mode == "ask":
+                # Requests of each session are counted anew.
+                name = f"{turn.session_id[-8:]}/{asked.id}"
+                self._open[name] = asked
+                return [asked.event(turn.iteration, name)]
+            else:
+                self._refuse(asked)
+                return [] if asked.choices else [asked.denied(turn.iteration, str(self._root))]
+        return []
+
+    def _allow(self, asked: Approval, answer: AgentAnswer) -> bool:
+        allowed = asked.answer(answer)
+        return self._refuse(asked) if allowed is None else self.respond(asked.id, allowed)
+
+    def _refuse(self, asked: Approval, answer: AgentAnswer | None = None) -> bool:
+        """Refuse it; `answer` is the owner's, None that of the rules. Under the lock."""
+        return self.respond(asked.id, asked.no)
+
+    def _withdrawn(self, reason: str, *, of: object = None) -> list[Event]:
+        """Questions that want no answer any more: that one, or all."""
+        with self._lock:
+            gone = [name for name, asked in self._open.items() if of is None or asked.id == of]
+            for name in gone:
+                self.withdraw(self._open.pop(name).id)
+        k = self._turn.iteration
+        return [AgentAskedNoMore(iteration=k, request_id=name, reason=reason) for name in gone]
+
+    # -- what it tells ---------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        self._reader.look(self.offset, time.monotonic())
+        self._silence.heard()
+
+    def _on_output_closed(self) -> Iterable[Event]:
+        return [*self._withdrawn("the agent has ended"), *self._reader.closed()]
+
+    # -- silence ---------------------------------------------------------------------------------
+
+    def _idle_after_s(self) -> float | None:
+        if self._over is not None:
+            return self.linger_s
+        starts = not self.began or self._end_requested
+        return super()._idle_after_s() if starts else self._quiet_s()
+
+    def _on_idle(self) -> Iterable[Event]:
+        if self._over is not None:
+            self._child.hurry()
+            return ()
+        starts = not self.began or self._end_requested
+        return super()._on_idle() if starts else self._on_quiet()
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def _finish_with(self, end: SessionEnd) -> list[Event]:
+        """Nothing is left to do: the agent may end."""
+        self._over = end
+        self._close_stdin()
+        return []
+
+    def _interrupt(self) -> bool:
+        with self._lock:
+            asked, self._open = list(self._open.values()), {}
+            self._reader.tools.interrupted = True
+        for approval in asked:
+            self.respond(approval.id, approval.cancelled)
+        return self._cancel_turn()
+
+    def _has_done_its_work(self) -> bool:
+        return self._over is not None
+
+    def _own_end(self, exit_code: int | None) -> SessionEnd:
+        return self._over or self._end_of_exit(exit_code)
+
+    def _tally(self) -> Tally:
+        return self._reader.tally()

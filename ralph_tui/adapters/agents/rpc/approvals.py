@@ -1,0 +1,133 @@
+"""What an agent asks leave for: which rules permit it, and how it is answered. Pure.
+
+Leave is given once, or for this session by a rule that we keep: an agent's own rules would be
+written into its folder, and would hold for good.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ralph_tui.adapters.agents.asked import asked
+from ralph_tui.adapters.agents.permissions import Permits, host_of, rules_for_denied
+from ralph_tui.adapters.agents.rpc.messages import Id
+from ralph_tui.adapters.agents.tools import tool_denied
+from ralph_tui.events import AgentAsked, ToolDenied
+from ralph_tui.events.asking import AgentChoice
+from ralph_tui.ports import AgentAnswer
+from ralph_tui.text.sanitize import shorten
+
+Json = Mapping[str, object]
+
+EDITS = frozenset({"edit", "delete", "move"})
+READS = frozenset({"read", "search", "think"})
+
+
+@dataclass
+class Approval:
+    """Something that is asked and not answered."""
+
+    id: Id
+    tool: str
+    kind: str = ""
+    """``execute``, ``fetch``, ``other``, one of `EDITS` or `READS`; empty: no rule permits it."""
+    tool_id: str = ""
+    about: str = ""
+    """What it works on, in a line; empty: the first line of what is shown."""
+    shown: str = ""
+    why: str = ""
+    command: str = ""
+    url: str = ""
+    paths: list[str] = field(default_factory=list)
+    named: bool = False
+    """Whether a line with the tool's name permits every use of it."""
+    once: bool = False
+    """Whether no rule can allow the same again."""
+    yes: Json | None = None
+    """The answer that allows this use alone; None: the agent offers none."""
+    no: Json = field(default_factory=dict)
+    cancelled: Json = field(default_factory=dict)
+    choices: list[AgentChoice] = field(default_factory=list)
+    """Questions of the model's own, instead of a permission."""
+    parent: str | None = None
+    """The thread of the subagent that asks."""
+
+    @property
+    def subject(self) -> str:
+        """What it is about, in a line."""
+        words = self.about or (self.shown or self.why or self.tool).strip().split("\n", 1)[0]
+        return shorten(words)
+
+    @property
+    def rule(self) -> str:
+        """What an answer for the session allows: the same again; empty: that cannot be said."""
+        if self.once:
+            return ""
+        if self.kind == "execute":
+            return f"Bash({self.command})" if self.command else ""
+        if self.kind in EDITS | READS or self.paths:
+            return f"{self._file_tool}({', '.join(self.paths)})" if self.paths else ""
+        if self.kind == "fetch":
+            return self._address_line
+        return self.tool if self.named else ""
+
+    def permitted(self, permits: Permits) -> bool:
+        """Whether the rules of the session permit it."""
+        if self.choices:
+            return False
+        if permits.everything or (self.named and permits.tool(self.tool)):
+            return True
+        if self.kind == "execute":
+            return permits.command(self.command)
+        if self.kind in EDITS:
+            return bool(self.paths) and permits.edit(self.paths)
+        if self.kind in READS:
+            return permits.read(self.paths)
+        if self.kind == "fetch":
+            return permits.fetch(self.url)
+        # Of no known kind: where a tool may reach to is asked so, and nothing else is known of it.
+        outside = bool(self.paths) and not any(map(permits.holds, self.paths))
+        return outside and permits.edit(self.paths)
+
+    def answer(self, given: AgentAnswer) -> Json | None:
+        """The owner's answer in the agent's words; None: the agent offers no such answer."""
+        return self.no if given.decision == "refuse" else self.yes
+
+    def event(self, iteration: int, request_id: str) -> AgentAsked:
+        """That the owner is asked."""
+        return asked(
+            iteration,
+            request_id,
+            self.tool,
+            input=self.shown,
+            why=self.why,
+            rule=self.rule,
+            choices=self.choices,
+            parent=self.parent,
+        )
+
+    def denied(self, iteration: int, root: str) -> ToolDenied:
+        """That the rules do not permit it, and which lines would."""
+        message = f"Not permitted: {self.subject}"
+        return tool_denied(iteration, self.tool, self.tool_id, message, self._lines(root))
+
+    def _lines(self, root: str) -> list[str]:
+        if self.kind == "execute":
+            return rules_for_denied("Bash", {"command": self.command}, roots=[root])
+        if self.kind in EDITS | READS or self.paths:
+            found = [
+                rules_for_denied(self._file_tool, {"file_path": path}, roots=[root])
+                for path in self.paths
+            ]
+            return list(dict.fromkeys(line for lines in found for line in lines))
+        if self.kind == "fetch":
+            return [self._address_line]
+        return [self.tool] if self.named else []
+
+    @property
+    def _file_tool(self) -> str:
+        return "Read" if self.kind in READS else "Edit"
+
+    @property
+    def _address_line(self) -> str:
+        host = host_of(self.url)
+        return f"WebFetch(domain:{host})" if host else "WebFetch"
