@@ -78,6 +78,7 @@ def real_environment(url: str, home: Path, scenario: Scenario) -> dict[str, str]
         "TZ": "UTC",
         "IS_SANDBOX": "1",
         "ANTHROPIC_BASE_URL": url,
+        "CLAUDE_CODE_DISABLE_1M_CONTEXT": "1",  # 200,000 tokens, as older versions have them
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         "CLAUDE_CODE_MAX_RETRIES": "2",

@@ -101,7 +101,7 @@ class AgentDescription:
     abilities: Abilities = Abilities()
     """What its sessions are asserted to do."""
     seen_versions: str = ""
-    """Of its program, those that were run in tests: ``2.0.20 to 2.1.330``."""
+    """Of its program, those that were run in tests: ``2.0.20 to 2.1.332``."""
     hint: str = ""
     """What it does, for whoever is offered it: ``runs any program …``."""
     reserved: str = ""

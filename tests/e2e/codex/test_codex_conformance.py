@@ -18,9 +18,9 @@ pytestmark = [
     pytest.mark.skipif(REAL is None, reason="no Codex: set RALPH_TEST_CODEX"),
 ]
 OF_A_RUN = frozenset(
-    {"seq", "at", "offset", "duration_s", "tool_id", "pid", "billing", "reason", "resets_at"}
+    "seq at offset duration_s tool_id pid billing reason resets_at version".split()
 )
-"""Fields that differ from one run to the next, and words."""
+"""Fields that differ from one run to the next, or between versions, and words."""
 EDIT = Answer(
     tools=[ToolUse("Edit", {"file_path": "in.txt", "old_string": "new", "new_string": "newer"})]
 )

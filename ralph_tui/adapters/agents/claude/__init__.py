@@ -62,5 +62,5 @@ CLAUDE = AgentDescription(
         limits="with reset",
         resume=True,
     ),
-    seen_versions="1.0.60 to 2.1.330",
+    seen_versions="1.0.60 to 2.1.332",
 )

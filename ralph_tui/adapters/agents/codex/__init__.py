@@ -53,5 +53,5 @@ CODEX = AgentDescription(
         limits="with reset",
         resume=True,
     ),
-    seen_versions="0.111.0 to 0.169.0",
+    seen_versions="0.111.0 to 0.171.0",
 )
