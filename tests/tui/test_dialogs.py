@@ -80,6 +80,9 @@ def test_a_dialog_stands_at_every_size(name: str) -> None:
             assert rows[-1].startswith((f" {keys[0]} ", f" {first} ")), (size, rows[-1])
             if size[0] >= 60 and name != "hostile":
                 assert set(keys) <= set(rows[-1].split()), rows[-1]
+            if size[0] >= 80 and name != "hostile":
+                shown = "  ".join(f"{key} {verb}".strip() for key, verb in dialog.keys_row.pairs)
+                assert rows[-1].split() == shown.split(), "every key keeps its word"
             await driver.press("down", "up")
             dialog.tell_how()
             await driver.pilot.pause()

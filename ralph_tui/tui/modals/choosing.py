@@ -67,7 +67,9 @@ class Choosing(Modal[T]):
         """See `Modal`."""
         *answers, back = self.choices()
         scroll = [("↑", ""), ("↓", "read on")] if self.query_one(ScrollText).hidden else []
-        return (*((choice.key, choice.verb) for choice in answers), *scroll, (back.key, back.verb))
+        named = [(choice.key, "") for choice in answers[:-1]]  # the dialog says what each does
+        named.append((answers[-1].key, "choose" if named else answers[-1].verb))
+        return (*named, *scroll, (back.key, back.verb))
 
     def parts(self) -> ComposeResult:
         """One text in a frame."""
