@@ -1,6 +1,6 @@
 """What a fleet is to run: its loops, and the limits they share. Written once, when it starts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ralph_tui.events.base import Fact
@@ -14,6 +14,8 @@ MOST_TRIES = len(_LETTERS)
 """At one objective: each has a letter."""
 MOST_AGENTS = 100
 """Loops at once on one machine: beyond that its watches of files end."""
+NAMED = 4
+"""Loops, or branches, that are named one by one."""
 SIGNED = "the fleet"
 """Who gives the commands that the fleet itself gives to its loops."""
 
@@ -57,3 +59,14 @@ def tries_at(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[
 def host_words(name: str) -> str:
     """A host as people read it: that of the fleet's own process is the machine they are at."""
     return "this machine" if name == HERE else name
+
+
+def account_words(login: str) -> str:
+    """A login as people read it; its name is that of an agent where no account was named."""
+    return f"account {login}" if login else "the login"
+
+
+def some(names: Sequence[str]) -> str:
+    """``3, 4, 5, 6 and 2 more``."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"

@@ -3,40 +3,18 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from ralph_tui.fleet.events import AccountHeld
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.lost_hosts import gone_at, host_with_tree
-from ralph_tui.fleet.plan import host_words
+from ralph_tui.fleet.plan import account_words, host_words
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.text.format import clock, day_and_clock
-from ralph_tui.text.terms import WAITS
-
-
-def account_words(login: str) -> str:
-    """A login as people read it; its name is that of an agent where no account was named."""
-    return f"account {login}" if login else "the login"
-
-
-def held_words(held: AccountHeld, now: datetime) -> str:
-    """``account work is at its limit until 10:59: usage limit, met by loop 3``."""
-    why = [WAITS[held.cause].word] if held.cause in WAITS else []
-    if held.reason:
-        why.append(held.reason)
-    said = _held(held, now)
-    return f"{said}: {', '.join(why)}" if why else said
+from ralph_tui.text.format import clock
 
 
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
-    """The same of a login that is held now, or who tries first whether its limit has ended."""
+    """Of a login that is held now, or who tries first whether its limit has ended."""
     if trial := state.trials.get(login):
         return f"{account_words(login)} may be free again: loop {trial.loop} tries first"
-    return held_words(state.held[login], now)
-
-
-def _held(held: AccountHeld, now: datetime) -> str:
-    until = f" until {day_and_clock(held.until, now)}" if held.until else ""
-    stands = "at its limit" if held.cause in ("", "usage_limit") else "not served"
-    return f"{account_words(held.account)} is {stands}{until}"
+    return state.held[login].words(now)
 
 
 def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
@@ -51,7 +29,7 @@ def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
     if held := state.held.get(login):
         trial = state.trials.get(login)
         if trial is None:
-            return f"it waits: {_held(held, now)}"
+            return f"it waits: {held.stands(now)}"
         mine = trial.loop == loop.spec.id
         return "" if mine else f"it waits: {hold_words(login, state, now)}"
     released = state.released.get(login)
@@ -81,7 +59,7 @@ def _in_the_way(loop: LoopState, state: FleetState, now: datetime) -> Iterator[s
     if before := [name for name in spec.after if not _completed(state, name)]:
         yield f"it waits until {', '.join(before)} {'is' if len(before) == 1 else 'are'} completed"
     if held := state.held.get(spec.login):
-        yield f"it waits: {_held(held, now)}"
+        yield f"it waits: {held.stands(now)}"
     most = state.plan.accounts.get(spec.account) if spec.account else None
     if most is not None:
         used = sum(one.placed and one.spec.account == spec.account for one in state.loops.values())

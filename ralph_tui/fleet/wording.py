@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.events.results import NO_WORK
+from ralph_tui.fleet.events.whole import at_mark
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.plan import HERE, host_words
+from ralph_tui.fleet.plan import HERE, NAMED, host_words, some
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.waiting_wording import (
     hold_words,
@@ -19,9 +21,6 @@ GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
 AGAIN = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
 WAS_RUNNING = "it ran when the fleet's process ended"
-NO_WORK = "has changed nothing"
-NAMED = 4
-"""Loops, or branches, that are named one by one."""
 COST_NOT_TOLD = "cost not told"
 _HELD = {"paused": "paused", "limited": "waiting"}
 """Words of phases in which no agent works."""
@@ -85,11 +84,6 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
         yield f"{state.budget_percent} % of the budget are used: {at_mark(state.budget_percent)}"
 
 
-def at_mark(percent: int) -> str:
-    """What follows from having used so much of the budget."""
-    return "nothing new starts" if percent < 100 else "running loops stop after their iteration"
-
-
 def _stopping(asked: told.StopAsked, *, held: bool) -> str:
     """`held`: an agent asks, so that its iteration does not end by itself."""
     if asked.abort:
@@ -143,12 +137,6 @@ def named(loops: Iterable[LoopState]) -> str:
     """``loop 3``, ``loops 3, 4``, ``loops 3, 4, 5, 6 and 2 more``."""
     ids = [loop.spec.id for loop in loops]
     return f"loop{'s' * (len(ids) > 1)} {some(ids)}"
-
-
-def some(names: list[str]) -> str:
-    """``3, 4, 5, 6 and 2 more``."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
 
 
 def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool = False) -> str:

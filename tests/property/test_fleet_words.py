@@ -5,7 +5,6 @@ from datetime import timedelta
 from hypothesis import given
 
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.fleet.parsing import FLEET_EVENT_TYPES
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import (
@@ -43,12 +42,12 @@ def test_every_state_has_its_sentences(events: list[FleetEvent]) -> None:
 @given(a_journal())
 def test_every_event_is_told_or_known_to_be_none(events: list[FleetEvent]) -> None:
     for event in events:
-        words = event_words(event)
+        words = event.row()
         if event.kind not in UNTOLD:
             assert words is not None
         if words is not None:
-            assert words[1].strip()
-            assert "None" not in words[1]
+            assert words.text.strip()
+            assert "None" not in words.text
 
 
 def test_the_kinds_that_are_not_told_are_kinds() -> None:

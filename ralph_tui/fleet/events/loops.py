@@ -3,9 +3,13 @@
 from datetime import datetime
 from typing import Literal
 
+from ralph_tui.events.base import Row
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.text import Line
-from ralph_tui.fleet.events.base import FleetEvent
+from ralph_tui.fleet.events.base import FleetEvent, of_loop
+from ralph_tui.fleet.plan import HERE, host_words
+from ralph_tui.text.format import clock, percent
+from ralph_tui.text.terms import RowLevel, outcome_word
 
 __all__ = [
     "LoopAdopted",
@@ -23,6 +27,13 @@ __all__ = [
 ]
 
 
+_LEVELS: dict[Outcome, RowLevel] = {
+    "completed": "good",
+    "failed": "critical",
+    "interrupted": "log",
+}
+
+
 class LoopPlaced(FleetEvent):
     """A host was told to run a loop. From now on it counts as running there."""
 
@@ -38,6 +49,10 @@ class LoopPlaced(FleetEvent):
     """What it was given of the fleet's budget."""
     resumed: bool = False
     """It goes on in the tree that it had."""
+
+    def row(self) -> Row:
+        how = "is resumed" if self.resumed else "is placed"
+        return of_loop("log", self.loop, f"{how} on {host_words(self.host)}")
 
 
 class LoopStage(FleetEvent):
@@ -61,6 +76,9 @@ class LoopBegan(FleetEvent):
     machine: Line = ""
     ports: tuple[int, int] | None = None
     """The first and the last of the ports that it may use."""
+
+    def row(self) -> Row:
+        return of_loop("log", self.loop, "began")
 
 
 class LoopProgressed(FleetEvent):
@@ -98,6 +116,10 @@ class LoopLost(FleetEvent):
     until: datetime
     """From then on it certainly runs no more."""
 
+    def row(self) -> Row:
+        until = clock(self.until, seconds=True)
+        return of_loop("warn", self.loop, f"is lost: it may go on where it is until {until}")
+
 
 class LoopAdopted(FleetEvent):
     """It was found again where it ran, and is followed from there."""
@@ -109,12 +131,18 @@ class LoopAdopted(FleetEvent):
     known: int = 0
     """Of its journal: the last event that was known."""
 
+    def row(self) -> Row:
+        return of_loop("good", self.loop, f"was found again on {host_words(self.host)}")
+
 
 class LoopRetried(FleetEvent):
     """A loop that waits for the end of a limit was told to try again."""
 
     kind: Literal["loop_retried"] = "loop_retried"
     loop: Line
+
+    def row(self) -> Row:
+        return of_loop("log", self.loop, "was told to try again")
 
 
 class LoopStopAsked(FleetEvent):
@@ -126,6 +154,9 @@ class LoopStopAsked(FleetEvent):
     reason: Line
     now: bool = False
     """At once; else when its iteration ends."""
+
+    def row(self) -> Row:
+        return of_loop("log", self.loop, "is told to stop", self.reason)
 
 
 class LoopEnded(FleetEvent):
@@ -148,6 +179,13 @@ class LoopEnded(FleetEvent):
     host: Line = ""
     """Where it ran."""
 
+    def row(self) -> Row:
+        what = outcome_word(self.outcome)
+        at = f" at {percent(100 * self.completion)}" if self.completion is not None else ""
+        on = f" on {self.host}" if self.host and self.host != HERE else ""
+        how = f"could not begin{on}" if self.never_began else f"{what}{at}{on}"
+        return of_loop(_LEVELS.get(self.outcome, "warn"), self.loop, how, self.reason)
+
 
 class LoopRequeued(FleetEvent):
     """It waits for a place again."""
@@ -158,6 +196,9 @@ class LoopRequeued(FleetEvent):
     reason: Line
     resume: bool = False
     """It goes on in the tree that it had; else a new attempt begins in a new one."""
+
+    def row(self) -> Row:
+        return of_loop("warn", self.loop, "waits for a place again", self.reason)
 
 
 class LoopSkipped(FleetEvent):
@@ -170,6 +211,9 @@ class LoopSkipped(FleetEvent):
     aborted: bool = False
     """Somebody has given it up."""
 
+    def row(self) -> Row:
+        return of_loop("log", self.loop, "is skipped", self.reason)
+
 
 class TreeRemoved(FleetEvent):
     """``fleet prune`` removed the tree that it would have continued in: it starts over."""
@@ -177,3 +221,7 @@ class TreeRemoved(FleetEvent):
     durable = True
     kind: Literal["tree_removed"] = "tree_removed"
     loop: Line
+
+    def row(self) -> Row:
+        again = "starts over when the fleet is resumed: its clone was pruned"
+        return of_loop("owner", self.loop, again)

@@ -2,8 +2,12 @@
 
 from typing import Literal
 
+from ralph_tui.events.base import Row
 from ralph_tui.events.text import Line
-from ralph_tui.fleet.events.base import FleetEvent
+from ralph_tui.fleet.events.base import FleetEvent, of_loop, said
+from ralph_tui.fleet.plan import some
+from ralph_tui.text.format import count
+from ralph_tui.text.terms import RowLevel
 
 __all__ = [
     "AttemptKept",
@@ -15,6 +19,9 @@ __all__ = [
     "WinnerChosen",
     "WinnerVerified",
 ]
+
+
+NO_WORK = "has changed nothing"
 
 
 class CollectionAsked(FleetEvent):
@@ -37,6 +44,10 @@ class ResultCollected(FleetEvent):
     changed_lines: int | None = None
     """Added and removed since the base; None: not known."""
 
+    def row(self) -> Row:
+        as_branch = f"is collected as {self.branch}, {count(self.files, 'file')}"
+        return of_loop("log", self.loop, as_branch if self.branch else NO_WORK)
+
 
 class CollectionFailed(FleetEvent):
     """Its work stays where it is for now."""
@@ -47,6 +58,9 @@ class CollectionFailed(FleetEvent):
     reason: Line
     final: bool = False
     """Its tree was removed: there is nothing that could be asked for once more."""
+
+    def row(self) -> Row:
+        return of_loop("warn", self.loop, f"could not be collected: {self.reason}")
 
 
 class AttemptKept(FleetEvent):
@@ -61,6 +75,13 @@ class AttemptKept(FleetEvent):
     """Empty: it had made nothing."""
     files: int = 0
 
+    def row(self) -> Row:
+        what = f"attempt {self.attempt} of loop {self.loop} had made"
+        if not self.branch:
+            return said("log", f"{what} nothing on {self.host}")
+        kept = f"is kept as {self.branch}, {count(self.files, 'file')}"
+        return said("log", f"what {what} on {self.host} {kept}")
+
 
 class ConflictsFound(FleetEvent):
     """Which collected branches cannot be merged one after the other."""
@@ -73,6 +94,12 @@ class ConflictsFound(FleetEvent):
     """Of `others` those that nothing was said of, from either side; None: all of them."""
     unknown: Line = ""
     """Why it cannot be told; empty: it was told."""
+
+    def row(self) -> Row | None:
+        if self.unknown:
+            return said("log", f"conflicts of {self.branch} are not known: {self.unknown}")
+        new = self.others if self.new is None else self.new
+        return said("warn", f"{self.branch} conflicts with {some(list(new))}") if new else None
 
 
 class VerificationBegan(FleetEvent):
@@ -91,6 +118,11 @@ class WinnerVerified(FleetEvent):
     passed: bool
     reason: Line = ""
 
+    def row(self) -> Row:
+        how = "passed once more in a fresh clone" if self.passed else "failed in a fresh clone"
+        level: RowLevel = "good" if self.passed else "critical"
+        return said(level, f"the completion command of loop {self.loop} {how}", self.reason)
+
 
 class WinnerChosen(FleetEvent):
     """Of several tries at one objective this one counts; the others are beaten."""
@@ -101,3 +133,8 @@ class WinnerChosen(FleetEvent):
     loop: Line
     """Empty: none of them passed."""
     reason: Line
+
+    def row(self) -> Row:
+        if not self.loop:
+            return said("warn", f"no try at {self.tries_at} is chosen", self.reason)
+        return said("good", f"loop {self.loop} is chosen", self.reason)

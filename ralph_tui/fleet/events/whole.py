@@ -3,11 +3,13 @@
 from datetime import datetime
 from typing import Literal
 
-from ralph_tui.events.base import Fact
+from ralph_tui.events.base import Fact, Row
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.fleet.events.base import FleetEvent
-from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.events.base import FleetEvent, said
+from ralph_tui.fleet.plan import SIGNED, Plan, account_words, host_words
+from ralph_tui.text.format import count, day_and_clock, ending, money
+from ralph_tui.text.terms import WAITS, RowLevel, in_words, who_words
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -28,6 +30,31 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
+
+
+_DONE = {
+    "abort": "gave {} up",
+    "answer": "answered the question of {}",
+    "checkpoint": "asked {} for a snapshot",
+    "edit_prompt": "asked {} about its next prompt",
+    "extend": "changed what {} may use",
+    "guide": "gave {} guidance",
+    "hold": "stopped the countdown of {}'s question",
+    "instruct": "changed the standing instructions of {}",
+    "learning": "changed what {} has learned",
+    "permissions": "changed the permissions of {}",
+    "reflect": "told {} what to do differently next time",
+    "restore": "asked {} to restore a snapshot",
+    "retry": "told {} to try again",
+    "rollover": "asked {} for a fresh session",
+    "unpause": "let {} go on",
+}
+"""What somebody did to a loop, by command, where it is not "asked it to ..."."""
+
+
+def at_mark(percent: int) -> str:
+    """What follows from having used so much of the budget."""
+    return "nothing new starts" if percent < 100 else "running loops stop after their iteration"
 
 
 class Reach(Fact):
@@ -63,6 +90,9 @@ class FleetStarted(FleetEvent):
     pid: int = 0
     host: Line = ""
 
+    def row(self) -> Row:
+        return said("log", f"{self.name} began with {count(len(self.plan.loops), 'loop')}")
+
 
 class FleetResumed(FleetEvent):
     """Its process was gone, and another one goes on with it."""
@@ -75,6 +105,9 @@ class FleetResumed(FleetEvent):
     """Both as of `FleetStarted`, from now on."""
     pid: int = 0
     host: Line = ""
+
+    def row(self) -> Row:
+        return said("owner", f"{who_words(self.by)} resumed the fleet")
 
 
 class HostJoined(FleetEvent):
@@ -91,6 +124,9 @@ class HostJoined(FleetEvent):
     version: Line = ""
     """Of its ralph-tui."""
 
+    def row(self) -> Row:
+        return said("log", f"{host_words(self.host)} joined, {count(self.slots, 'slot')}")
+
 
 class HostRefused(FleetEvent):
     """A host was not let in."""
@@ -99,6 +135,9 @@ class HostRefused(FleetEvent):
     host: Line
     reason: Line
 
+    def row(self) -> Row:
+        return said("warn", f"{host_words(self.host)} was not let in: {self.reason}")
+
 
 class HostLeaving(FleetEvent):
     """A host stops its loops and takes no more; `HostLost` follows."""
@@ -106,6 +145,9 @@ class HostLeaving(FleetEvent):
     kind: Literal["host_leaving"] = "host_leaving"
     host: Line
     reason: Line = ""
+
+    def row(self) -> Row:
+        return said("log", f"{host_words(self.host)} stops its loops and leaves", self.reason)
 
 
 class HostLost(FleetEvent):
@@ -117,6 +159,11 @@ class HostLost(FleetEvent):
     reason: Line = ""
     left: bool = False
     """It was stopped, and so were its loops; else nobody knows what it does."""
+
+    def row(self) -> Row:
+        if self.left:
+            return said("log", f"{host_words(self.host)} has left")
+        return said("warn", f"{host_words(self.host)} is lost", self.reason)
 
 
 class AccountHeld(FleetEvent):
@@ -130,6 +177,21 @@ class AccountHeld(FleetEvent):
     """What its loops wait for: usage_limit, overload, outage."""
     reason: Line = ""
 
+    def row(self) -> Row:
+        return said("warn", f"{self.words(self.at)}; nothing starts on it")
+
+    def words(self, now: datetime) -> str:
+        """``account work is at its limit until 10:59: usage limit, met by loop 3``."""
+        cause = WAITS[self.cause].word if self.cause in WAITS else ""
+        why = ", ".join(part for part in (cause, self.reason) if part)
+        return f"{self.stands(now)}: {why}" if why else self.stands(now)
+
+    def stands(self, now: datetime) -> str:
+        """The same without why."""
+        until = f" until {day_and_clock(self.until, now)}" if self.until else ""
+        stands = "at its limit" if self.cause in ("", "usage_limit") else "not served"
+        return f"{account_words(self.account)} is {stands}{until}"
+
 
 class AccountReleased(FleetEvent):
     """A loop of a held login works again."""
@@ -138,6 +200,10 @@ class AccountReleased(FleetEvent):
     account: Line
     loop: Line = ""
     """The one that has tried first."""
+
+    def row(self) -> Row:
+        by = f": loop {self.loop} works" if self.loop else ""
+        return said("good", f"{account_words(self.account)} is free again{by}")
 
 
 class BudgetReached(FleetEvent):
@@ -148,6 +214,11 @@ class BudgetReached(FleetEvent):
     percent: Literal[90, 100]
     spent_usd: float
     budget_usd: float
+
+    def row(self) -> Row:
+        used = f"{money(self.spent_usd)} of {money(self.budget_usd)}"
+        mark = f"{self.percent} % of the budget are used, {used}: {at_mark(self.percent)}"
+        return said("warn", mark)
 
 
 class CommandGiven(FleetEvent):
@@ -161,6 +232,21 @@ class CommandGiven(FleetEvent):
     refused: Line = ""
     """Why nothing came of it; empty: it was accepted."""
 
+    def row(self) -> Row | None:
+        """What is told where it is decided is not told again."""
+        if not self.loop and not self.refused and self.name in ("stop", "abort"):
+            return None
+        if self.by == SIGNED:
+            return None
+        whom = f"loop {self.loop}" if self.loop else "the fleet"
+        who = who_words(self.by) or "somebody"
+        if self.refused:
+            what = f"{who} told {whom} '{in_words(self.name)}', which was refused"
+            return said("warn", what, self.refused)
+        if self.name in _DONE:
+            return said("owner", f"{who} {_DONE[self.name].format(whom)}")
+        return said("owner", f"{who} asked {whom} to {in_words(self.name)}")
+
 
 class FleetNoticed(FleetEvent):
     """Something worth knowing that changes nothing."""
@@ -169,6 +255,9 @@ class FleetNoticed(FleetEvent):
     text: Plain
     level: Literal["log", "warn"] = "log"
     loop: Line = ""
+
+    def row(self) -> Row | None:
+        return said(self.level, self.text) if self.text.strip() else None
 
 
 class StopAsked(FleetEvent):
@@ -182,6 +271,10 @@ class StopAsked(FleetEvent):
     abort: bool = False
     """It is given up, and so are its loops."""
 
+    def row(self) -> Row:
+        what = "give it up" if self.abort else "stop now" if self.now else "stop"
+        return said("owner", f"{who_words(self.by)} asked the fleet to {what}")
+
 
 class FleetFinished(FleetEvent):
     """The last event, unless the fleet is resumed."""
@@ -191,3 +284,9 @@ class FleetFinished(FleetEvent):
     outcome: Outcome
     reason: Line = ""
     spent_usd: float | None = None
+
+    def row(self) -> Row:
+        spent = money(self.spent_usd) if self.spent_usd is not None else ""
+        also = f" ({spent})" if spent and spent not in self.reason else ""
+        level: RowLevel = "good" if self.outcome == "completed" else "warn"
+        return said(level, f"the fleet is over: {ending(self.outcome, self.reason)}{also}")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.text.format import clock
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS
 from ralph_tui.tui.draw.spans import Line, flat, wrap
@@ -21,10 +20,10 @@ def log_rows(events: Sequence[FleetEvent], width: int) -> list[Line]:
     """What is told of these."""
     rows: list[Line] = []
     for event in events:
-        said = event_words(event)
+        said = event.row()
         if said is None:
             continue
-        level, text = said
+        level, text = said.level, said.text
         tone, loud = LEVEL_TONES[level], level in ("warn", "critical")
         head: Line = [(f"  {clock(event.at)} ", "dim")] if width >= LEAST else [(" ", "")]
         head.append((f"{LEVELS[level].glyph} ", tone))

@@ -2,7 +2,6 @@
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.conflicts import may_be_merged, with_news
-from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import conflict_sentences
 from tests.fleet_events import SIX, stamped, started
@@ -49,16 +48,16 @@ def test_each_pair_is_told_once_of_the_branch_that_came_last() -> None:
     for one in found(state, {"b1": ["b2"], "b2": ["b1"]}):
         state.apply(one)
     again = found(state, {"b1": ["b2", "b4"], "b2": ["b1", "b4"], "b4": ["b1", "b2"]})
-    said = [words[1] for one in again if (words := event_words(one))]
+    said = [words.text for one in again if (words := one.row())]
     assert said == ["b4 conflicts with b1, b2"]
 
 
 def test_what_is_cut_is_counted() -> None:
     names = [f"b{number}" for number in range(7)]
     event = told.ConflictsFound(branch="b1", others=dict.fromkeys(names, ("a.py",)))
-    words = event_words(event)
+    words = event.row()
     assert words is not None
-    assert words[1] == "b1 conflicts with b0, b1, b2, b3 and 3 more"
+    assert words.text == "b1 conflicts with b0, b1, b2, b3 and 3 more"
     state = a_state(*collected("1"), event)
     rows = list(conflict_sentences(state.loops["1"]))
     assert rows[-1] == "conflicts with 4 more branches"

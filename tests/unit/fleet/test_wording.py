@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.log_wording import event_words
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui.view import LoopRow
@@ -32,9 +31,9 @@ def sentence(*events: told.FleetEvent) -> str:
 
 
 def words(event: told.FleetEvent) -> str:
-    said = event_words(event)
+    said = event.row()
     assert said is not None
-    return said[1]
+    return said.text
 
 
 def test_the_host_of_the_fleets_own_process_is_this_machine() -> None:
