@@ -1,9 +1,11 @@
 """Signals that follow one another at once: a run and a fleet end, whatever they were doing."""
 
+import json
 import os
 import random
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,23 +24,27 @@ __all__ = ["root"]
 
 pytestmark = pytest.mark.timeout(300)
 
-PAIRS = 200
-STORM_S = 1.0
+PAIRS = 1000
+"""In a second."""
 ENDS_S = 120
 """A time that only a process that stands still takes."""
 
 
-def storm(process: Started, numbers: Sequence[signal.Signals], seed: int) -> None:
-    """Send random pairs within a second, the two of a pair next to each other."""
-    chance, began = random.Random(seed), time.monotonic()
-    for moment in sorted(chance.uniform(0, STORM_S) for _ in range(PAIRS)):
-        while time.monotonic() < began + moment:
-            time.sleep(0.0005)
-        for number in chance.choices(numbers, k=2):
-            with suppress(ProcessLookupError):
-                os.kill(process.pid, number)
-        if process.poll() is not None:
-            return
+def end_in_storm(process: Started, numbers: Sequence[signal.Signals], seed: int) -> None:
+    """Send random pairs until it has ended, the two of a pair next to each other."""
+    chance = random.Random(seed)
+
+    def blow() -> None:
+        with suppress(ProcessLookupError):
+            while True:
+                for number in chance.choices(numbers, k=2):
+                    os.kill(process.pid, number)
+                time.sleep(chance.uniform(0, 2 / PAIRS))
+
+    storm = threading.Thread(target=blow, daemon=True)
+    storm.start()
+    process.communicate(ENDS_S)  # it tells of every signal
+    storm.join()
 
 
 ALL = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -50,10 +56,10 @@ def test_a_storm_ends_a_run(git_repo: Path, seed: int) -> None:
     agent = ("--agent", "command", "--agent-command", "setsid sleep 500 & sleep 500")
     with start("run", "x", "-c", "false", *agent, "--headless", cwd=git_repo) as process:
         until(lambda: _started(git_repo))
-        storm(process, ALL, seed)
-        process.wait(ENDS_S)
+        end_in_storm(process, ALL, seed)
     lock = git_repo / ".aiwg/ralph/lock"
     until(lambda: holder(lock) is None)
+    assert_socket_is_gone(lock)
     started = next(git_repo.rglob("events.jsonl")).read_text()
     run_id = started.partition('"run_id":"')[2].partition('"')[0]
     assert run_id
@@ -64,9 +70,9 @@ def test_a_storm_ends_a_fleet(root: Path) -> None:
     file = plan(root, "First", "Second", agent=WAITS)
     with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
         until(lambda: runs(root, "1", "2"))
-        storm(fleet, ALL, 1)
-        fleet.wait(ENDS_S)
+        end_in_storm(fleet, ALL, 1)
     until(lambda: nothing_is_left(root))
+    assert_socket_is_gone(root / ".aiwg/ralph/fleets/lock")
 
 
 @pytest.mark.parametrize("pair", TWICE, ids=lambda pair: " ".join(one.name for one in pair))
@@ -91,6 +97,13 @@ def test_timeout_signals_a_fleet_and_its_group(root: Path) -> None:
         timeout.send_signal(signal.SIGTERM)
         timeout.wait(ENDS_S)
     until(lambda: nothing_is_left(root))
+
+
+def assert_socket_is_gone(lock: Path) -> None:
+    """All that was held was given back, however many signals came meanwhile."""
+    socket = json.loads(lock.read_text())["socket"]
+    assert socket
+    assert not Path(socket).exists()
 
 
 def _started(folder: Path) -> bool:
