@@ -1,14 +1,9 @@
 """Signals that follow one another at once: a run and a fleet end, whatever they were doing."""
 
 import json
-import os
-import random
 import signal
 import subprocess
-import threading
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,38 +11,15 @@ import pytest
 from ralph_tui.adapters.records.lock import holder
 from tests.e2e.cli import CLI, processes_of, start
 from tests.e2e.test_fleet import WAITS, nothing_is_left, plan, root, runs
-from tests.forks import Started
-from tests.processes import Child
+from tests.processes import Child, storm
 from tests.waiting import until
 
 __all__ = ["root"]
 
 pytestmark = pytest.mark.timeout(300)
 
-PAIRS = 1000
-"""In a second."""
 ENDS_S = 120
 """A time that only a process that stands still takes."""
-
-
-def end_in_storm(process: Started, numbers: Sequence[signal.Signals], seed: int) -> None:
-    """Send random pairs until it has ended, the two of a pair next to each other."""
-    chance = random.Random(seed)
-
-    def blow() -> None:
-        with suppress(ProcessLookupError):
-            while True:
-                for number in chance.choices(numbers, k=2):
-                    os.kill(process.pid, number)
-                time.sleep(chance.uniform(0, 2 / PAIRS))
-
-    storm = threading.Thread(target=blow, daemon=True)
-    storm.start()
-    process.communicate(ENDS_S)  # it tells of every signal
-    storm.join()
-
-
-ALL = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TWICE = [(signal.SIGTERM,) * 2, (signal.SIGINT,) * 2, (signal.SIGHUP, signal.SIGTERM)]
 
 
@@ -56,7 +28,8 @@ def test_a_storm_ends_a_run(git_repo: Path, seed: int) -> None:
     agent = ("--agent", "command", "--agent-command", "setsid sleep 500 & sleep 500")
     with start("run", "x", "-c", "false", *agent, "--headless", cwd=git_repo) as process:
         until(lambda: _started(git_repo))
-        end_in_storm(process, ALL, seed)
+        with storm(process.pid, seed):
+            process.communicate(ENDS_S)  # it tells of every signal
     lock = git_repo / ".aiwg/ralph/lock"
     until(lambda: holder(lock) is None)
     assert_socket_is_gone(lock)
@@ -70,7 +43,8 @@ def test_a_storm_ends_a_fleet(root: Path) -> None:
     file = plan(root, "First", "Second", agent=WAITS)
     with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
         until(lambda: runs(root, "1", "2"))
-        end_in_storm(fleet, ALL, 1)
+        with storm(fleet.pid, 1):
+            fleet.communicate(ENDS_S)
     until(lambda: nothing_is_left(root))
     assert_socket_is_gone(root / ".aiwg/ralph/fleets/lock")
 
