@@ -1,9 +1,14 @@
 """Processes that tests start: they hear every signal, and none outlives its test."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import AnyStr
@@ -45,6 +50,31 @@ class Child(subprocess.Popen[AnyStr]):
         finally:
             self.kill()
             self.wait()
+
+
+PAIRS = 1000
+"""Of signals in a second of a storm."""
+
+
+@contextmanager
+def storm(pid: int, seed: int) -> Iterator[None]:
+    """Random pairs of stopping signals to a process until it is waited for, which the block does.
+
+    The two of a pair are next to each other.
+    """
+    chance = random.Random(seed)
+
+    def blow() -> None:
+        with suppress(ProcessLookupError):
+            while True:
+                for number in chance.choices((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), k=2):
+                    os.kill(pid, number)
+                time.sleep(chance.uniform(0, 2 / PAIRS))
+
+    blowing = threading.Thread(target=blow, daemon=True)
+    blowing.start()
+    yield
+    blowing.join()
 
 
 def state_of(pid: int) -> str:

@@ -17,6 +17,7 @@ from ralph_tui.fleet.ports import Adopt, Began, Collect, Collected, Gone, Joined
 from tests.e2e.cli import ONE_MORE
 from tests.fleet_programs import Way, free_port, program
 from tests.hosted import FLEET, Seen, committed, place_in
+from tests.processes import storm
 from tests.waiting import PATIENCE_S, until
 
 WORKER = ["ralph_tui", "fleet", "worker"]
@@ -107,20 +108,27 @@ def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_p
     assert not (tmp_path / "base" / "scratch").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_its_loops_in_order_and_leaves_nothing(
-    cluster: Cluster, number: signal.Signals
-) -> None:
+def test_a_signal_stops_its_loops_in_order_and_leaves_nothing(cluster: Cluster) -> None:
     with program(*cluster.worker()) as far:
         cluster.joined(1)
         tree = cluster.begin(SLEEPS)
         assert at_work(tree)
-        far.send_signal(number)
+        far.send_signal(signal.SIGINT)
         assert far.wait(PATIENCE_S) == 0, far.lines
     assert at_work(tree) == []
     over = cluster.seen.over()
     assert (over.outcome, over.reason) == ("interrupted", "its host was stopped")
     assert '"kind":"run_finished"' in cluster.seen.lines()[-1]
+
+
+def test_a_storm_of_signals_ends_it_and_leaves_nothing(cluster: Cluster) -> None:
+    with program(*cluster.worker()) as far:
+        cluster.joined(1)
+        tree = cluster.begin(SLEEPS)
+        with storm(far.pid, 1):
+            far.wait(PATIENCE_S)
+    until(lambda: not at_work(tree))
+    assert "Traceback" not in "".join(far.lines)
 
 
 def test_what_a_killed_host_ran_ends_and_goes_on_with_its_next_process(cluster: Cluster) -> None:

@@ -1,12 +1,9 @@
 """Signals that follow one another at once: a run and a fleet end, whatever they were doing."""
 
-import os
-import random
+import json
 import signal
 import subprocess
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,34 +11,15 @@ import pytest
 from ralph_tui.adapters.records.lock import holder
 from tests.e2e.cli import CLI, processes_of, start
 from tests.e2e.test_fleet import WAITS, nothing_is_left, plan, root, runs
-from tests.forks import Started
-from tests.processes import Child
+from tests.processes import Child, storm
 from tests.waiting import until
 
 __all__ = ["root"]
 
 pytestmark = pytest.mark.timeout(300)
 
-PAIRS = 200
-STORM_S = 1.0
 ENDS_S = 120
 """A time that only a process that stands still takes."""
-
-
-def storm(process: Started, numbers: Sequence[signal.Signals], seed: int) -> None:
-    """Send random pairs within a second, the two of a pair next to each other."""
-    chance, began = random.Random(seed), time.monotonic()
-    for moment in sorted(chance.uniform(0, STORM_S) for _ in range(PAIRS)):
-        while time.monotonic() < began + moment:
-            time.sleep(0.0005)
-        for number in chance.choices(numbers, k=2):
-            with suppress(ProcessLookupError):
-                os.kill(process.pid, number)
-        if process.poll() is not None:
-            return
-
-
-ALL = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TWICE = [(signal.SIGTERM,) * 2, (signal.SIGINT,) * 2, (signal.SIGHUP, signal.SIGTERM)]
 
 
@@ -50,10 +28,11 @@ def test_a_storm_ends_a_run(git_repo: Path, seed: int) -> None:
     agent = ("--agent", "command", "--agent-command", "setsid sleep 500 & sleep 500")
     with start("run", "x", "-c", "false", *agent, "--headless", cwd=git_repo) as process:
         until(lambda: _started(git_repo))
-        storm(process, ALL, seed)
-        process.wait(ENDS_S)
+        with storm(process.pid, seed):
+            process.communicate(ENDS_S)  # it tells of every signal
     lock = git_repo / ".aiwg/ralph/lock"
     until(lambda: holder(lock) is None)
+    assert_socket_is_gone(lock)
     started = next(git_repo.rglob("events.jsonl")).read_text()
     run_id = started.partition('"run_id":"')[2].partition('"')[0]
     assert run_id
@@ -64,9 +43,10 @@ def test_a_storm_ends_a_fleet(root: Path) -> None:
     file = plan(root, "First", "Second", agent=WAITS)
     with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
         until(lambda: runs(root, "1", "2"))
-        storm(fleet, ALL, 1)
-        fleet.wait(ENDS_S)
+        with storm(fleet.pid, 1):
+            fleet.communicate(ENDS_S)
     until(lambda: nothing_is_left(root))
+    assert_socket_is_gone(root / ".aiwg/ralph/fleets/lock")
 
 
 @pytest.mark.parametrize("pair", TWICE, ids=lambda pair: " ".join(one.name for one in pair))
@@ -91,6 +71,13 @@ def test_timeout_signals_a_fleet_and_its_group(root: Path) -> None:
         timeout.send_signal(signal.SIGTERM)
         timeout.wait(ENDS_S)
     until(lambda: nothing_is_left(root))
+
+
+def assert_socket_is_gone(lock: Path) -> None:
+    """All that was held was given back, however many signals came meanwhile."""
+    socket = json.loads(lock.read_text())["socket"]
+    assert socket
+    assert not Path(socket).exists()
 
 
 def _started(folder: Path) -> bool:

@@ -33,7 +33,7 @@ FLAG = "--detached"
 
 
 def run_in_background(run: "AssembledRun") -> None:
-    """For the child: begin, tell the waiting parent, and work on into the log."""
+    """For the child: begin, tell the waiting parent, work on into the log, close the run."""
     collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
@@ -52,6 +52,7 @@ def run_in_background(run: "AssembledRun") -> None:
             printer.print(first)
             print_until_over(run, events, printer)
         run.engine.join(END_SECONDS)
+        run.close()
 
 
 def _first(run: "AssembledRun", events: Lines) -> Event | None:

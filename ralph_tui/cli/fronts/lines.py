@@ -21,7 +21,7 @@ Lines = SimpleQueue[Event | None]
 
 
 def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
-    """Print every event of the run until its last; a signal stops it in request."""
+    """Print every event of the run until its last, and close it; a signal stops it in order."""
     collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
@@ -36,6 +36,7 @@ def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
             raise
         finally:
             run.engine.join(END_SECONDS)
+            run.close()  # while signals are heard: one more would end the process amid this
 
 
 def print_until_over(run: "AssembledRun", events: Lines, printer: Printer) -> None:

@@ -32,7 +32,8 @@ def run_here(
 
     `detached`: say on stdout that it has begun, then work on into its log.
     """
-    with making as fleet:
+    with contextlib.ExitStack() as held:
+        fleet = held.enter_context(making)
         collect_garbage_again()
         events: SimpleQueue[FleetEvent | None] = SimpleQueue()
         fleet.engine.subscribe(events.put)
@@ -48,6 +49,7 @@ def run_here(
                 raise
             finally:
                 fleet.engine.join(END_SECONDS)
+                held.close()  # while signals are heard: one more would end the process amid this
         return exit_code(fleet)
 
 

@@ -62,7 +62,6 @@ def run(args: argparse.Namespace) -> int:
     keys = named_path(args.tls).absolute()
     with ExitStack() as held:
         _lock(base, held)
-        held.enter_context(no_orphans())
         return _serve(address, name, args.agents, base, keys, lease)
 
 
@@ -84,11 +83,11 @@ def _serve(
         host = WorkerHost(name, agents, base, link.observe, WorkerLines(_say).tell)
         _say(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
         _say(KEY_HOLDERS)
-        try:
-            with signals.forwarded(_Stopping(host, link, base)):
+        with signals.forwarded(_Stopping(host, link, base)), no_orphans():
+            try:
                 dismissed = asyncio.run(link.run(host))
-        finally:
-            host.close()
+            finally:
+                host.close()
     if dismissed:
         raise RalphError(f"the fleet has let {name} go: {dismissed}")
     return ExitCode.COMPLETED
