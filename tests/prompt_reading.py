@@ -88,6 +88,10 @@ def contradictions(prompt: str) -> list[str]:
         "the redirect is said to be above": "The redirect above" in control and not redirected,
         "the strategy is said to be above": "The strategy above" in control
         and not strategy.strip(),
+        "an approach is given up without urgency": pivots
+        and bool(re.search("Urgency: (low|normal)", control)),
+        "a pace is told of what was not measured": "(not measured since" in prompt
+        and bool(pace or trend),
         "an approach is given up and gone on with": pivots and "would have gone on" in last,
         "there is a trend of files that are gone": restored and bool(control),
         "something is done that was undone": restored and "Done:" in last,

@@ -152,6 +152,14 @@ class ReadingTaken(Event):
         return self.source in ("tests", "plan")
 
     @property
+    def unmeasured(self) -> bool:
+        """Whether tests or a plan said nothing, so that their last value stands.
+
+        Those of older journals, in which a claim took its place, do not count.
+        """
+        return self.held and self.measured and self.expected is not None
+
+    @property
     def accepted(self) -> str:
         """By whom it was made 100, a person or a model, where no command stands; else empty."""
         said = self.completion >= 100 and self.note.startswith("accepted by ")

@@ -89,6 +89,7 @@ def grounds_of(state: RunState) -> Grounds:
     blockers = made.blockers if made is not None and now else []
     return Grounds(
         broken=state.gate.broken_words,
+        silent=reading.note if reading is not None and reading.unmeasured else "",
         standing=tuple((one.source, one.text) for one in blockers if one.standing),
         said=tuple(one.text for one in blockers if not one.standing),
         failing=_failing(state),

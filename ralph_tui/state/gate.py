@@ -30,12 +30,8 @@ class GateFold(Fold):
 
     @property
     def unmeasured(self) -> int:
-        """Readings in a row, up to the last, whose measured source said nothing.
-
-        Those of older journals, in which a claim took its place, do not count.
-        """
-        last = takewhile(lambda one: one.held and one.expected is not None, self._backwards)
-        return sum(one.measured for one in last)
+        """Readings in a row, up to the last, whose measured source said nothing."""
+        return sum(1 for _ in takewhile(lambda one: one.unmeasured, self._backwards))
 
     @property
     def measured_last(self) -> int:

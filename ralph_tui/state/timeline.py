@@ -84,6 +84,8 @@ class IterationSpan:
     boundary: SnapshotTaken | None = None
     """What the iteration left behind."""
     completion: float | None = None
+    kept: bool = False
+    """Nothing was measured after it: its completion is that of before."""
     previous: float | None = None
     """Completion before it."""
     prompts: list[PromptPrepared] = field(default_factory=list)
@@ -172,7 +174,9 @@ class TimelineFold(Fold):
         where one of the two is not known.
         """
         before = self.began_with(span)
-        return None if before is None or span.completion is None else step(before, span.completion)
+        if before is None or span.completion is None or span.kept:
+            return None
+        return step(before, span.completion)
 
     def agent_before(self, span: IterationSpan) -> str:
         """Who worked last before an iteration; of the first one who began it. Empty: nobody did."""
@@ -219,7 +223,7 @@ class TimelineFold(Fold):
 
     def on_reading_taken(self, event: ReadingTaken) -> None:
         if self.spans:
-            self.spans[-1].completion = event.completion
+            self.spans[-1].completion, self.spans[-1].kept = event.completion, event.unmeasured
         self._completion = event.completion
         if event.iteration == 0 or event.restarted or event.completion > self._best:
             self._best, self.best_iteration = event.completion, event.iteration

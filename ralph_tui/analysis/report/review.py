@@ -10,6 +10,7 @@ from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.touched import to_check, touched_by
 from ralph_tui.events import GateFinished
 from ralph_tui.layers.sensor.categories import files_changed
+from ralph_tui.layers.sensor.expected import are
 from ralph_tui.text.format import count
 
 MOST_FILES = 20
@@ -105,26 +106,38 @@ def _list(lines: Iterable[str]) -> str:
 
 
 def tests(told: Material) -> str:
-    """Before and after, by name."""
+    """Before and after, by name; what a broken build counts are no tests."""
     counted = [
         span.gate
         for span in told.state.timeline.spans
-        if span.gate is not None and span.gate.total is not None
+        if span.gate is not None and span.gate.total is not None and not span.gate.broken
     ]
-    if not counted:
-        return ""
+    broken = told.state.gate.broken_words
+    rows = [f"At the end {escaped(broken)}."] if broken else []
+    return "\n\n".join([*rows, *([_compared(told, counted)] if counted else [])])
+
+
+def _compared(told: Material, counted: Sequence[GateFinished]) -> str:
+    """The first counts and the last ones, with the tests by name."""
     before, after = counted[0], counted[-1]
     if before is after:
         when = "at the start" if not before.iteration else f"after iteration {before.iteration}"
         return "\n".join([f"{_passing(after)} {when}.", *_names("failing", after, _failing(after))])
     since = "at the start" if not before.iteration else f"after iteration {before.iteration}"
     was, now = dict.fromkeys(_failing(before)), dict.fromkeys(_failing(after))
-    fixed = [name for name in was if name not in now]
+    fewer = max(gate.total or 0 for gate in counted) - (after.total or 0)
+    gone = _gone(told, after)[:fewer] if fewer else []
+    fixed = [name for name in was if name not in now and name not in gone]
     still = [name for name in was if name in now]
     new = [name for name in now if name not in was]
-    # Where not all failing tests were named, a name that is missing proves nothing.
-    rows = [f"{_passing(before)} {since}, {_passing(after)} at the end.", ""]
-    rows += _group("fixed" if not after.unnamed else "failed then, not named now", fixed)
+    # Where not all failing tests were named, or some are gone, a missing name proves nothing.
+    proven = not after.unnamed and len(gone) == fewer
+    rows = [f"{_passing(before)} {since}, {_passing(after)} {_when(after, told)}.", ""]
+    rows += _group("fixed" if proven else "failed then, not named now", fixed)
+    rows += _group("gone", gone)
+    if unknown := fewer - len(gone):
+        more = "more " if gone else ""
+        rows.append(f"- {count(unknown, f'{more}test')} {are(unknown)} gone and not named")
     rows += _group("newly failing" if not before.unnamed else "failing, not named then", new)
     rows += _names("still failing", after, still)
     if before.unnamed:
@@ -135,11 +148,26 @@ def tests(told: Material) -> str:
     return "\n".join(rows).rstrip()
 
 
+def _when(gate: GateFinished, told: Material) -> str:
+    last = told.state.gate.last
+    return "at the end" if gate is last or last is None else f"after iteration {gate.iteration}"
+
+
+def _gone(told: Material, gate: GateFinished) -> list[str]:
+    """Tests that are not counted any more, as far as the readings name them."""
+    named = next((one.gone for one in reversed(told.state.gate.readings) if one.gone), [])
+    return _whole_names(gate, named)
+
+
 def _failing(gate: GateFinished) -> list[str]:
+    return _whole_names(gate, gate.failing)
+
+
+def _whole_names(gate: GateFinished, names: Sequence[str]) -> list[str]:
     """unittest says a test's name, and in brackets its whole one."""
     if gate.runner != "unittest":
-        return list(gate.failing)
-    return [whole.removesuffix(")") or name for name, _, whole in map(_parted, gate.failing)]
+        return list(names)
+    return [whole.removesuffix(")") or name for name, _, whole in map(_parted, names)]
 
 
 def _parted(name: str) -> tuple[str, str, str]:

@@ -60,6 +60,7 @@ def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]
     beside = [other.completion for other in told.state.timeline.spans if other.completion]
     gain = told.state.timeline.gain(span)
     reading = "—" if span.completion is None else percent(span.completion, *beside)
+    reading += " (kept: not measured)" if span.kept else ""
     found = told.state.timeline.began_with(span)
     if gain is not None and found is not None and found != span.previous:
         reading += f" (from {percent(found, *beside)}, restored)"
@@ -117,6 +118,8 @@ def _gate_cell(span: IterationSpan) -> str:
         return "—"
     if gate.error:
         return "not run"
+    if gate.broken:
+        return "build broken"
     word = "passed" if gate.ok else ("timed out" if gate.timed_out else "failed")
     return word if gate.total is None else f"{word} {gate.passed}/{gate.total}"
 

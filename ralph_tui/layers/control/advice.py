@@ -63,23 +63,25 @@ def advice(
     redirected: bool = False,
     planned: bool = False,
     rose: bool = True,
+    measured: bool = True,
 ) -> str:
     """What the next prompt says about urgency and approach, two paragraphs.
 
     A pace that will not do is never praised, nor any while an `episode` is open; a strategy is
     called wrong only while an alarm about progress is up or the forecast does not fit. Where the
     agent was `redirected`, the redirect says how to go on; else, where one was `planned`, the
-    strategy does. `rose`: in the last iteration, too.
+    strategy does. `rose`: in the last iteration, too; where that was not `measured`, nothing is
+    said of trend and pace.
     """
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
-    enough = signal.fits and not progress and not episode
+    enough = signal.fits and measured and not progress and not episode
     words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
     told = redirected or planned
     if told:
         words = f"The {'redirect' if redirected else 'strategy'} above says how to go on."
     doubt = not (told or (signal.fits and not progress))
     said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
-    if told and progress:  # the redirect, or the strategy, has said why
+    if not measured or (told and progress):  # the redirect, or the strategy, has said why
         said.append(f"{_remain(signal, budget)}.")
     else:
         said += [alarm.work for alarm in progress] or [_pace(signal, budget)]
@@ -88,9 +90,9 @@ def advice(
     if remedies and not told:
         said.append(f"Suggested: {remedy_words(remedies)}.")
     but = ", though not in the last one" if signal.trend == "improving" and not rose else ""
-    trend = (
-        f" Trend over the last iterations: {_TRENDS[signal.trend]}{but}." if signal.trend else ""
-    )
+    trend = ""
+    if signal.trend and measured:
+        trend = f" Trend over the last iterations: {_TRENDS[signal.trend]}{but}."
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
 
 

@@ -35,6 +35,8 @@ class Grounds:
 
     broken: str = ""
     """Since when the build is broken, and its first error; empty: it is not."""
+    silent: str = ""
+    """Why nothing was measured after the last iteration; empty: it was."""
     standing: tuple[tuple[BlockerSource, str], ...] = ()
     """Blockers that two reports running have named, or that evidence shows."""
     said: tuple[str, ...] = ()
@@ -128,10 +130,12 @@ class _Row(NamedTuple):
 
 
 _BLOCKED: Final[dict[BlockerSource, str]] = {
-    "report": "Two reports in a row name the same blocker",
-    "gate": "The completion command cannot do its work",
-    "tool": "The same tool fails in the same way again and again",
-    "text": "What the agent says in its own words names the same blocker again",
+    "report": "Two reports in a row name the same blocker: find out first which failing tests "
+    "really need it, and make the others pass.",
+    "gate": "The completion command cannot do its work: see to that before anything else.",
+    "tool": "The same tool fails in the same way again and again: do without it, or find out why.",
+    "text": "What the agent says in its own words names the same blocker again: find out first "
+    "what really needs it.",
 }
 _FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
     "STUCK": (
@@ -158,12 +162,14 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
     if grounds.broken:
         reasoning = "The build is broken, so no test counts: repair it before anything else."
         return _Row("pivot" if progress else "persist", "review", 0.9, reasoning)
-    resolve = "resolve it before anything else."
+    if grounds.silent:
+        reasoning = "Nothing could be measured at the end: find out why before anything else."
+        return _Row("persist", "review", 0.9, reasoning)
     if grounds.standing:
-        how = _BLOCKED[grounds.standing[0][0]]
-        return _Row("pivot", "blocker_resolution", 0.9, f"{how}: {resolve}")
+        return _Row("pivot", "blocker_resolution", 0.9, _BLOCKED[grounds.standing[0][0]])
     if grounds.said and progress:
-        reasoning = f"{progress[0].work} A blocker is reported, too: {resolve}"
+        needs = "find out first what really needs it."
+        reasoning = f"{progress[0].work} A blocker is reported, too: {needs}"
         return _Row("pivot", "blocker_resolution", 0.9, reasoning)
     for alarm in progress:
         focus, confidence, words = _FOCUSES[alarm.alarm]
@@ -207,5 +213,11 @@ def _priorities(row: _Row, grounds: Grounds) -> tuple[str, ...]:
     rest = [grounds.item]
     if row.approach == "persist":  # its next step belongs to the approach that is given up
         rest.append(grounds.next_step)
-    found = [grounds.broken, *blockers, *grounds.failing[:TESTS], *rest, *grounds.failing[TESTS:]]
+    found = [
+        grounds.broken or grounds.silent,
+        *blockers,
+        *grounds.failing[:TESTS],
+        *rest,
+        *grounds.failing[TESTS:],
+    ]
     return tuple(dict.fromkeys(text for text in found if text.strip()))[:PRIORITIES]

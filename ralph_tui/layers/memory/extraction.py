@@ -14,6 +14,7 @@ Rule: a run that was only interrupted has shown nothing yet: it may go on.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from ralph_tui.events import AgentReported
@@ -37,13 +38,14 @@ from ralph_tui.layers.memory.similarity import words
 from ralph_tui.layers.memory.steps import Step, gains_of, steps_of
 from ralph_tui.layers.memory.task_types import task_type as type_of
 from ralph_tui.layers.oversight import propose
+from ralph_tui.layers.sensor.tampering import deciding, named_files
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import outcome_word
 from ralph_tui.text.words import same_words
 
-__all__ = ["concluded", "learning_id", "reported"]
+__all__ = ["concluded", "learning_id", "lost_tests", "reported"]
 
 REPORTED: Final = 0.6
 WORKED: Final = 0.6
@@ -54,8 +56,6 @@ LONGEST: Final = 400
 """Characters of what an agent has said."""
 GAINS: Final = 2
 """Iterations whose work an approach tells."""
-TAMPERED: Final = frozenset({"fewer_tests", "changed_configuration"})
-"""Findings of the validation after which no strategy is taken from a run."""
 ISSUES: Final = 2
 """Antipatterns of one run."""
 
@@ -138,10 +138,21 @@ def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
     return found
 
 
+def lost_tests(state: RunState) -> bool:
+    """Whether fewer tests were counted than before, whoever has accepted that."""
+    gates = [span.gate for span in state.timeline.spans if span.gate is not None]
+    totals = [gate.total for gate in gates if not (gate.broken or gate.timed_out)]
+    counted = [total for total in totals if total is not None]
+    return any(now < before for before, now in pairwise(counted))
+
+
 def _is_tampered(state: RunState) -> bool:
     """Whether tests went missing, or what measures the work was changed."""
-    found = state.intelligence.validations.values()
-    return any(issue.name in TAMPERED for done in found for issue in done.issues)
+    command = state.run.started.command if state.run.started else ""
+    files = [span.files.changes for span in state.timeline.spans if span.number and span.files]
+    changed = dict.fromkeys(change.path for changes in files for change in changes)
+    config, _, named = deciding(changed, named_files(command or ""))
+    return bool(config or named) or lost_tests(state)
 
 
 def _learning(type_: LearningType, kind: str, content: Content, confidence: float) -> Learning:

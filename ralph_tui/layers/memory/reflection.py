@@ -33,6 +33,8 @@ SMOOTH: Final = "Nothing stood in its way."
 UNKNOWN: Final = "Nothing more was recorded."
 NO_EVIDENCE: Final = ("", SMOOTH, UNKNOWN)
 """Analyses that say nothing of their attempt in particular."""
+RECENT: Final = 2
+"""Iterations since the best result after which a pace says nothing."""
 LONGEST: Final = 300
 """Characters of what an agent has said, within a sentence."""
 
@@ -139,9 +141,10 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     pace = sum(step.points for step in steps if step.own) / len(steps) if steps else 0.0
     missing = 100 - (run.completion or 0.0)
     more = max(1, -(-missing // pace)) if pace > 0 else None
+    rises = run.iteration - run.best_iteration < RECENT
     if lacks := needed(state):
         learning = f"The completion command passes: {lacks}."
-    elif more is not None and more <= 10 * len(steps):
+    elif more is not None and more <= 10 * len(steps) and rises:
         learning = (
             f"At its pace it needed about {count(int(more), 'iteration')} more: give it more, or "
             "make the task smaller."
@@ -291,6 +294,9 @@ def _cut_short(state: RunState) -> str:
 def _left(state: RunState) -> Iterator[str]:
     """What is still wrong."""
     gate = state.gate.last
+    if broken := state.gate.broken_words:
+        yield f"Repair the build first: {broken}."
+        return
     if gate is None or gate.ok or not gate.failing:
         return
     yield f"Look first at what failed at the end: {gate.failing_words}."

@@ -19,7 +19,7 @@ class Step(NamedTuple):
     points: float
     """Completion gained in it."""
     own: bool
-    """Its work made the step: no rollback, no grown total, no switch of the sensor did."""
+    """Its work made the step: no rollback, grown total, switch or silence of the sensor did."""
 
     @property
     def told(self) -> float:
@@ -69,4 +69,4 @@ def fixed_in(state: RunState, span: IterationSpan) -> list[str]:
 
 
 def _is_excused(reading: ReadingTaken) -> bool:
-    return reading.grew or reading.restarted or reading.regained
+    return reading.grew or reading.restarted or reading.regained or reading.unmeasured

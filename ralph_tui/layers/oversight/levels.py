@@ -131,7 +131,8 @@ def assess(
             episode = episode.asked(history)
     elif lasting:
         found += rows.circuit(state.circuit, circuit)
-        found += rows.redirect(progress, trail, None if history.estimated else strayed)
+        known = [] if evidence.unmeasured else progress  # what nobody knows opens no episode
+        found += rows.redirect(known, trail, None if history.estimated else strayed)
     if strayed and all(one.about != "objective_deviation" for one in found):
         found.append(Situation("WARN", "objective_deviation", strayed))
     found += [once[name] for name in once if name not in state.spent]

@@ -79,11 +79,13 @@ def why_silent(gate: GateResult | None) -> str:
 
 
 def gone_words(passed: int, total: int, expected: int, names: Sequence[str]) -> str:
-    """``12 pass; 20 are expected (5 are gone: a, b)``."""
+    """``12 pass; 20 are expected (5 are gone: a, b and 3 more)``."""
     gone = expected - total
-    listed = f": {', '.join(names)}" if names else ""
-    return f"{passed} pass; {expected} are expected ({gone} {_are(gone)} gone{listed})"
+    more = f" and {gone - len(names)} more" if gone > len(names) else ""
+    listed = f": {', '.join(names)}{more}" if names else ""
+    return f"{passed} pass; {expected} are expected ({gone} {are(gone)} gone{listed})"
 
 
-def _are(number: int) -> str:
+def are(number: int) -> str:
+    """The verb for so many."""
     return "is" if number == 1 else "are"

@@ -7,8 +7,10 @@ from typing import Literal
 
 from ralph_tui.events import RunStarted
 from ralph_tui.events.sensor import ReadingTaken
+from ralph_tui.layers.sensor.expected import are
 from ralph_tui.state import RunState
 from ralph_tui.state.goal import needed_words
+from ralph_tui.text.format import count
 
 PASSES_ALREADY = "the completion command passes already"
 PASSED_BEFORE = (PASSES_ALREADY, f"{PASSES_ALREADY}: a promise and a change are needed")
@@ -50,10 +52,12 @@ def passes_already(state: RunState) -> bool:
 
 
 def needed(state: RunState) -> str:
-    """What ends the run although its command passes, in words; empty: it fails, or all is done."""
+    """Why the run goes on although its command passes; empty: it fails, or all is done."""
     gate, readings = state.gate.last, state.gate.readings
     if gate is None or not gate.ok or not readings or readings[-1].completion >= 100:
         return ""
+    if missing := readings[-1].missing:
+        return f"{count(missing, 'test')} {are(missing)} gone, and nobody has accepted that"
     return needed_words(state.run.started)
 
 

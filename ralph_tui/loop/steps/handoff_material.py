@@ -234,5 +234,7 @@ def tests_of(command: str, state: RunState) -> Measured:
     if gate is None or gate.error:
         return Measured(command)
     where = f"after iteration {gate.iteration}" if gate.iteration else "before iteration 1"
+    if gate.broken:  # what it counts are no tests
+        return Measured(command, where, gate.ok)
     failing = tuple(plain(name) for name in gate.failing)
     return Measured(command, where, gate.ok, gate.passed, gate.failed + gate.errors, failing)

@@ -23,7 +23,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence.answers import ReflectionAnswer
 from ralph_tui.layers.intelligence.questions import reflection_question
-from ralph_tui.layers.memory.extraction import concluded, reported
+from ralph_tui.layers.memory.extraction import concluded, lost_tests, reported
 from ralph_tui.layers.memory.feedback import counts, success
 from ralph_tui.layers.memory.planning import plan
 from ralph_tui.layers.memory.reflection import reflect
@@ -199,9 +199,17 @@ class MemoryLayer(Step):
             self._job("credits", lambda: self._knowledge.credit(given), None)
 
     def _new(self, k: int, learnings: list[Learning]) -> list[Learning]:
-        """Those that the prompt had not told the agent: an echo confirms nothing."""
+        """Those that the prompt had not told the agent: an echo confirms nothing.
+
+        Who has lost tests shows nobody how it is done.
+        """
         told = [one.sent[k] for one in self._state.memory.carried(k)]
-        return [one for one in learnings if not _is_told(one, told)]
+        lost = lost_tests(self._state)
+        return [
+            one
+            for one in learnings
+            if not _is_told(one, told) and not (lost and one.type == "strategy")
+        ]
 
     def _unheard(self, learnings: list[Learning]) -> list[Learning]:
         """Without the strategies that a prompt of this run had told: their credit says it."""

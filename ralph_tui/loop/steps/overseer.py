@@ -148,6 +148,8 @@ class Overseer(Step):
             self._escalate(k, acts)
         gate, proposal = self._state.gate.last, redirect_words(acts.about, self._state)
         failing = [f"failing now: {gate.failing_words}"] if gate and gate.failing else []
+        if broken := self._state.gate.broken_words:  # what it names are modules
+            failing = [broken]
         answer = self._given or (
             self._desk.ask(
                 QuestionAsked(

@@ -13,6 +13,8 @@ from ralph_tui.events import (
     HandoffWritten,
     ReadingTaken,
     RunStarted,
+    SignalComputed,
+    StrategyPlanned,
     WorktreeRestored,
 )
 from ralph_tui.layers.context.window import windows_fill
@@ -69,6 +71,8 @@ def all_known(
     last = _last_worked(iteration, state)
     assessment = known.assessments.get(last) if last and not restored else None
     strategy = None if restored else known.strategies.get(iteration)
+    if control is not None:
+        control = replace(control, signal=_urgent(control.signal, strategy))
     interrupted, files = _interrupted(last, state)
     return replace(
         said_only(iteration, start, state),
@@ -207,7 +211,15 @@ def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
         redirected=state.oversight.redirect is not None,
         planned=planned,
         rose=len(last) < 2 or last[1].completion > last[0].completion,
+        measured=not state.gate.unmeasured,
     )
+
+
+def _urgent(signal: SignalComputed, strategy: StrategyPlanned | None) -> SignalComputed:
+    """The signal; where the approach is given up, it is urgent however near the end is."""
+    if strategy is None or strategy.approach == "persist" or signal.urgency == "critical":
+        return signal
+    return signal.model_copy(update={"urgency": "high"})
 
 
 def _last_worked(iteration: int, state: RunState) -> int:

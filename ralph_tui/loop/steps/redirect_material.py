@@ -5,6 +5,7 @@ Names, paths and an agent's words are fenced as data. Pure.
 
 import shlex
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ralph_tui.events.oversight import Subject
 from ralph_tui.layers.intelligence.fence import data, fenced, item
@@ -59,7 +60,8 @@ def _regressing(spans: Sequence[IterationSpan]) -> list[str]:
     top, since = spans[best], spans[best + 1 :]
     name = f"after iteration {top.number}" if top.number else "at the start"
     now = percent(spans[-1].completion or 0.0, top.completion or 0.0)
-    said = [f"The best result was {percent(top.completion or 0.0)} {name}; it is {now} now."]
+    was = percent(top.completion or 0.0)
+    said = [f"The best result was {was} {name}; iteration {spans[-1].number} came to {now}."]
     broken: dict[str, int] = {}
     were = set(top.gate.failing) if top.gate else set()
     for span in since:
@@ -94,10 +96,15 @@ def _oscillating(spans: Sequence[IterationSpan]) -> list[str]:
     ]
     gates = [span.gate for span in last if span.gate and not span.gate.unnamed]
     names = dict.fromkeys(name for gate in gates for name in gate.failing)
-    turns = [name for name in names if not all(name in gate.failing for gate in gates)]
+    turns = [name for name in names if _turns([name in gate.failing for gate in gates])]
     if turns:
         said.append(_names("These tests pass and fail in turns", turns))
     return said
+
+
+def _turns(failed: Sequence[bool]) -> bool:
+    """Whether it changed at least twice: what failed, and passes since, was repaired."""
+    return sum(one != other for one, other in pairwise(failed)) > 1
 
 
 def _blockers(state: RunState) -> list[str]:

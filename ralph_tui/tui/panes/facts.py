@@ -28,7 +28,7 @@ from ralph_tui.text.terms import (
     ROLLOVER,
 )
 from ralph_tui.tui.draw.cutting import middle, name_of_test
-from ralph_tui.tui.draw.spans import Line, cells, flat, flat_name
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat, flat_name
 from ralph_tui.tui.draw.words import lines_changed, tokens
 from ralph_tui.tui.panes.files import STYLES
 from ralph_tui.tui.panes.iteration_cells import (
@@ -177,6 +177,8 @@ def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
 def _gain(span: IterationSpan, state: RunState) -> list[Line]:
     if span.completion is None:
         return [[("not measured" if span.ended_at else "not measured yet", "dim")]]
+    if span.kept:
+        return [[(f"not measured: {percent(span.completion)} is kept", "warn")]]
     began = state.timeline.began_with(span)
     if began is None:
         where = " of files that were not measured before" if span.number else " at the start"
@@ -230,6 +232,9 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
     if gate.passed is None:
         row: Line = [("completion command ", "dim"), (f"{term.glyph} ", style)]
         return [[*row, (gate.ended, "text")]]
+    if gate.broken:
+        broken: Line = [("tests ", "dim"), (f"{FAILED.glyph} build broken: ", "warn")]
+        return [[*broken, (clip(flat(gate.broken, 1000), max(1, width - cells(broken))), "text")]]
     row = [("tests ", "dim"), (f"{term.glyph} ", style)]
     came = before is not None and before.passed is not None and before is not gate
     if came and before is not None and before.passed != gate.passed:

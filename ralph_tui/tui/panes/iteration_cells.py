@@ -64,7 +64,7 @@ def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:
     if open_now(span, state) and span.completion is None:
         waits = state.needs.wait is not None
         return (PHASES["limited"].glyph, "warn") if waits else (PHASES["agent"].glyph, "accent")
-    if span.completion is None:
+    if span.completion is None or span.kept:
         return "–", "dim"
     gain = state.timeline.gain(span)
     if gain is None:

@@ -47,7 +47,7 @@ def _reading(span: IterationSpan, _: RunState) -> Line:
 
 
 def _gain(span: IterationSpan, state: RunState) -> Line:
-    if span.completion is not None and state.timeline.gain(span) is None:
+    if span.completion is not None and not span.kept and state.timeline.gain(span) is None:
         return []
     return [came_to(span, state)]
 
@@ -58,6 +58,8 @@ def _tests(span: IterationSpan, _: RunState) -> Line:
         return []
     if gate.passed is None:
         return [("passed" if gate.ok else "failed", "good" if gate.ok else "bad")]
+    if gate.broken:
+        return [("no build", "bad")]
     return [(f"{gate.passed}/{gate.total}", "text")]
 
 
@@ -110,7 +112,7 @@ def _said_of(span: IterationSpan, state: RunState) -> Line:
         return [
             (", ".join(dict.fromkeys(alarm_words(alarm.alarm) for alarm in span.alarms)), "dim")
         ]
-    if span.completion is None and not open_now(span, state):
+    if span.kept or (span.completion is None and not open_now(span, state)):
         return [("not measured", "dim")]
     return []
 

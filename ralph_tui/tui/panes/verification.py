@@ -112,10 +112,9 @@ def _result(last: GateFinished, before: GateFinished | None, width: int) -> list
     when = f"  {last.ended} · {duration(last.duration_s)} · {where}, {clock(last.at)}"
     fits = cells(head) + cells([(when, "dim")]) <= width
     rows: list[Line] = [[*head, (when, "dim")]] if fits else [head, [(when, "dim")]]
-    if last.error:
+    if wrong := last.error or (last.broken and f"build broken: {flat(last.broken, 1000)}"):
         rows += [
-            [(f"{WARNING.glyph} ", "warn"), (piece, "warn")]
-            for piece in wrap(last.error, width - 2, 4)
+            [(f"{WARNING.glyph} ", "warn"), (piece, "warn")] for piece in wrap(wrong, width - 2, 4)
         ]
     rows += _changed(last, before, width)
     rows += [
@@ -137,8 +136,11 @@ def _changed(last: GateFinished, before: GateFinished | None, width: int) -> lis
     """Which tests pass and which fail anew, where all that could tell it are named."""
     if before is None or before is last or before.passed is None or last.passed is None:
         return []
+    if before.broken or last.broken:
+        return []  # what a broken build counts are no tests
     then, now = set(before.failing), set(last.failing)
-    passes = [name for name in before.failing if name not in now] if not last.unnamed else []
+    whole = not last.unnamed and (last.total or 0) >= (before.total or 0)  # else some may be gone
+    passes = [name for name in before.failing if name not in now] if whole else []
     fails = [name for name in last.failing if name not in then] if not before.unnamed else []
     rows: list[Line] = []
     for words, names, style in (("passing", passes, "good"), ("failing", fails, "bad")):

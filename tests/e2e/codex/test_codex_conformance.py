@@ -18,18 +18,8 @@ pytestmark = [
     pytest.mark.skipif(REAL is None, reason="no Codex: set RALPH_TEST_CODEX"),
 ]
 OF_A_RUN = frozenset(
-    (
-        "seq",
-        "at",
-        "offset",
-        "duration_s",
-        "tool_id",
-        "pid",
-        "billing",
-        "reason",
-        "resets_at",
-        "version",
-    )
+    {"seq", "at", "offset", "duration_s", "tool_id", "pid", "billing", "reason", "resets_at"}
+    | {"version"}
 )
 """Fields that differ from one run to the next, or between versions, and words."""
 EDIT = Answer(

@@ -295,6 +295,75 @@ def test_the_tests_are_told_by_name_before_and_after() -> None:
     assert "## Tests" not in page(*finished(1, 80))
 
 
+def test_tests_that_are_gone_are_not_called_fixed() -> None:
+    def gate(iteration: int, failing: list[str], passed: int) -> Event:
+        return GateFinished(
+            iteration=iteration, ok=not failing, exit_code=int(bool(failing)), duration_s=1,
+            runner="pytest", passed=passed, failed=len(failing), failing=failing,
+        )  # fmt: skip
+
+    reading = ReadingTaken(
+        iteration=1, completion=80, source="tests", passed=8, total=8, expected=10, gone=["a"]
+    )
+    run = [gate(0, ["a", "b", "c"], 7), IterationStarted(iteration=1, max_iterations=9)]
+    text = section(page(*run, gate(1, [], 8), reading), "Tests")
+    assert text.splitlines() == [
+        "7 of 10 tests passed at the start, 8 of 8 tests passed at the end.",
+        "",
+        "- **failed then, not named now** (2):",
+        "  - `b`",
+        "  - `c`",
+        "- **gone** (1):",
+        "  - `a`",
+        "- 1 more test is gone and not named",
+    ]
+    named = reading.model_copy(update={"gone": ["a", "b"]})
+    text = section(page(*run, gate(1, [], 8), named), "Tests")
+    assert "- **fixed** (1):\n  - `c`\n- **gone** (2):\n  - `a`\n  - `b`" in text
+
+
+def test_an_iteration_that_was_not_measured_gained_nothing_that_is_known() -> None:
+    kept = ReadingTaken(iteration=2, completion=40, source="tests", held=True, expected=10)
+    text = page(*finished(1, 40), *finished(2, 40), kept)
+    rows = [row for row in text.splitlines() if row.startswith(("| 1 |", "| 2 |"))]
+    assert rows[1].startswith("| 2 | incomplete | 40 % (kept: not measured) | — |")
+    assert "not measured" not in rows[0]
+
+
+def test_a_broken_build_has_fixed_nothing() -> None:
+    def gate(iteration: int, failing: list[str], passed: int, **more: object) -> Event:
+        told = {
+            "iteration": iteration, "ok": False, "exit_code": 1, "duration_s": 1, "passed": passed,
+            "runner": "pytest", "failed": len(failing), "failing": failing, **more,
+        }  # fmt: skip
+        return GateFinished.model_validate(told)
+
+    broken = ReadingTaken(
+        iteration=2, completion=0, source="tests", passed=0, total=1, expected=10, broken="bad `x`"
+    )
+    text = section(
+        page(
+            gate(0, ["a", "b"], 8),
+            IterationStarted(iteration=1, max_iterations=9),
+            gate(1, ["b"], 9),
+            IterationStarted(iteration=2, max_iterations=9),
+            gate(2, ["calc"], 0, broken="bad `x`"),
+            broken,
+        ),
+        "Tests",
+    )
+    assert text.splitlines() == [
+        "At the end the build is broken since iteration 2: bad \\`x\\`.",
+        "",
+        "8 of 10 tests passed at the start, 9 of 10 tests passed after iteration 1.",
+        "",
+        "- **fixed** (1):",
+        "  - `a`",
+        "- **still failing** (1):",
+        "  - `b`",
+    ]
+
+
 @pytest.mark.parametrize(
     ("agent", "permissions", "said"),
     [

@@ -107,7 +107,20 @@ def test_three_verifications_without_counts_are_a_pause_of_their_own() -> None:
     assert says(at(world, 3)).startswith("not measured since iteration 1: ")
     assert at(world, 3).gate.origin == "not measured since iteration 1"
     assert "unmeasured" in header(at(world, 3))
-    assert "not measured since iteration 1" in world.agent.prompts[3]
+    for prompt in world.agent.prompts[2:5]:
+        assert "not measured since iteration 1" in prompt
+        assert "Nothing could be measured at the end: find out why before anything else." in prompt
+        assert "1. the completion command gives no counts: exit code 137, last line: Kil" in prompt
+        assert "At this pace" not in prompt
+        assert "Trend" not in prompt
+        assert "Completion has" not in prompt, "what was not measured has not stood still"
+    kept = [span.number for span in world.state.timeline.spans if span.kept]
+    assert kept == [2, 3, 4]
+    assert [world.state.timeline.gain(span) for span in world.state.timeline.spans][2:5] == [
+        None,
+        None,
+        None,
+    ]
     assert [one.completion for one in world.all(ReadingTaken)] == [60.0] * 7
     assert [one.iteration for one in world.all(ReadingTaken) if one.regained] == [5]
 
@@ -157,6 +170,14 @@ def test_tests_that_are_gone_keep_a_passing_command_from_completing_the_run() ->
     assert asked.text.startswith("May 5 tests be gone? The command passes: 15 pass; 20 are ")
     assert world.end.outcome != "completed"
     assert max(one.completion for one in world.all(ReadingTaken)) == 75.0
+
+
+def test_at_the_limit_it_is_the_missing_tests_that_are_named() -> None:
+    world = played([*GONE, named(15)], owner.answer("no"))
+
+    assert world.end.outcome == "limit_reached"
+    assert world.end.reason.endswith("; 5 tests are gone, and nobody has accepted that")
+    assert "promise" not in world.end.reason
 
 
 def test_the_user_may_accept_that_tests_are_gone() -> None:

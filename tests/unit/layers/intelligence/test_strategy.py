@@ -84,7 +84,7 @@ def test_80_points_are_not_near_the_end_and_a_little_more_is() -> None:
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("report", "Two reports in a row name the same blocker"),
+        ("report", "find out first which failing tests really need it, and make the others pass"),
         ("gate", "The completion command cannot do its work"),
         ("tool", "The same tool fails in the same way"),
         ("text", "in its own words"),
@@ -98,6 +98,15 @@ def test_a_standing_blocker_says_what_shows_it_and_not_what_it_says(
     assert says in strategy.reasoning
     assert hostile not in strategy.reasoning
     assert strategy.priorities == (hostile,)
+
+
+def test_what_could_not_be_measured_is_looked_into_and_turns_nothing_around() -> None:
+    silent = Grounds(silent="exit code 137", failing=("test_a",))
+    for readings in ([10.0, 20], [30.0] * 4):
+        strategy = planned(readings, silent)
+        assert (strategy.approach, strategy.focus) == ("persist", "review")
+        assert strategy.priorities[0] == "exit code 137"
+        assert "risen" not in strategy.reasoning
 
 
 def test_a_blocker_said_once_comes_first_and_turns_nothing_around() -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from ralph_tui.events import (
     AgentReported,
     Event,
+    FilesChanged,
     GateFinished,
     IterationFinished,
     IterationStarted,
@@ -17,10 +18,21 @@ from ralph_tui.events import (
     ToolStarted,
 )
 from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.state import RunState
 
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 MINUTES = 3
+
+
+def files(iteration: int, *paths: str) -> FilesChanged:
+    """What its session changed."""
+    return FilesChanged(
+        iteration=iteration,
+        live=False,
+        totals=[CategoryTotal(category="source", files=len(paths))],
+        changes=[FileChange(path=path, status="modified", category="source") for path in paths],
+    )
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,8 @@ class Worked:
     """Recorded before its session."""
     after: Sequence[Event] = field(default=())
     """Recorded after its reading."""
+    tests: int = 100
+    """Those that are counted after it."""
 
 
 def events_of(*iterations: Worked, objective: str, baseline: float = 0.0) -> list[Event]:
@@ -97,8 +111,8 @@ def _iteration(k: int, one: Worked) -> list[Event]:
             ok=one.points >= 100,
             error=one.gate_error,
             timed_out=one.timed_out,
-            passed=round(one.points),
-            failed=len(one.failing),
+            passed=one.tests - (failed := len(one.failing) or one.tests - round(one.points)),
+            failed=failed,
             failing=list(one.failing),
         ),
         ReadingTaken(iteration=k, completion=one.points, source="tests", grew=one.grew),

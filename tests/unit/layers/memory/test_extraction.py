@@ -11,17 +11,15 @@ from ralph_tui.events import (
     RedirectDecided,
     SnapshotTaken,
     StrategyPlanned,
-    ValidationDone,
     WorktreeRestored,
 )
-from ralph_tui.events.intelligence import ValidationIssue
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.extraction import concluded, learning_id, reported
 from ralph_tui.layers.memory.issues import without_details
 from ralph_tui.layers.memory.knowledge import joins, promoted, proven
 from ralph_tui.layers.oversight import propose
-from tests.unit.layers.memory.histories import Worked, state_of
+from tests.unit.layers.memory.histories import Worked, files, state_of
 
 HOW = " in lexer.py by splitting brackets from quotes"
 """Where, and how: what makes a summary tell something."""
@@ -368,11 +366,18 @@ def test_what_merely_names_the_outcome_is_no_strategy(said: str) -> None:
     assert [one.type for one in concluded(state_of(Worked(100, said)), "completed")] == ["estimate"]
 
 
-@pytest.mark.parametrize("name", ["fewer_tests", "changed_configuration"])
-def test_a_run_that_lost_tests_or_changed_what_measures_it_teaches_no_strategy(name: str) -> None:
-    state = state_of(Worked(100, f"made it pass{HOW}"))
-    issue = ValidationIssue(severity="high", name=name, text="20 tests, 12 now.")
-    state.intelligence.validations[1, "after"] = ValidationDone(
-        iteration=1, when="after", issues=[issue]
-    )
+@pytest.mark.parametrize(
+    "work",
+    [
+        (Worked(40), Worked(80, "made it pass" + HOW, tests=80)),
+        (Worked(40, before=[files(1, "src/pytest.ini")]), Worked(100, "made it pass" + HOW)),
+        (Worked(40), Worked(100, "made it pass" + HOW, before=[files(2, "conftest.py")])),
+    ],
+    ids=["fewer tests", "changed on the way", "changed by the iteration that completes"],
+)
+def test_a_run_that_lost_tests_or_changed_what_measures_it_teaches_no_strategy(
+    work: tuple[Worked, ...],
+) -> None:
+    state = state_of(*work)
+    state.run.completion = 100.0
     assert [one.type for one in concluded(state, "completed")] == ["estimate"]

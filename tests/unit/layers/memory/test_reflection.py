@@ -7,26 +7,15 @@ from hypothesis import strategies as st
 from ralph_tui.events import (
     AgentSpoke,
     EffectObserved,
-    FilesChanged,
     InterventionMade,
+    ReadingTaken,
     ReflectionWritten,
     SessionFinished,
 )
 from ralph_tui.events.run import Outcome
-from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.memory.reflection import reflect
 from ralph_tui.state import RunState
-from tests.unit.layers.memory.histories import Worked, state_of
-
-
-def files(iteration: int, *paths: str) -> FilesChanged:
-    return FilesChanged(
-        iteration=iteration,
-        live=False,
-        totals=[CategoryTotal(category="source", files=len(paths))],
-        changes=[FileChange(path=path, status="modified", category="source") for path in paths],
-    )
-
+from tests.unit.layers.memory.histories import Worked, files, state_of
 
 WORK = (
     Worked(10, before=[files(1, "src/lexer.py")]),
@@ -136,6 +125,18 @@ def test_a_flat_run_is_not_told_to_go_on_for_longer() -> None:
     assert found.learning == (
         "More iterations alone do not help: change the approach, or make the task smaller."
     )
+
+
+def test_without_a_new_best_lately_a_pace_says_nothing() -> None:
+    slow = Worked(40), Worked(40), Worked(40)
+    assert only(state_of(*slow), "limit_reached").learning.startswith("More iterations alone")
+    assert "3 iterations more" in only(state_of(*slow[1:]), "limit_reached").learning
+
+
+def test_an_iteration_that_was_not_measured_is_not_said_to_have_brought_nothing() -> None:
+    silent = ReadingTaken(iteration=2, completion=40, source="tests", held=True, expected=20)
+    work = Worked(40), Worked(40, after=[silent]), Worked(50)
+    assert "brought nothing" not in only(state_of(*work), "limit_reached").analysis
 
 
 def test_of_an_agent_that_never_began_nothing_is_learned_about_the_task() -> None:

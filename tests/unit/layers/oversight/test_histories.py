@@ -57,9 +57,14 @@ def test_real_histories(label: str, all_: int, bounds: dict[str, tuple[int, int]
         assert least <= sum(level in levels for levels in runs) <= most
 
 
-@pytest.mark.parametrize(("label", "least", "most"), [("healthy", 0, 2), ("stuck", 8, 17)])
-def test_a_larger_budget_asks_fewer_and_not_too_few(label: str, least: int, most: int) -> None:
-    runs = [asked(history, 200) for history in HISTORIES if history["label"] == label]
+@pytest.mark.parametrize(
+    ("budget", "label", "least", "most"),
+    [(50, "healthy", 0, 8), (50, "stuck", 11, 17), (200, "healthy", 0, 2), (200, "stuck", 8, 17)],
+)
+def test_a_larger_budget_asks_fewer_and_not_too_few(
+    budget: int, label: str, least: int, most: int
+) -> None:
+    runs = [asked(history, budget) for history in HISTORIES if history["label"] == label]
     assert least <= sum("PAUSE" in levels for levels in runs) <= most
 
 

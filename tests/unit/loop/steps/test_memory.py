@@ -2,6 +2,7 @@
 run says nothing of it twice.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,6 +36,7 @@ from ralph_tui.events import (
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import parse_template
+from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.loop.run import Rules
 from ralph_tui.loop.steps import memory
 from ralph_tui.ports import (
@@ -211,6 +213,24 @@ def reporting(*said: str) -> Callable[[FakeSession], None]:
         session.finish()
 
     return act
+
+
+def test_who_has_lost_tests_shows_nobody_how_it_is_done() -> None:
+    def learned(totals: list[int]) -> set[str]:
+        gates = [
+            GateResult(ok=False, exit_code=1, counts=Counts("pytest", 3, total - 3))
+            for total in totals
+        ]
+        knowledge = Remembered()
+        world = World([], max_iterations=len(gates) - 1, knowledge=knowledge)
+        world.gate.measure = deque(gates).popleft
+        said = "Slow tests hide in slow.py.", "Always strip the fixture."
+        world.agent.acts += [FakeSession.finish, reporting(*said)]
+        world.run()
+        return {one.text for one in knowledge.staged.values() if one.type != "antipattern"}
+
+    assert learned([20, 20, 20]) == {"Slow tests hide in slow.py.", "Always strip the fixture."}
+    assert learned([20, 15, 15]) == {"Always strip the fixture."}
 
 
 def test_what_the_agent_learned_is_in_the_later_prompts_of_its_run() -> None:

@@ -12,10 +12,12 @@ from ralph_tui.events import (
     AgentReported,
     Event,
     InterventionMade,
+    PromptPrepared,
     QuestionAsked,
     ReadingTaken,
     RunResumed,
     SessionFinished,
+    SignalComputed,
     StepEntered,
     StrategyPlanned,
     ValidationDone,
@@ -194,6 +196,15 @@ def test_a_blocker_that_stands_turns_the_run_around_and_in_the_end_asks() -> Non
     assert asked.default == "abort"
     assert asked.deadline is not None
     check(run)
+
+
+def test_an_approach_that_is_given_up_is_urgent_however_near_the_end_is() -> None:
+    run = World([0, 8, 9, 9, 9, 9], max_iterations=4)
+    run.agent.acts.extend([blocked("no network")] * 4)
+    run.run()
+    assert run.all(SignalComputed)[1].urgency in ("low", "normal")
+    assert "Urgency: high." in run.agent.prompts[2]
+    assert run.all(PromptPrepared)[2].urgency == "high"
 
 
 def test_where_nobody_is_there_it_ends_as_other_pauses_do() -> None:
