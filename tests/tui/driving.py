@@ -77,7 +77,7 @@ def _drawn_when_looked_at(compositor: Compositor, *, full: bool = False, **named
     return _render_update(compositor, full=full, **named) if full else None
 
 
-Compositor.render_update = _drawn_when_looked_at  # type: ignore[method-assign]
+Compositor.render_update = _drawn_when_looked_at  # type: ignore[assignment,method-assign]
 textual.app.wait_for_idle = textual.pilot.wait_for_idle = idle  # type: ignore[attr-defined]
 Pilot._wait_for_screen = _wait_for_screen  # type: ignore[assignment,method-assign]
 
