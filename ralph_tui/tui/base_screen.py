@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from textual import events
+from textual import events, on
 
 from ralph_tui.tui.draw.line_widget import StyledScreen
 
@@ -26,7 +26,8 @@ class BaseScreen(StyledScreen):
     when_here: Callable[[], None] = staticmethod(lambda: None)
     """Called once in a while, as long as a key or the mouse is used on whichever screen."""
 
-    def on_screen_resume(self, event: events.ScreenResume) -> None:
+    @on(events.ScreenResume)
+    def _opens_styled(self, event: events.ScreenResume) -> None:
         """Not once more at the opening: every widget has just got its styles as it was mounted."""
         if not self.stack_updates:
             event.refresh_styles = False
