@@ -71,7 +71,7 @@ def _given(event: told.CommandGiven) -> Said | None:
 
 def _chosen(event: told.WinnerChosen) -> Said:
     if not event.loop:
-        return "warn", _because(f"no try at {event.tries_at} is chosen", event.reason)
+        return "warn", _because(f"no attempt at {event.tries_at} is chosen", event.reason)
     return "good", _because(f"loop {event.loop} is chosen", event.reason)
 
 
@@ -89,7 +89,7 @@ def _conflicts(event: told.ConflictsFound) -> Said | None:
 
 
 def _stop_asked(event: told.StopAsked) -> Said:
-    what = "give it up" if event.abort else "stop now" if event.now else "stop"
+    what = "abort it" if event.abort else "stop now" if event.now else "stop"
     return "owner", f"{who_words(event.by)} asked the fleet to {what}"
 
 

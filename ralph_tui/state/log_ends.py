@@ -56,7 +56,7 @@ class Ends(Part):
             self._ending = self._log.add(e, Row(level, word, e.reason), "end")
 
     def on_crashed(self, e: RunCrashed) -> None:
-        row = Row("critical", "CRASH", e.error, e.traceback)
+        row = Row("critical", "FAILED", e.error, e.traceback)
         self._ending = self._log.add(e, row, "end")
 
     def on_resumed(self, e: RunResumed) -> None:

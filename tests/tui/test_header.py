@@ -184,7 +184,7 @@ def test_an_open_question_is_never_hidden(width: int) -> None:
     events = STORIES["asked"]()
     state = RunState().apply_all(events)
     spans = header_lines(state, events[-1].at, width)[2]
-    assert (" ? needs you ", "warn badge") in spans
+    assert (" ! needs you ", "warn badge") in spans
     told = header_lines(state, events[-1].at, width, recorded=True)
     assert "needs you" not in str(told)
 
@@ -224,7 +224,7 @@ def test_denied_tools_are_counted_in_one_place() -> None:
         ),
         ("paused", "paused: the agent does not run; press p to go on"),
         ("empty", "starting: measuring"),
-        ("crashed", "crashed: KeyError"),
+        ("crashed", "failed, by a bug of ralph-tui: KeyError"),
     ],
 )
 def test_the_headline_says_what_the_owner_should_know_first(name: str, says: str) -> None:
@@ -477,7 +477,7 @@ JOURNALS = Path(__file__).parents[1] / "fixtures/journals"
 DEMOS = ("stuck", "oscillating", "regressing", "limit", "steady", "command", "step8-intelligence")
 FIELDS = {
     "iteration": (0, r"iteration \d+/\d+"),
-    "doing": (0, r"(?<=/\d\d|./\d)\s+[●◌◐◔◷▮■✓▲◆◇○?] "),
+    "doing": (0, r"(?<=/\d\d|./\d)\s+[●◌◐◔◷▮■✓▲◆◇○!] "),
     "percent": (1, r"(?:—|\d+(?:\.\d)?) %"),
     "counts": (1, r"\d+/\d+ tests"),
     "best": (1, r"best \d"),
@@ -567,7 +567,20 @@ def test_a_replay_says_that_it_is_one() -> None:
 
 def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
     state = RunState().apply_all(DECISIONS["pause"]())
-    assert doing(state, state.at) == [("? waits for an answer", "warn")]
+    assert doing(state, state.at) == [("! waits for an answer", "warn")]
+
+
+@pytest.mark.parametrize(("why", "word"), [
+    ("died: the fleet's process is gone", "died"),
+    ("stopped: the fleet was stopped", "unheard"),
+])  # fmt: skip
+def test_the_first_row_and_the_sentence_have_one_word_for_an_end(
+    why: bool | str, word: str
+) -> None:
+    state = RunState().apply_all(STORIES["running"]())
+    assert doing(state, state.at, lost=why) == [(f"◇ {word}", "bad strong")]
+    says = verdict(state, state.at, lost=why)
+    assert (says.word, says.text) == (word, why)
 
 
 def test_beside_an_open_question_no_key_opens_it() -> None:

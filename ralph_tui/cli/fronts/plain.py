@@ -105,7 +105,7 @@ from ralph_tui.text.format import (
     with_lines,
 )
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import SEVERITIES, permission_words, subject_words, who_words
+from ralph_tui.text.terms import BUG, SEVERITIES, permission_words, subject_words, who_words
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
@@ -279,7 +279,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(PlanMade, lambda e: f"plan    {plan_words(e)}"),
         on(ReflectionWritten, lambda e: f"reflection {reflection_words(e)}"),
         on(RunFinished, run_finished),
-        on(RunCrashed, lambda e: f"crashed: {e.error}"),
+        on(RunCrashed, lambda e: f"{BUG}: {e.error}"),
         on(UnknownEvent, lambda e: f"newer   {e.words}"),
     ]
 )

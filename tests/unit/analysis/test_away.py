@@ -46,7 +46,7 @@ def test_an_episode_is_what_was_done_who_decided_and_what_it_changed() -> None:
 def test_the_open_question_comes_first() -> None:
     state = RunState().apply_all(DECISIONS["redirect"]())
     first, *rest = told(state, hours=1)
-    assert first.startswith("? needs you, since 1h: ")
+    assert first.startswith("! needs you, since 1h: ")
     assert any(row.endswith("(not over)") for row in rest)
 
 
@@ -57,7 +57,7 @@ def test_nobody_can_answer_what_a_lost_process_asked() -> None:
     first, sign, then, course, *_ = while_away(state, now, lost=True)
     assert first.text.startswith("◇")
     assert sign.text == f"its last sign: {day_and_clock(state.at, now)}, 2h ago"
-    began = f"? a question was left open, asked {day_and_clock(asked, now)}, 2h"
+    began = f"! a question was left open, asked {day_and_clock(asked, now)}, 2h"
     assert then.text.startswith(began)
     assert course.text.startswith(f"in {duration(state.run.worked_s(state.at))}: ")
 
@@ -164,7 +164,7 @@ def test_a_question_that_came_since_is_news_and_first() -> None:
     now = RunState().apply_all(events)
     seen = seen_of(then, then.at, lost=False)
     assert is_news(now, now.at, seen, lost=False)
-    assert while_away(now, now.at, seen)[0].text.startswith("? needs you")
+    assert while_away(now, now.at, seen)[0].text.startswith("! needs you")
 
 
 @pytest.mark.parametrize(
