@@ -402,6 +402,23 @@ def test_of_an_agent_that_reports_no_context_the_last_output_is_told_there() -> 
     assert re.search(r"last +\d+s ago *$", text_of(header_lines(state, state.at, 80)[1]))
 
 
+def test_while_the_command_runs_no_output_of_the_agent_is_a_sign_of_life() -> None:
+    state = RunState().apply_all(STORIES["regressing"]())
+    assert state.run.phase == "verifying"
+    assert "last output" not in text_of(header_lines(state, state.at, 140)[1])
+
+
+def test_a_cost_that_the_agent_does_not_report_is_a_dash() -> None:
+    silent = [
+        event.model_copy(update={"cost_usd": None}) if hasattr(event, "cost_usd") else event
+        for event in STORIES["running"]()
+    ]
+    state = RunState().apply_all(silent)
+    assert "  cost —  " in text_of(header_lines(state, state.at, 80)[1])
+    assert "$" in header("running", 80)
+    assert "cost" not in header("empty", 80), "no agent has worked yet"
+
+
 def test_a_run_that_is_over_tells_no_context() -> None:
     state = RunState().apply_all(STORIES["steady"]())
     for width in (80, 100, 140):
@@ -574,9 +591,7 @@ def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
     ("died: the fleet's process is gone", "died"),
     ("stopped: the fleet was stopped", "unheard"),
 ])  # fmt: skip
-def test_the_first_row_and_the_sentence_have_one_word_for_an_end(
-    why: bool | str, word: str
-) -> None:
+def test_the_first_row_and_the_sentence_have_one_word_for_an_end(why: str, word: str) -> None:
     state = RunState().apply_all(STORIES["running"]())
     assert doing(state, state.at, lost=why) == [(f"◇ {word}", "bad strong")]
     says = verdict(state, state.at, lost=why)

@@ -12,6 +12,7 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was_left, while_away
 from ralph_tui.events import (
     AbortRequested,
+    GateFinished,
     IterationFinished,
     RunFinished,
     RunStarted,
@@ -122,6 +123,15 @@ def test_what_was_seen_is_not_told_again() -> None:
     before = [line.text for line in while_away(then, then.at)]
     old = [row for row in before if "STUCK" in row and "(not over)" not in row]
     assert not set(old) & set(rows)
+
+
+def test_a_verification_that_was_cut_short_counts_no_tests() -> None:
+    events = STORIES["steady"]()
+    last = max(i for i, event in enumerate(events) if isinstance(event, GateFinished))
+    now = RunState().apply_all(events[: last + 1])
+    rows = [line.text for line in while_away(now, now.at)]
+    measured = [g.passed for s in now.timeline.spans[:-1] if (g := s.gate) is not None]
+    assert f"{measured[-1] - measured[0]} more tests pass than at the start" in rows
 
 
 def test_where_nothing_came_since_nothing_is_told() -> None:
