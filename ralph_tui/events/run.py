@@ -6,7 +6,7 @@ from typing import Literal
 from ralph_tui.events.base import Event, Row
 from ralph_tui.events.text import Line, Name, Plain
 from ralph_tui.text.format import count, duration, ending, money, percent
-from ralph_tui.text.terms import OUTCOMES, SEVERITIES, RowLevel, who_words
+from ralph_tui.text.terms import BUG, OUTCOMES, SEVERITIES, RowLevel, who_words
 
 __all__ = [
     "AbortRequested",
@@ -332,7 +332,7 @@ class RunCrashed(Event):
     traceback: Plain
 
     def row(self) -> Row:
-        return Row("critical", "CRASH", self.error, self.traceback)
+        return Row("critical", "FAILED", self.error, self.traceback)
 
     def line(self) -> str:
-        return f"crashed: {self.error}"
+        return f"{BUG}: {self.error}"

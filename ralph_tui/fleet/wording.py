@@ -15,9 +15,10 @@ from ralph_tui.fleet.waiting_wording import (
     queued_sentence,
 )
 from ralph_tui.text.format import count, duration, ending, money
-from ralph_tui.text.terms import NOT_NEEDED, STAGES, in_words, outcome_word
+from ralph_tui.text.terms import DIED, NOT_NEEDED, STAGES, in_words, outcome_word
 
 GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
+DIED_WORDS = f"{DIED.word}: {GONE}"
 AGAIN = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
 WAS_RUNNING = "it ran when the fleet's process ended"
@@ -34,7 +35,7 @@ def fleet_sentence(state: FleetState, now: datetime, *, lost: bool = False) -> s
         said = ending(state.finished.outcome, state.finished.reason)
         return f"{said}; {AGAIN}" if _asked_again(state) else said
     if lost:
-        return "; ".join((GONE, *_may_go_on(state)))
+        return "; ".join((DIED_WORDS, *_may_go_on(state)))
     return "; ".join(_parts(state, now)) or "all loops are over; their work is being collected"
 
 
@@ -87,7 +88,7 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
 def _stopping(asked: told.StopAsked, *, held: bool) -> str:
     """`held`: an agent asks, so that its iteration does not end by itself."""
     if asked.abort:
-        return "it is being given up"
+        return "it is being aborted"
     if asked.now:
         return "it is being stopped"
     how = ": answer first, or say ralph-tui fleet stop --now" if held else ""

@@ -130,7 +130,7 @@ class AgentFold(Fold):
         return self._close_rows()
 
     def on_crashed(self, e: RunCrashed) -> None:
-        self._broken_off(e, f"the run {e.line()}", ok=False)
+        self._broken_off(e, f"the run failed: {e.error}", ok=False)
 
     def on_resumed(self, e: RunResumed) -> None:
         self._broken_off(e, e.stream, ok=True)

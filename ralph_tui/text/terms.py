@@ -41,7 +41,7 @@ RowLevel = Literal["log", "good", "warn", "critical", "owner"]
 """How much a row of the log matters, and to whom."""
 
 LEVELS: Mapping[RowLevel, Term] = {
-    "log": Term("●", "log entry"),
+    "log": Term("·", "log entry"),
     "good": GOOD,
     "warn": WARNING,
     "critical": CRITICAL,
@@ -91,7 +91,7 @@ PHASES: Mapping[str, Term] = {
     "limited": Term("◷", "waiting for a limit"),
     "paused": Term("▮", "paused"),
     "finished": Term("■", "finished"),
-    "crashed": Term("✗", "crashed"),
+    "crashed": Term("✗", "failed"),
 }
 """What the loop is doing."""
 
@@ -103,6 +103,7 @@ OUTCOMES: Mapping[str, Term] = {
     "interrupted": Term(PHASES["finished"].glyph, "stopped"),
 }
 """How a run has ended."""
+BUG = "failed, by a bug of ralph-tui"
 
 WAITS: Mapping[str, Term] = {
     "usage_limit": Term(PHASES["limited"].glyph, "usage limit", "limit"),
@@ -202,16 +203,14 @@ JOINED_SINCE = Term("", "joined to another since", "joined")
 
 WOULD_DO, WHY, WOULD_ALLOW = "it would do", "why", "for this session it would allow"
 """What of a permission is told, whole: above each of its parts."""
-NEEDS_YOU = Term("?", "needs you")
+NEEDS_YOU = Term("!", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where nobody is needed any more."""
-DISCONNECTED = Term("◇", "disconnected")
-"""On the screen of a fleet's loop, once the fleet reports nothing more of it."""
 NO_END = "no end was recorded"
 PROCESS_GONE = "its process is gone; ralph-tui resume goes on with it"
-DIED = Term(DISCONNECTED.glyph, "died")
+DIED = Term("◇", "died")
 """Of a run whose process is gone, without an end."""
-UNHEARD = Term(DISCONNECTED.glyph, "unheard")
+UNHEARD = Term(DIED.glyph, "unheard")
 """Of a run without an end, of which nobody can know here whether it goes on."""
 NOT_RECORDED = "not recorded by the tool that led this run"
 """Of what is missing in a run of another tool."""
@@ -236,9 +235,9 @@ STAGES: Mapping[str, str] = {
 
 BEST = Term("★", "best")
 CHOSEN = Term(BEST.glyph, "chosen")
-BEATEN = Term("·", "beaten")
+BEATEN = Term("", "beaten")
 NOT_NEEDED = Term("–", "not needed")
-"""Of several tries at one objective."""
+"""Of several attempts at one objective."""
 ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")
 FAILED = Term("✗", "failed")

@@ -164,7 +164,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     screen = terminal(*ORDER, "--max-iterations", "1", cwd=git_repo, environ=environ)
     screen.shows("claude asks for Bash: git tag one", "for you", "Bash(git tag *)", "refuses in")
     until(lambda: "git tag one" in here("status", cwd=git_repo).stdout)
-    assert "now         ? waits for your answer" in here("status", cwd=git_repo).stdout
+    assert "now         ! waits for your answer" in here("status", cwd=git_repo).stdout
     assert git(git_repo, "tag") == ""
     answer(screen, "y")
     screen.shows("claude asks for Bash: git branch done")

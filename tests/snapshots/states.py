@@ -153,7 +153,7 @@ STATES = (
     # a fleet
     State("fleet", lambda: FleetDriver(under_way()), sees="loop 2 waits for your answer",
           sizes=ALL),
-    State("fleet-over", lambda: FleetDriver(finished()), ("down", "down"), "try 1 of 3"),
+    State("fleet-over", lambda: FleetDriver(finished()), ("down", "down"), "attempt 1 of 3"),
     # home
     State("home", partial(HomeDriver, LIVE, DONE, USED_UP, DIED), sees="1 live",
           sizes=(*ALL, (60, 15))),

@@ -49,7 +49,7 @@ def test_a_letter_allows_or_refuses(keys: str, answer: str, text: str) -> None:
 def test_an_edit_is_shown_as_a_diff_with_who_asks() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
-        await driver.sees("? waits for an answer")
+        await driver.sees("! waits for an answer")
         await driver.sees("a subagent of claude asks for Edit: /srv/shared/config.py")
         await driver.sees("-DEBUG = True")
         await driver.sees("+DEBUG = False")

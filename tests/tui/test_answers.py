@@ -297,7 +297,7 @@ def test_the_other_dialogs_answer_alike() -> None:
 @pytest.mark.parametrize(
     ("told", "says", "never"),
     [
-        ("redirect", "? asked (approves in ", ("press d", "needs you")),
+        ("redirect", "! asked (approves in ", ("press d", "needs you")),
         ("limited", "waiting: usage limit, next try at 10:59", ("w retries",)),
         ("paused", "paused: the agent does not run", ("press p to go on",)),
     ],

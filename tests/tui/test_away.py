@@ -47,7 +47,7 @@ def test_a_key_that_means_something_below_is_handed_on() -> None:
 def test_the_open_question_follows_it() -> None:
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Away))
-        await driver.sees("? needs you, since")
+        await driver.sees("! needs you, since")
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, Question))
 

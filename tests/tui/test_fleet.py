@@ -109,7 +109,7 @@ def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
         assert first.startswith(" fleet-001  night ")
         assert first.endswith("7 loops  5/6 slots, 2 waiting  $6.60 of $40.00  9m 5s")
         assert (
-            second == " ? loop 2 waits for your answer; 3 loops run; 1 waits for a limit; 2 queued"
+            second == " ! loop 2 waits for your answer; 3 loops run; 1 waits for a limit; 2 queued"
         )
         assert third == " hosts  ● local 3/4  ● beta 2/2"
 
@@ -118,7 +118,7 @@ def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
 
 def test_a_row_says_how_a_loop_stands_and_for_how_long() -> None:
     async def look(fleet: FleetDriver) -> None:
-        assert "? needs you 3m" in _row("2", fleet) or "? needs you 4m" in _row("2", fleet)
+        assert "! needs you 3m" in _row("2", fleet) or "! needs you 4m" in _row("2", fleet)
         assert "waits 4" in _row("3b", fleet)
         assert "making its tree" in _row("3c", fleet)
         assert LOOPS["queued"].label in _row("4", fleet)
@@ -134,8 +134,8 @@ def test_tries_stand_together_and_the_chosen_one_is_marked() -> None:
     async def look(fleet: FleetDriver) -> None:
         first, second, third = (_row(name, fleet) for name in ("3a", "3b", "3c"))
         assert f"┌ ★ chosen  {FAST[:30]}" in first
-        assert "├ beaten  try 2 of 3: codex" in second
-        assert "└ ▲ beaten  try 3 of 3: gemini" in third, "its work could not be collected"
+        assert "├ beaten  attempt 2 of 3: codex" in second
+        assert "└ ▲ beaten  attempt 3 of 3: gemini" in third, "its work could not be collected"
 
     with_fleet(look, FleetDriver(finished()), size=(140, 45))
 
@@ -224,9 +224,12 @@ def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
 
 def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:
     async def look(fleet: FleetDriver) -> None:
-        assert "the fleet's process is gone; ralph-tui fleet resume goes on with it" in fleet.page
+        assert (
+            "◇ died: the fleet's process is gone; ralph-tui fleet resume goes on with it"
+            in fleet.page
+        )
         assert "◇ lost" in _row("1", fleet), "its host may live on"
-        assert "? needs you" not in _row("2", fleet)
+        assert "! needs you" not in _row("2", fleet)
         for key in ("p", "g", "a", "A", "s", "d"):
             await fleet.press(key)
             assert "the fleet's process is gone" in fleet.answer

@@ -22,7 +22,7 @@ from ralph_tui.fleet.records.folders import FleetFolder, create_fleet, take_lock
 from ralph_tui.fleet.sources.glance import FollowedFleet
 from ralph_tui.fleet.sources.loop import FleetLoop, opened_loop
 from ralph_tui.fleet.sources.whole import Fleet
-from ralph_tui.fleet.wording import GONE
+from ralph_tui.fleet.wording import DIED_WORDS
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.sources.replay import Replay
@@ -206,10 +206,10 @@ def test_a_loop_of_a_fleet_that_is_gone_says_what_goes_on_with_it(elsewhere: Els
     elsewhere.dies()
     _looked(fleet)
     _shown(loop)
-    assert loop.lost == GONE
+    assert loop.lost == DIED_WORDS
     replay = opened_loop(fleet, fleet.state.loops["1"])
     assert isinstance(replay, Replay)
-    assert replay.why_lost == GONE
+    assert replay.why_lost == DIED_WORDS
     loop.stop()
     fleet.stop()
 

@@ -184,7 +184,7 @@ def test_an_open_question_is_never_hidden(width: int) -> None:
     events = STORIES["asked"]()
     state = RunState().apply_all(events)
     spans = header_lines(state, events[-1].at, width)[2]
-    assert (" ? needs you ", "warn badge") in spans
+    assert (" ! needs you ", "warn badge") in spans
     told = header_lines(state, events[-1].at, width, recorded=True)
     assert "needs you" not in str(told)
 
@@ -224,7 +224,7 @@ def test_denied_tools_are_counted_in_one_place() -> None:
         ),
         ("paused", "paused: the agent does not run; press p to go on"),
         ("empty", "starting: measuring"),
-        ("crashed", "crashed: KeyError"),
+        ("crashed", "failed, by a bug of ralph-tui: KeyError"),
     ],
 )
 def test_the_headline_says_what_the_owner_should_know_first(name: str, says: str) -> None:
@@ -402,6 +402,23 @@ def test_of_an_agent_that_reports_no_context_the_last_output_is_told_there() -> 
     assert re.search(r"last +\d+s ago *$", text_of(header_lines(state, state.at, 80)[1]))
 
 
+def test_while_the_command_runs_no_output_of_the_agent_is_a_sign_of_life() -> None:
+    state = RunState().apply_all(STORIES["regressing"]())
+    assert state.run.phase == "verifying"
+    assert "last output" not in text_of(header_lines(state, state.at, 140)[1])
+
+
+def test_a_cost_that_the_agent_does_not_report_is_a_dash() -> None:
+    silent = [
+        event.model_copy(update={"cost_usd": None}) if hasattr(event, "cost_usd") else event
+        for event in STORIES["running"]()
+    ]
+    state = RunState().apply_all(silent)
+    assert "  cost —  " in text_of(header_lines(state, state.at, 80)[1])
+    assert "$" in header("running", 80)
+    assert "cost" not in header("empty", 80), "no agent has worked yet"
+
+
 def test_a_run_that_is_over_tells_no_context() -> None:
     state = RunState().apply_all(STORIES["steady"]())
     for width in (80, 100, 140):
@@ -477,7 +494,7 @@ JOURNALS = Path(__file__).parents[1] / "fixtures/journals"
 DEMOS = ("stuck", "oscillating", "regressing", "limit", "steady", "command", "step8-intelligence")
 FIELDS = {
     "iteration": (0, r"iteration \d+/\d+"),
-    "doing": (0, r"(?<=/\d\d|./\d)\s+[●◌◐◔◷▮■✓▲◆◇○?] "),
+    "doing": (0, r"(?<=/\d\d|./\d)\s+[●◌◐◔◷▮■✓▲◆◇○!] "),
     "percent": (1, r"(?:—|\d+(?:\.\d)?) %"),
     "counts": (1, r"\d+/\d+ tests"),
     "best": (1, r"best \d"),
@@ -568,7 +585,18 @@ def test_a_replay_says_that_it_is_one() -> None:
 
 def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
     state = RunState().apply_all(DECISIONS["pause"]())
-    assert doing(state, state.at) == [("? waits for an answer", "warn")]
+    assert doing(state, state.at) == [("! waits for an answer", "warn")]
+
+
+@pytest.mark.parametrize(("why", "word"), [
+    ("died: the fleet's process is gone", "died"),
+    ("stopped: the fleet was stopped", "unheard"),
+])  # fmt: skip
+def test_the_first_row_and_the_sentence_have_one_word_for_an_end(why: str, word: str) -> None:
+    state = RunState().apply_all(STORIES["running"]())
+    assert doing(state, state.at, lost=why) == [(f"◇ {word}", "bad strong")]
+    says = verdict(state, state.at, lost=why)
+    assert (says.word, says.text) == (word, why)
 
 
 def test_beside_an_open_question_no_key_opens_it() -> None:

@@ -61,7 +61,7 @@ def test_every_state_of_a_live_run_has_glyph_and_word(phase: str) -> None:
     assert narrow.startswith(PHASES[phase].glyph)
     assert " now" in narrow
     asking = "".join(part for part, _ in COLUMNS.line_of(replace(row, question=True), NOW, 77))
-    assert asking.startswith("? needs you")
+    assert asking.startswith("! needs you")
 
 
 def test_a_live_run_is_as_old_as_now() -> None:

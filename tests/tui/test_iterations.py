@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -138,6 +139,15 @@ def test_the_selected_iteration_tells_what_came_of_it_and_the_way_back() -> None
     assert told[2].startswith("4 files +92 −11: ")
     assert told[3].startswith("tests ✗ 23 → 34 of 66 pass · test_nested_groups (")
     assert told[4] == "saved as snapshot 7 · r restores it"
+
+
+def test_an_iteration_that_is_replayed_has_one_kind_of_clock_at_both_ends() -> None:
+    events = story("steady")
+    start = next(i for i, e in enumerate(events) if isinstance(e, IterationStarted))
+    state = RunState().apply_all(events[: start + 1])
+    later = events[start].at + timedelta(seconds=7)
+    head = text_of(facts(points_of(state)[-1], state, later, 76, until=""))[0]
+    assert re.fullmatch(r"iteration 1  (\d\d:\d\d:\d\d)–(\d\d:\d\d:\d\d) · 7s", head)
 
 
 def test_alarms_and_what_was_asked_about_are_told_in_words() -> None:

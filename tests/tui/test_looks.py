@@ -178,11 +178,11 @@ def test_at_the_end_of_its_record_a_killed_run_is_shown_to_be_lost(tmp_path: Pat
     lock = acquire(ralph_folder(tmp_path) / "lock", "task-001/001", started.run_id, "now")
 
     async def look(driver: Driver) -> None:
-        await driver.sees("? asked")
+        await driver.sees("! asked")
         lock.release()
         driver.watch.now += LOOK_S
         await driver.sees("its process is gone; ralph-tui resume goes on with it")
-        assert "? asked" not in "\n".join(driver.text())
+        assert "! asked" not in "\n".join(driver.text())
         await driver.press("left")
         await driver.until(lambda: not driver.source.lost)
 
@@ -195,7 +195,7 @@ def test_of_a_record_that_was_moved_away_nobody_knows(tmp_path: Path) -> None:
 
     async def look(driver: Driver) -> None:
         driver.watch.now += LOOK_S
-        await driver.sees("? asked")
+        await driver.sees("! asked")
         assert not driver.source.lost
 
     drive(Driver(opened(folder / "events.jsonl")), look)
@@ -300,7 +300,7 @@ def test_a_run_that_was_killed_is_told_before_its_film(tmp_path: Path) -> None:
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Away))
         rows = "\n".join(driver.text())
-        assert rows.index("◇ ") < rows.index("? a question was left open, asked ")
+        assert rows.index("◇ ") < rows.index("! a question was left open, asked ")
         await driver.press("enter")
         await driver.until(lambda: source.playing)
 

@@ -238,7 +238,7 @@ def _ends(journal: Path) -> _Ends | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    outcome = {"run_finished": last.get("outcome"), "run_crashed": "crashed"}.get(last["kind"])
+    outcome = {"run_finished": last.get("outcome"), "run_crashed": "failed"}.get(last["kind"])
     return _Ends(run_id, at, last["kind"], one_line(str(outcome or "died")))
 
 

@@ -22,7 +22,7 @@ from ralph_tui.text.format import (
     percent,
     token_count,
 )
-from ralph_tui.text.terms import NO_END, OUTCOMES, permission_words
+from ralph_tui.text.terms import BUG, NO_END, OUTCOMES, permission_words
 
 _COSTS = (
     "Completion",
@@ -135,7 +135,7 @@ def _end(told: Material, circumstances: Circumstances) -> str:
     if run.finished is not None:
         return OUTCOMES[run.finished.outcome].word.capitalize() + ":"
     if run.crash is not None:
-        return "Crashed, by a bug of ralph-tui:"
+        return BUG.capitalize() + ":"
     if circumstances.alive:
         return "Still running:"
     return circumstances.endless[0].capitalize() + ":"

@@ -9,8 +9,9 @@ from datetime import datetime
 from ralph_tui.analysis.verdict.holds import (
     LOST,
     UNHEARD,
-    disconnected,
     giving_up,
+    gone,
+    gone_word,
     handing_over,
     held,
     pause,
@@ -34,7 +35,7 @@ from ralph_tui.analysis.verdict.work import (
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 
-__all__ = ["LOST", "UNHEARD", "Verdict", "disconnected", "iterations_left", "leads", "verdict"]
+__all__ = ["LOST", "UNHEARD", "Verdict", "gone", "gone_word", "iterations_left", "leads", "verdict"]
 
 
 def verdict(
@@ -54,7 +55,7 @@ def verdict(
     keys = None if recorded else keys
     return (
         end(state)
-        or (disconnected(state, lost) if lost else None)
+        or (gone(state, lost) if lost else None)
         or question(state, now, recorded=recorded, keys=keys)
         or giving_up(state)
         or wait(state, now, keys=keys)

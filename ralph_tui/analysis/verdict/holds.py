@@ -13,13 +13,13 @@ from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
     ASKED,
     DIED,
-    DISCONNECTED,
     NEEDS_YOU,
     OUTCOMES,
     PHASES,
     PROCESS_GONE,
     ROLLOVER,
     WAITS,
+    Term,
     silence_word,
 )
 from ralph_tui.text.terms import (
@@ -52,10 +52,15 @@ ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was record
 """The same of a run that another tool recorded."""
 
 
-def disconnected(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
+def gone_word(why: bool | str) -> Term:  # noqa: FBT001
+    """The word of a run of which nothing more comes: it has died, unless its fleet knows better."""
+    return DIED if why is True or str(why).startswith(DIED.word) else NOBODY_KNOWS
+
+
+def gone(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
     """Of a run whose process is gone, without an end; `why`: in words, where they are others."""
     if isinstance(why, str):
-        return replace(LOST, word=DISCONNECTED.word, text=f"{DISCONNECTED.word}: {why}")
+        return Verdict(DIED.glyph, "bad", gone_word(why).word, why)
     if state.foreign.tool:
         return ENDLESS
     return UNHEARD if state.run.started and state.run.started.watched else LOST

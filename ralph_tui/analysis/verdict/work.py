@@ -11,6 +11,7 @@ from ralph_tui.state.goal import needed_words
 from ralph_tui.text.format import count, ending, percent, place
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
+    BUG,
     OUTCOME_TONES,
     OUTCOMES,
     PHASES,
@@ -35,7 +36,7 @@ def end(state: RunState) -> Verdict | None:
     run = state.run
     if run.crash is not None:
         glyph, word, _ = PHASES["crashed"]
-        return Verdict(glyph, "bad", word, f"{word}: {row(run.crash.error)}")
+        return Verdict(glyph, "bad", word, f"{BUG}: {row(run.crash.error)}")
     if run.finished is not None:
         glyph, word, _ = OUTCOMES[run.finished.outcome]
         tone = OUTCOME_TONES[run.finished.outcome]

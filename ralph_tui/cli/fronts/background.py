@@ -84,7 +84,7 @@ def start_in_background(words: list[str]) -> int:
     for purpose, how in (
         ("watch and steer it", "ralph-tui attach"),
         ("see how it stands", "ralph-tui status"),
-        ("give it up", "ralph-tui abort"),
+        ("abort it", "ralph-tui abort"),
         ("read what it says", f"{begun.folder}/{signals.LOG}"),
     ):
         print(f"  {purpose:<20}{how}")

@@ -83,7 +83,7 @@ def left_words(folder: FleetFolder, state: FleetState) -> str:
     if not living:
         for purpose, places in (
             ("the winner's" if len(state.chosen) == 1 else "the winners'", ("chosen",)),
-            ("beaten tries'", ("beaten",)),
+            ("the others'", ("beaten",)),
             ("its branches", ("",)),
         ):
             loops = [one for one in state.loops.values() if one.commit and one.place in places]

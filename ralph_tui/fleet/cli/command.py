@@ -8,14 +8,14 @@ from ralph_tui.fleet.cli.worker_arguments import add_arguments as _add_worker
 from ralph_tui.fleet.dispatch.address import KEY_HOLDERS
 
 ACTIONS = {
-    "run": "run the objectives of a file, several tries at one, or a tracker's issues",
+    "run": "run the objectives of a file, several attempts at one, or a tracker's issues",
     "status": "how the fleet and each of its loops stand",
     "attach": "watch the fleet, or one of its loops, from any terminal",
     "pause": "pause loops before their next iteration",
     "unpause": "let paused loops go on",
     "guide": "say something to the agents of loops",
     "decide": "see or answer the open question of a loop",
-    "abort": "give loops up, or with all the fleet; their work is kept",
+    "abort": "abort loops, or with all the fleet; their work is kept",
     "stop": "end the fleet when its loops' iterations end, or --now",
     "resume": "go on with a fleet that was stopped, or whose process is gone",
     "prune": "remove trees and branches that past fleets have left",
@@ -160,7 +160,7 @@ def _add_prune(parser: argparse.ArgumentParser) -> None:
         help="also clones of loops that 'fleet resume' would continue: these start over",
     )
     parser.add_argument(
-        "--branches", action="store_true", help="also branches of tries that were beaten"
+        "--branches", action="store_true", help="also branches of attempts that were beaten"
     )
 
 

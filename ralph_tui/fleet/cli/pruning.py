@@ -130,7 +130,7 @@ def _tell(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftB
             print(f"{folder.path}: {byte_size(folder.size)}, of a fleet without trees")
     for branch in branches:
         end = f" stays: {branch.kept}" if branch.kept else f" at {branch.commit[:9]}"
-        print(f"branch {branch.name}{end}, of a try that was beaten")
+        print(f"branch {branch.name}{end}, of an attempt that was beaten")
 
 
 def _remove(

@@ -26,7 +26,7 @@ from ralph_tui.fleet.records.reading import read_fleet
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.fleet.wording import (
     COST_NOT_TOLD,
-    GONE,
+    DIED_WORDS,
     conflict_sentences,
     cost_words,
     fleet_sentence,
@@ -83,7 +83,7 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
             if state.finished is not None:
                 return OUTCOME_CODES[state.finished.outcome]
             if not tail.rest and folder.owner() is None:
-                print(GONE)
+                print(DIED_WORDS)
                 return ExitCode.FAILED
             time.sleep(LOOK_S)
     except ReplacedError:

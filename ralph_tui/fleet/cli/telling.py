@@ -48,7 +48,7 @@ def abort(args: argparse.Namespace) -> int:
             return ExitCode.FAILED
     tell(fleet, FLEET if whole else args.loop, {"name": "abort"})
     unbegun = not whole and _never_began(fleet, args.loop)
-    print(f"{what} is given up; {'it never began' if unbegun else 'its work is collected'}")
+    print(f"{what} is aborted; {'it never began' if unbegun else 'its work is collected'}")
     return ExitCode.COMPLETED
 
 

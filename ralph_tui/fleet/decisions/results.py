@@ -118,7 +118,7 @@ def _why_best(tries: Sequence[LoopState], best: Sequence[LoopState], place: int)
 
 def _why_none(tries: Sequence[LoopState], best: Sequence[LoopState]) -> str:
     if not best:
-        return f"none of {len(tries)} tries completed"
+        return f"none of {len(tries)} attempts completed"
     why = "; ".join(f"{one.spec.id}: {_why_not_it(one)}" for one in best)
     return f"none that completed could be confirmed: {why}"
 

@@ -25,7 +25,7 @@ def stopped(state: FleetState) -> Iterator[Decision]:
 def _why_stop(state: FleetState, loop: LoopState) -> tuple[str, bool]:
     """The reason, empty where it goes on, and whether it stops at once."""
     if loop.place == "beaten":
-        return f"another try, {state.chosen[loop.spec.tries_at].loop}, has won", True
+        return f"another attempt, {state.chosen[loop.spec.tries_at].loop}, has won", True
     if state.stopping is not None:
         what = "aborted" if state.stopping.abort else "stopped"
         return f"the fleet was {what}", state.stopping.now or state.stopping.abort

@@ -136,5 +136,5 @@ class WinnerChosen(FleetEvent):
 
     def row(self) -> Row:
         if not self.loop:
-            return said("warn", f"no try at {self.tries_at} is chosen", self.reason)
+            return said("warn", f"no attempt at {self.tries_at} is chosen", self.reason)
         return said("good", f"loop {self.loop} is chosen", self.reason)

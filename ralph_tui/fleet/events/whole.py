@@ -272,7 +272,7 @@ class StopAsked(FleetEvent):
     """It is given up, and so are its loops."""
 
     def row(self) -> Row:
-        what = "give it up" if self.abort else "stop now" if self.now else "stop"
+        what = "abort it" if self.abort else "stop now" if self.now else "stop"
         return said("owner", f"{who_words(self.by)} asked the fleet to {what}")
 
 

@@ -172,7 +172,7 @@ def why_over(state: FleetState) -> str:
     if state.finished is None:
         return ""
     if state.stopping is not None and state.stopping.abort:
-        return "it was given up"
+        return "it was aborted"
     left = any(goes_on_when_resumed(loop) for loop in state.loops.values())
     return "" if left else "all its loops have ended"
 

@@ -18,7 +18,7 @@ from ralph_tui.fleet.wording import (
 )
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.format import count, day_and_clock, duration
-from ralph_tui.text.terms import LEVELS, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING, Term
+from ralph_tui.text.terms import DIED, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING, Term
 from ralph_tui.tui.draw.fitting import Field, fit, join
 from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
@@ -85,7 +85,7 @@ def _mark(view: FleetView) -> tuple[Term, str]:
         outcome = state.finished.outcome
         return OUTCOMES[outcome], "good" if outcome == "completed" else "warn"
     if view.lost:
-        return LOOPS["lost"], "bad"
+        return DIED, "bad"
     if view.asking is not None:
         return NEEDS_YOU, "warn"
     if state.held or state.stopping or any(host.missing for host in state.hosts.values()):
@@ -108,8 +108,8 @@ def _host(host: HostState, used: int, view: FleetView) -> Line:
     if host.here:
         at_work = f"{flat(host.name)} {used}/{host.slots}"
         if host.leaving:
-            return [(f"{LEVELS['log'].glyph} {at_work} leaves", "dim")]
-        return [(f"{LEVELS['log'].glyph} ", "accent"), (at_work, "text")]
+            return [(f"{PHASES['agent'].glyph} {at_work} leaves", "dim")]
+        return [(f"{PHASES['agent'].glyph} ", "accent"), (at_work, "text")]
     if host.left:
         return [(f"{LOOPS['skipped'].glyph} {flat(host.name)} left", "dim")]
     lost = f" lost {since(host.since, view.now)} ago"
@@ -137,18 +137,18 @@ def _facts(view: FleetView) -> Line:
     term, style = words.state_of(row)
     left = words.left(row, view.now)
     placed, placed_style = words.place(row)
-    attempt = f"attempt {loop.attempt}" if loop.attempt > 1 else ""
+    again = f"restart {loop.attempt - 1}" if loop.attempt > 1 else ""
     where = f"on {host_words(loop.host)}" if loop.host else ""
     if loop.machine and loop.host not in (loop.machine, HERE):
         where = f"{where} ({loop.machine})"
-    tries = f"try {row.number} of {row.tries}" if row.tries > 1 else ""
+    tries = f"attempt {row.number} of {row.tries}" if row.tries > 1 else ""
     began = loop.began_at or loop.placed_at
     ports = f"ports {loop.ports[0]}-{loop.ports[1]}" if loop.ports and not loop.over else ""
     parts = [
         f"loop {row.id}",
         tries,
         words.agent(row),
-        f"{attempt} {where}".strip(),
+        f"{again} {where}".strip(),
         f"began {day_and_clock(began, view.now)}" if began else "",
         f"issue {loop.spec.issue}" if loop.spec.issue else "",
         f"account {loop.spec.account}" if loop.spec.account else "",

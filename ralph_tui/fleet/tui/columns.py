@@ -32,7 +32,7 @@ def _objective(row: LoopRow, now: datetime, width: int) -> Line:
         line.append((flat(loop.spec.objective), "text" if quiet else "strong"))
     else:
         told = words.agent(row) or "the same"
-        line.append((f"try {row.number} of {row.tries}: {flat(told)}", "dim"))
+        line.append((f"attempt {row.number} of {row.tries}: {flat(told)}", "dim"))
     return line
 
 

@@ -2,7 +2,7 @@
 
 from ralph_tui.fleet.tui.keys import KEYS
 from ralph_tui.keys import DEFAULTS, Keys
-from ralph_tui.text.terms import BEATEN, CHOSEN, DIED, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING
+from ralph_tui.text.terms import CHOSEN, DIED, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING
 from ralph_tui.tui.list_keys import told_by_task
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
@@ -13,18 +13,16 @@ STATES: Block = (
         *by_sign(PHASES[name] for name in AT_WORK if name != "starting"),
         (LOOPS["queued"].glyph, "queued: no place is free"),
         (LOOPS["placing"].glyph, "starting; its tree is made"),
-        (LOOPS["lost"].glyph, "its host is not heard of"),
-        (DIED.glyph, "died: the fleet is gone"),
+        (DIED.glyph, "died, or its host is silent"),
         *by_sign(OUTCOMES.values()),
         (LOOPS["skipped"].glyph, "skipped: it does not run"),
     ),
 )  # fmt: skip
 TRIES: Block = (
-    "several tries",
+    "several attempts",
     (
-        ("┌ ├ └", "tries at one objective"),
+        ("┌ ├ └", "attempts at one objective"),
         (CHOSEN.glyph, "the one that counts"),
-        (BEATEN.glyph, BEATEN.word),
         (WARNING.glyph, "conflicts, or not collected"),
     ),
 )

@@ -3,6 +3,7 @@
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import ending
+from ralph_tui.text.terms import BUG
 from ralph_tui.tui.app import RalphApp
 
 
@@ -10,7 +11,7 @@ def call_text(state: RunState) -> str:
     """What the owner is called for."""
     run, question = state.run, state.needs.question
     if run.crash is not None:
-        return "the run has crashed"
+        return BUG
     if run.finished is not None:
         return ending(run.finished.outcome, run.finished.reason)
     return question.text if question is not None else "the run needs you"

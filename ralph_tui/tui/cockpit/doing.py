@@ -7,7 +7,7 @@ sent is followed until the run has recorded what came of it, unless another key 
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Literal
 
-from ralph_tui.analysis.verdict import disconnected
+from ralph_tui.analysis.verdict import gone
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
@@ -91,7 +91,8 @@ class Doing:
             case "diff" if self.source.lost and not self._state.foreign.tool:
                 return None
             case _ if self.source.lost and action.where == "live":
-                return disconnected(self._state, self.source.lost).text.partition(": ")[2]
+                says = gone(self._state, self.source.lost)
+                return says.text.removeprefix(f"{says.word}: ")
             case "restore":
                 return self._screen.history.refusal()
         return action.refusal(self._state)

@@ -54,7 +54,7 @@ def facts(
     until: str = "now",
 ) -> list[Line]:
     """All that is known of one point; `way_back`: how its files are restored from here; `until`:
-    what an open iteration has for its end, `CUT_OFF` where its process is gone.
+    what an open iteration has for its end, `CUT_OFF` where its process is gone; empty: its moment.
     """
     span = point.span
     if until == CUT_OFF and point.whole and span.number and open_now(span, state):
@@ -148,7 +148,7 @@ def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) ->
     seconds = ((end or now) - span.started_at).total_seconds()
     # Within a minute, a range of minutes would tell nothing.
     short = seconds < MINUTE_S
-    until = clock(end, seconds=short) if end else open_end
+    until = clock(end or now, seconds=short) if end or not open_end else open_end
     times = f"{clock(span.started_at, seconds=short)}–{until} · {duration(seconds)}"
     head: Line = [(_title(span), "strong"), (f"  {times}", "dim")]
     if span.finished is not None:

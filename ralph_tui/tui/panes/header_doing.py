@@ -3,8 +3,9 @@
 import re
 from datetime import datetime
 
+from ralph_tui.analysis.verdict import gone_word
 from ralph_tui.state import RunState
-from ralph_tui.text.terms import ASKED, DIED, DISCONNECTED, OUTCOMES, PHASES, WAITS, in_words
+from ralph_tui.text.terms import ASKED, OUTCOMES, PHASES, WAITS, in_words
 from ralph_tui.text.tool_kinds import action_type
 from ralph_tui.tui.draw.spans import Line, flat
 from ralph_tui.tui.draw.words import countdown, since
@@ -16,7 +17,7 @@ def doing(state: RunState, now: datetime, *, lost: bool | str = False) -> Line:
     """What the run does at this moment, and for how long it has."""
     run = state.run
     if lost:
-        return [((DISCONNECTED if isinstance(lost, str) else DIED).label, "bad strong")]
+        return [(gone_word(lost).label, "bad strong")]
     if run.finished is not None:
         return [(OUTCOMES[run.finished.outcome].label, "dim")]
     if (waits := state.needs.wait) is not None:

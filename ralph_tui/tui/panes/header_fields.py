@@ -231,8 +231,10 @@ def _best(state: RunState, size: int) -> Line:
 
 
 def _cost(state: RunState, size: int) -> Line:
-    """Without its cents where those have no room; nothing where nobody knows it."""
-    text = cost(state) if state.run.cost_known else ""
+    """Without its cents where those have no room; a dash where who worked does not tell it."""
+    if not state.run.cost_known:
+        return [("cost —" if state.roster.worked else "", "dim")]
+    text = cost(state)
     return [(text if len(text) <= size else clip(text.partition(".")[0], size), "text")]
 
 
@@ -263,9 +265,10 @@ def context(state: RunState, size: int) -> Line:
 
 
 def _signs(state: RunState, now: datetime, size: int) -> Line:
-    """How long ago the agent was heard, and a file changed; of one that waits that is no sign."""
+    """How long ago the agent was heard, and a file changed; while none works that is no sign."""
     run = state.run
-    if not run.live or run.paused or state.needs.wait is not None:
+    waits = run.paused or run.phase == "verifying" or state.needs.wait is not None
+    if not run.live or waits:
         return []
     heard, changed = run.last_output_at, run.last_change_at
     if size >= 24:

@@ -13,7 +13,6 @@ from ralph_tui.commands import over
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.format import clock
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, ROLLED_BACK, Term
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.draw.spans import Line, cells
@@ -202,7 +201,7 @@ class IterationsPane(LinesPane):
         if ends is not None:
             return between(*ends, self.state, self.now, width)
         point, now = self.points[self.current], self.now
-        until = "now" if self._source.player is None else clock(now)
+        until = "now" if self._source.player is None else ""
         until = CUT_OFF if self._source.lost else until
         return facts(point, self.state, now, width, self._way_back(), until)
 

@@ -12,6 +12,7 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was_left, while_away
 from ralph_tui.events import (
     AbortRequested,
+    GateFinished,
     IterationFinished,
     RunFinished,
     RunStarted,
@@ -46,7 +47,7 @@ def test_an_episode_is_what_was_done_who_decided_and_what_it_changed() -> None:
 def test_the_open_question_comes_first() -> None:
     state = RunState().apply_all(DECISIONS["redirect"]())
     first, *rest = told(state, hours=1)
-    assert first.startswith("? needs you, since 1h: ")
+    assert first.startswith("! needs you, since 1h: ")
     assert any(row.endswith("(not over)") for row in rest)
 
 
@@ -57,7 +58,7 @@ def test_nobody_can_answer_what_a_lost_process_asked() -> None:
     first, sign, then, course, *_ = while_away(state, now, lost=True)
     assert first.text.startswith("◇")
     assert sign.text == f"its last sign: {day_and_clock(state.at, now)}, 2h ago"
-    began = f"? a question was left open, asked {day_and_clock(asked, now)}, 2h"
+    began = f"! a question was left open, asked {day_and_clock(asked, now)}, 2h"
     assert then.text.startswith(began)
     assert course.text.startswith(f"in {duration(state.run.worked_s(state.at))}: ")
 
@@ -124,6 +125,15 @@ def test_what_was_seen_is_not_told_again() -> None:
     assert not set(old) & set(rows)
 
 
+def test_a_verification_that_was_cut_short_counts_no_tests() -> None:
+    events = STORIES["steady"]()
+    last = max(i for i, event in enumerate(events) if isinstance(event, GateFinished))
+    now = RunState().apply_all(events[: last + 1])
+    rows = [line.text for line in while_away(now, now.at)]
+    measured = [g.passed for s in now.timeline.spans[:-1] if (g := s.gate) is not None]
+    assert f"{measured[-1] - measured[0]} more tests pass than at the start" in rows
+
+
 def test_where_nothing_came_since_nothing_is_told() -> None:
     then, seen, now = halves("stuck", 5)
     assert not is_news(then, then.at, seen, lost=False)
@@ -164,7 +174,7 @@ def test_a_question_that_came_since_is_news_and_first() -> None:
     now = RunState().apply_all(events)
     seen = seen_of(then, then.at, lost=False)
     assert is_news(now, now.at, seen, lost=False)
-    assert while_away(now, now.at, seen)[0].text.startswith("? needs you")
+    assert while_away(now, now.at, seen)[0].text.startswith("! needs you")
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_how_it_stands_without_an_end() -> None:
     assert "\n\nevents.jsonl:7 cannot be read\n" in text
     assert "| 2 | not finished | — | — | — |" in text
     crashed = page(RunCrashed(error="ValueError: no", traceback="..."))
-    assert "**Crashed, by a bug of ralph-tui:** ValueError: no" in crashed
+    assert "**Failed, by a bug of ralph-tui:** ValueError: no" in crashed
 
 
 def test_limits_that_were_changed_are_told_beside_those_of_the_start() -> None:

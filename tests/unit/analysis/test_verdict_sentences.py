@@ -249,11 +249,11 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "redirect": (
         lambda: question(*REDIRECT),
-        f"? {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
+        f"! {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
     ),
     "redirect, stopping": (
         lambda: with_(question(*REDIRECT), StopRequested(mode="after_iteration")),
-        "? needs you, press d (approves in 1m 59s), then it stops: Send the agent new "
+        "! needs you, press d (approves in 1m 59s), then it stops: Send the agent new "
         "instructions? No rise for 3 iterations",
     ),
     "redirect, the stop taken back": (
@@ -262,32 +262,32 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
             StopRequested(mode="after_iteration"),
             StopRequested(mode="taken_back"),
         ),
-        f"? {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
+        f"! {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
     ),
     "redirect, countdown stopped": (
         lambda: question("redirect", "No rise for 3 iterations."),
-        "? needs you, press d: Send the agent new instructions? No rise for 3 iterations",
+        "! needs you, press d: Send the agent new instructions? No rise for 3 iterations",
     ),
     "pause question": (
         lambda: question(*PAUSE),
-        "? needs you, press d: Go on? Still nothing new 4 iterations after the redirect",
+        "! needs you, press d: Go on? Still nothing new 4 iterations after the redirect",
     ),
     "criterion": (
         lambda: question("criterion", "Is this true: notes.md explains everything"),
-        "? needs you, press d: Is it done? Is this true: notes.md explains everything",
+        "! needs you, press d: Is it done? Is this true: notes.md explains everything",
     ),
     "silence": (
         lambda: question(*SILENT),
-        "? needs you, press d (interrupts in 1m 59s): "
+        "! needs you, press d (interrupts in 1m 59s): "
         "Nothing was heard of the agent for 10 minutes",
     ),
     "handoff": (
         lambda: question("handoff", "The session has ended. Send it, or edit it first?", "send"),
-        "? needs you, press d: The session has ended. Send it, or edit it first?",
+        "! needs you, press d: The session has ended. Send it, or edit it first?",
     ),
     "prompt": (
         lambda: question("prompt", "The prompt of iteration 2 is ready. Send it?", "send", 119),
-        "? needs you, press d (sends in 1m 59s): The prompt of iteration 2 is ready. Send it?",
+        "! needs you, press d (sends in 1m 59s): The prompt of iteration 2 is ready. Send it?",
     ),
     "stuck, nothing done": (
         lambda: alarmed("stuck"),
@@ -364,7 +364,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "crashed": (
         lambda: with_(working(0, 20), RunCrashed(error="KeyError: 'x'", traceback="")),
-        "✗ crashed: KeyError: 'x'",
+        "✗ failed, by a bug of ralph-tui: KeyError: 'x'",
     ),
 }
 
@@ -423,8 +423,8 @@ def test_a_recorded_question_says_that_it_was_asked() -> None:
     run = question(*REDIRECT)
     rest = " (approves in 1m 59s): Send the agent new instructions? "
     rest += "No rise for 3 iterations"
-    assert verdict(run.world.state, run.at, recorded=True).line == f"? asked{rest}"
-    assert verdict(run.world.state, run.at, keys=None).line == f"? needs you{rest}"
+    assert verdict(run.world.state, run.at, recorded=True).line == f"! asked{rest}"
+    assert verdict(run.world.state, run.at, keys=None).line == f"! needs you{rest}"
 
 
 def test_a_health_check_that_finds_the_circuit_open_says_nothing_of_files() -> None:

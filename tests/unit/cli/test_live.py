@@ -148,12 +148,12 @@ class TestQuestion:
 
     def test_the_status_shows_it_until_it_is_answered(self) -> None:
         open_now = folded(asked())
-        says = "? needs you (approves in 1m 3"
+        says = "! needs you (approves in 1m 3"
         assert status_text(open_now).startswith(says)
         assert "s): Send the agent new instructions? Three steps" in status_text(open_now)
         assert "answers     approve, guide, extend, restore, abort\n" in status_text(open_now)
         assert "decide      ralph-tui decide\n" in status_text(open_now), "as it can be typed"
-        assert status_line(open_now).startswith("? — 4/10 needs you (approves in 1m 3")
+        assert status_line(open_now).startswith("! — 4/10 needs you (approves in 1m 3")
         closed = folded(QUESTION, QuestionAnswered(question_id="q1", answer="approve"))
         assert "decide" not in status_text(closed)
         dead = open_now | {"alive": False, "phase": "died"}
@@ -181,7 +181,7 @@ class TestWishes:
         waits = folded(PauseRequested(by="you"), asked())
         told = status_text(waits)
         assert "then it pauses" in told.splitlines()[0], "the question hides no wish"
-        assert "\nnow         ? waits for your answer\n" in told
+        assert "\nnow         ! waits for your answer\n" in told
 
     def test_there_are_none(self) -> None:
         asked = folded(PauseRequested(by="you"), GuidanceQueued(guidance_id="g1", text="x"))

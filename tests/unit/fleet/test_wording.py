@@ -8,7 +8,7 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui.view import LoopRow
 from ralph_tui.fleet.tui.words import state_of
 from ralph_tui.fleet.wording import (
-    GONE,
+    DIED_WORDS,
     fleet_sentence,
     loop_sentence,
     result_sentence,
@@ -69,7 +69,7 @@ def test_of_a_dead_fleets_loops_those_elsewhere_are_not_called_dead() -> None:
     far = told.LoopPlaced(loop="2", attempt=1, host="host3", branch="b")
     state = FleetState().replay(stamped([started(SIX), *BEGUN, far]))
     assert fleet_sentence(state, NOW, lost=True) == (
-        f"{GONE}; loop 2 may go on on host3, for up to 10m after the fleet's end"
+        f"{DIED_WORDS}; loop 2 may go on on host3, for up to 10m after the fleet's end"
     )
     here, there = state.loops["1"], state.loops["2"]
     assert loop_sentence(here, state, NOW, lost=True) == "it ran when the fleet's process ended"

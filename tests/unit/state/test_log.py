@@ -235,7 +235,7 @@ def test_a_crash_and_a_stop_are_followed_by_their_resume() -> None:
         RunResumed(),
         RunResumed(found="it had died"),
     ) == [
-        "CRASH KeyError",
+        "FAILED KeyError",
         "  RESUMED the run goes on",
         "STOP now, asked by you",
         "  STOPPED 9 % after 1 iteration",

@@ -78,8 +78,6 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
     assert {glyph: shared for glyph, shared in words.items() if len(shared) > 1} == {
         GOOD.glyph: {"good news", "completed", "passed"},
         WARNING.glyph: {"warning", "limit reached"},
-        FAILED.glyph: {"failed", "crashed"},
-        "●": {"log entry", "agent at work"},
         "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
         "■": {"finished", "stopped"},
         "○": {"starting", "waiting for the agent"},

@@ -54,5 +54,5 @@ def test_the_winner_stands_apart_from_the_tries_that_it_beat(tmp_path: Path) -> 
     over = told.FleetFinished(outcome="completed")
     words = left_words(FleetFolder(tmp_path / "f"), a_state(*tries, alone, won, over))
     assert "the winner's:   ralph/f/3b\n" in words
-    assert "beaten tries':  ralph/f/3a, ralph/f/3c\n" in words
+    assert "the others':    ralph/f/3a, ralph/f/3c\n" in words
     assert "its branches:   ralph/f/1\n" in words

@@ -528,7 +528,7 @@ class TestTries:
         played.collect("3b")
         assert played.settle() == [to.VerifyWinner("3b")]
         played.verify("3b")
-        reason = "another try, 3b, has won"
+        reason = "another attempt, 3b, has won"
         assert played.settle() == [
             to.ChooseWinner("3", "3b", "it completed first"),
             to.StopLoop("3a", reason, now=True),
@@ -562,7 +562,7 @@ class TestTries:
         for name in ("3a", "3b", "3c"):
             played.end(name, "failed")
         played.settle()
-        assert played.state.chosen["3"].reason == "none of 3 tries completed"
+        assert played.state.chosen["3"].reason == "none of 3 attempts completed"
         played.collect("3a", "3b", "3c")
         assert outcome(played) == "failed"
 
