@@ -156,6 +156,8 @@ class StreamSession(ProcessSession):
             refused = answer.decision == "refuse"
             self._reader.tools.decided(request, time.monotonic(), refused=refused)
             self._send(_line(line))
+        # Where its turn was over already, no further line would tell that it is done.
+        self._close_when_done(force=False)
         return True
 
     def _events_of(self, line: str, offset: int) -> Iterable[Event]:
