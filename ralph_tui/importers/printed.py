@@ -216,8 +216,8 @@ class OutputReader:
         printed.end = ended or reader.ends.at_exit(exit_code, stderr, heard=reader.heard)
         printed.cost_usd, printed.tokens = reader.usage.cost_usd, reader.usage.tokens
         printed.turns, printed.session_id = reader.turns, reader.session_id
-        printed.tool_calls = reader.tool_calls.calls
-        printed.tool_errors = reader.tool_calls.errors
+        printed.tool_calls = reader.tools.calls
+        printed.tool_errors = reader.tools.errors
         return printed
 
     def _words(self) -> Iterator[Timed]:
