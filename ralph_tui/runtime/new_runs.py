@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from ralph_tui.adapters.agents import AgentContext, AgentDescription, find_agent, no_agent, offered
-from ralph_tui.adapters.agents.ability_words import can_words
+from ralph_tui.adapters.agents.description import can_words
 from ralph_tui.adapters.records.drafts import keep_draft, read_draft, read_last_start
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, holder

@@ -81,7 +81,8 @@ class _Window:
     def add(self, line: str) -> Event | None:
         self._lines.append(line)
         self.held += len(line)
-        while len(self._lines) > 1 and self._is_full():
+        lines = self._lines
+        while len(lines) > 1 and (self.held > LONGEST or len(lines) > MOST_LINES):
             self.held -= len(self._lines.popleft())
         self._left = MOST_LINES if self._opening in line else self._left - 1
         if self._left <= 0 or self._closing not in line:
@@ -93,6 +94,3 @@ class _Window:
         self._left = self.held = 0
         told, self._told = self._told, claim
         return None if claim == told else claim
-
-    def _is_full(self) -> bool:
-        return self.held > LONGEST or len(self._lines) > MOST_LINES

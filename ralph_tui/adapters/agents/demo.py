@@ -1,35 +1,24 @@
 """The agent `demo`: the scripted one of the sample project, which speaks Claude Code's stream."""
 
-from typing import TYPE_CHECKING
+from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription, lazily
 
-from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription
 
-if TYPE_CHECKING:
-    from ralph_tui.ports import Agent
+def command_line(context: AgentContext) -> list[str]:
+    """The scripted program; raises ``UsageError`` for a scenario that does not exist."""
+    from ralph_tui import demo  # noqa: PLC0415 - a command line is parsed without it
+
+    return demo.command(context.scenario, fast=context.fast)
 
 
 def _check(context: AgentContext) -> None:
-    _command_line(context)
-
-
-def _build(context: AgentContext) -> "Agent":
-    # A command line is parsed without it.
-    from ralph_tui.adapters.agents.demo_agent import DemoAgent  # noqa: PLC0415
-
-    return DemoAgent(DEMO, _command_line(context), context)
-
-
-def _command_line(context: AgentContext) -> list[str]:
-    from ralph_tui import demo  # noqa: PLC0415 - as above
-
-    return demo.command(context.scenario, fast=context.fast)
+    command_line(context)
 
 
 DEMO = AgentDescription(
     name="demo",
     looks_ready=lambda settings, environ: True,
     check=_check,
-    build=_build,
+    build=lazily("demo_agent:DemoAgent"),
     small_model="demo-agent",
     abilities=Abilities(
         questions=True, refusal_goes_on=True, words_mid_turn=True, context="live", cost=True

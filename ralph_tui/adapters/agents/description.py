@@ -4,11 +4,12 @@ Rule: light. The command line is parsed and a request is looked at quickly with 
 alone; an agent's own modules are loaded when it is checked or built.
 """
 
+import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
@@ -36,6 +37,20 @@ class AgentContext:
     """What a scripted agent plays."""
     fast: bool = False
     """Whether a scripted agent works without pauses."""
+
+
+def lazily(place: str, *further: object) -> Callable[[AgentContext], Any]:
+    """The function ``module:name`` below `agents`, loaded when it is called; given `further`, too.
+
+    A command line is parsed without it.
+    """
+    module, _, name = place.partition(":")
+
+    def call(context: AgentContext) -> Any:
+        loaded = importlib.import_module(f"ralph_tui.adapters.agents.{module}")
+        return getattr(loaded, name)(context, *further)
+
+    return call
 
 
 Ready = Callable[["AgentSettings", Mapping[str, str]], bool]
@@ -106,3 +121,66 @@ class AgentDescription:
     """What it does, for whoever is offered it: ``runs any program …``."""
     reserved: str = ""
     """Why ``run`` does not take it; empty where anyone may choose it."""
+
+
+HEAD = (
+    "agent",
+    "asks you",
+    "after a no",
+    "words mid-turn",
+    "context",
+    "cost",
+    "limits",
+    "goes on later",
+    "run with",
+)
+_CONTEXT = {"live": "live", "turn end": "at a turn's end"}
+_LIMITS = {"with reset": "with their end", "class": "without their end"}
+
+
+def can_words(told: Abilities) -> str:
+    """``asks you, ..., resumes; unknown: its cost``: in the order of the table."""
+    context = f"tells its context{'' if told.context == 'live' else ' when a turn ends'}"
+    able = (
+        (told.questions, "can ask you"),
+        (told.words_mid_turn, "takes words while it works"),
+        (told.context, context),
+        (told.cost, "tells its cost"),
+        (told.limits, f"tells limits {_LIMITS.get(told.limits, '')}"),
+        (told.resume, "resumes sessions"),
+    )
+    unknown = (
+        (not told.context, "its context"),
+        (not told.cost, "its cost"),
+        (told.limits != "with reset", "when a limit ends"),
+    )
+    can = ", ".join(words for holds, words in able if holds) or "works on its prompt"
+    cannot = ", ".join(words for holds, words in unknown if holds)
+    return f"{can}; unknown: {cannot}" if cannot else can
+
+
+def row(agent: AgentDescription) -> Sequence[str]:
+    """Its row in the table of the README."""
+    told = agent.abilities
+    after = "goes on" if told.refusal_goes_on else "is prompted again"
+    return (
+        f"`{agent.name}`",
+        _yes(told.questions),
+        after if told.questions else "—",
+        _yes(told.words_mid_turn),
+        _CONTEXT.get(told.context, "unknown"),
+        "told" if told.cost else "unknown",
+        _LIMITS.get(told.limits, "unknown"),
+        _yes(told.resume),
+        f"{agent.title} {agent.seen_versions}" if agent.seen_versions else "—",
+    )
+
+
+def table(agents: Sequence[AgentDescription]) -> str:
+    """The table of abilities, as it stands in the README."""
+    rows = [HEAD, tuple("---" for _ in HEAD), *map(row, agents)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+
+
+def _yes(able: bool) -> str:  # noqa: FBT001 - a word for a word
+    return "yes" if able else "no"

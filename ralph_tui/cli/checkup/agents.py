@@ -18,9 +18,9 @@ from ralph_tui.adapters.agents import (
     looked_for_all,
     offered,
 )
-from ralph_tui.adapters.agents.ability_words import can_words
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import program as claude_program
+from ralph_tui.adapters.agents.description import can_words
 from ralph_tui.adapters.agents.installed import NOT_TOLD, PROBE_S
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.agents.programs import begins_with

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.agents.codex import CODEX
-from ralph_tui.adapters.agents.codex import session as codex_session
+from ralph_tui.adapters.agents.codex import agent as codex_session
 from ralph_tui.adapters.agents.codex.agent import CodexAgent
 from ralph_tui.errors import UsageError
 from ralph_tui.events import (

@@ -130,7 +130,9 @@ def test_a_verification_that_was_cut_short_counts_no_tests() -> None:
     last = max(i for i, event in enumerate(events) if isinstance(event, GateFinished))
     now = RunState().apply_all(events[: last + 1])
     rows = [line.text for line in while_away(now, now.at)]
-    measured = [g.passed or 0 for s in now.timeline.spans[:-1] if (g := s.gate) and g.passed is not None]
+    measured = [
+        g.passed or 0 for s in now.timeline.spans[:-1] if (g := s.gate) and g.passed is not None
+    ]
     assert f"{measured[-1] - measured[0]} more tests pass than at the start" in rows
 
 

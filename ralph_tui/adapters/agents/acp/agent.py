@@ -11,17 +11,19 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ralph_tui.adapters.agents.acp import ANY_ACP
 from ralph_tui.adapters.agents.acp.opening import Ledger, Plan
 from ralph_tui.adapters.agents.acp.quirks import Quirks, of_command
 from ralph_tui.adapters.agents.acp.session import AcpSession
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.installed import program_path
+from ralph_tui.adapters.agents.installed import NOT_TOLD, printed, program_path
 from ralph_tui.adapters.agents.json_fields import as_map
 from ralph_tui.adapters.agents.permissions import FILTERS, rules_for_command
 from ralph_tui.adapters.agents.process_session import start_child
 from ralph_tui.ports import Emit, Permissions, Turn
 from ralph_tui.text.foreign_json import parse_json
 
+_VERSION = re.compile(r"\b\d{1,6}\.\d{1,6}\.\d{1,9}[\w.+-]{0,30}")
 VARIABLE = "OPENCODE_CONFIG_CONTENT"
 """The environment variable that is read as one more configuration file."""
 _HARMLESS = (
@@ -113,7 +115,7 @@ class AcpAgent:
         return session
 
 
-def known_agent(name: str, quirks: Quirks, context: AgentContext) -> AcpAgent:
+def known_agent(context: AgentContext, name: str, quirks: Quirks) -> AcpAgent:
     """An agent of the table; raises ``UsageError`` when its program is missing."""
     model = context.settings.model
     flags = ["-m", model] if model and quirks.model_by_flag else []
@@ -121,11 +123,18 @@ def known_agent(name: str, quirks: Quirks, context: AgentContext) -> AcpAgent:
     return AcpAgent(name, program, quirks, context)
 
 
-def any_agent(name: str, context: AgentContext) -> AcpAgent:
+def any_agent(context: AgentContext) -> AcpAgent:
     """The agent of a command line; one that is known is driven as it needs."""
     command = context.settings.command or ""
     try:
         words = shlex.split(command)
     except ValueError:
         words = []
-    return AcpAgent(name, ["/bin/sh", "-c", command], of_command(words), context)
+    return AcpAgent(ANY_ACP.name, ["/bin/sh", "-c", command], of_command(words), context)
+
+
+def described(context: AgentContext, quirks: Quirks) -> str:
+    """``0.61.0, /usr/bin/gemini``; raises ``UsageError`` when it is missing."""
+    path = program_path(context, quirks.commands[0])
+    version = _VERSION.search(printed([path, "--version"], context))
+    return f"{version[0] if version else NOT_TOLD}, {path}"

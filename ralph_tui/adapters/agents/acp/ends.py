@@ -55,7 +55,9 @@ _STOPS: Mapping[str, SessionEnd] = {
 
 def of_result(result: Json, reader: UpdateReader, quirks: Quirks, now: datetime) -> SessionEnd:
     """What the answer to a prompt says of the turn that it ends."""
-    if reader.failed or (quirks.text_may_be_error and _is_refusal(reader)):
+    # The last words of a turn may be those of a service that had refused a call.
+    refused = bool(reader.failing) or "error" in _inner(reader.last_text)
+    if reader.failed or (quirks.text_may_be_error and refused):
         return _end(_failed_words(reader), quirks, now)
     reason = as_text(result.get("stopReason"))
     return _STOPS.get(reason, SessionEnd("success"))
@@ -139,11 +141,6 @@ def _resets_at(call: FailedCall, now: datetime) -> datetime | None:
         return None
     tomorrow = (there + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return tomorrow.astimezone(UTC)
-
-
-def _is_refusal(reader: UpdateReader) -> bool:
-    """Whether the last words of a turn are those of a service that had refused a call."""
-    return bool(reader.failing) or "error" in _inner(reader.last_text)
 
 
 def _failed_words(reader: UpdateReader) -> FailedCall:

@@ -6,7 +6,7 @@ what it names. Every field may be missing, or of a shape that no agent we know h
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
@@ -142,7 +142,7 @@ class ToolUse:
         exit_code = self._exit()
         if exit_code:
             return f"exit {exit_code}"
-        if self.status == "completed" and (diffs := list(self._blocks("diff"))):
+        if self.status == "completed" and (diffs := self._blocks("diff")):
             return _counted(diffs)
         said = self.said()
         written = as_text(self.input.get("content")) if self.kind in EDITS else ""
@@ -171,21 +171,22 @@ class ToolUse:
                     return place[name]  # type: ignore[return-value]
         return None
 
-    def _blocks(self, kind: str) -> Iterator[Json]:
-        for block in map(as_map, as_list(self.fields.get("content"))):
-            if block.get("type") == kind:
-                yield block
+    def _blocks(self, kind: str) -> list[Json]:
+        blocks = map(as_map, as_list(self.fields.get("content")))
+        return [block for block in blocks if block.get("type") == kind]
 
-    def _changes(self) -> Iterator[str]:
+    def _changes(self) -> list[str]:
+        changes: list[str] = []
         for diff in self._blocks("diff"):
             path = as_text(diff.get("path"))
             old, new = as_text(diff.get("oldText")), as_text(diff.get("newText"))
             if len(old) + len(new) > MOST_DIFFED * 40:
-                yield f"{path}: {len(new):,} characters"
+                changes.append(f"{path}: {len(new):,} characters")
                 continue
-            yield from difflib.unified_diff(
+            changes += difflib.unified_diff(
                 old.splitlines(), new.splitlines(), path, path, lineterm="", n=2
             )
+        return changes
 
 
 def _counted(diffs: Sequence[Json]) -> str:
@@ -276,7 +277,9 @@ class ToolCalls(SessionTools):
         self._uses.pop(tool_id, None)
         told: list[Event] = []
         because: Prevented = ""
-        if self._denied_by_rule(use):
+        # A rule of ours that the agent keeps itself.
+        words = self.quirks.denied_by_rule
+        if words and use.status == "failed" and use.said().startswith(words):
             told.append(approval(use, tool_id, self.roots).denied(self._iteration, self.roots[0]))
             because = "denied"
         elif tool_id in self._refused:
@@ -285,8 +288,3 @@ class ToolCalls(SessionTools):
             because = "interrupted"
         ok = use.ok() and not self.interrupted
         return [*told, self._finish(tool_id, began, because, use.result(), ok=ok)]
-
-    def _denied_by_rule(self, use: ToolUse) -> bool:
-        """Whether a rule of ours that the agent keeps itself has denied it."""
-        words = self.quirks.denied_by_rule
-        return bool(words) and use.status == "failed" and use.said().startswith(words)

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription
+from ralph_tui.adapters.agents.description import Abilities, AgentDescription, lazily
 from ralph_tui.adapters.agents.programs import Program
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
-    from ralph_tui.ports import Agent
 
 PROGRAM = "claude"
 """Its usual name."""
@@ -20,37 +19,18 @@ def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
     return settings.binary is not None or _PROGRAM.is_installed(settings, environ)
 
 
-def _found(context: AgentContext) -> str:
-    from ralph_tui.adapters.agents.claude.program import described  # noqa: PLC0415 - as below
-
-    return described(context)
-
-
-def _check(context: AgentContext) -> None:
-    # A command line is parsed without it.
-    from ralph_tui.adapters.agents.claude.program import installed_program  # noqa: PLC0415
-
-    installed_program(context)
-
-
-def _build(context: AgentContext) -> "Agent":
-    from ralph_tui.adapters.agents.claude.agent import ClaudeAgent  # noqa: PLC0415 - as above
-
-    return ClaudeAgent(context)
-
-
 CLAUDE = AgentDescription(
     name="claude",
     looks_ready=_PROGRAM.is_installed,
-    check=_check,
-    build=_build,
+    check=lazily("claude.program:installed_program"),
+    build=lazily("claude.agent:ClaudeAgent"),
     is_default=_is_default,
     small_model="haiku",
     default_when="where installed",
     program=PROGRAM,
     title="Claude Code",
     looks_for=_PROGRAM.looked_for,
-    found=_found,
+    found=lazily("claude.program:described"),
     install="npm install -g @anthropic-ai/claude-code",
     login="run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key",
     abilities=Abilities(

@@ -64,7 +64,8 @@ class ClaudeAgent(StreamAgent):
 
     def start(self, turn: Turn, emit: Emit) -> Session:
         """Start a session; raises ``AgentError`` when the program cannot be started."""
-        if turn.permissions.mode == "skip" and self._refuses_root():
+        sandboxed = self.context.environ.get("IS_SANDBOX") == "1"
+        if turn.permissions.mode == "skip" and os.geteuid() == 0 and not sandboxed:
             return RefusedSession(self.name, turn, emit, _ROOT)
         names = self.ledger.names
         resume = self.ledger.name_of(turn.resume) if turn.resume else ""
@@ -90,6 +91,3 @@ class ClaudeAgent(StreamAgent):
     def first_words(self, turn: Turn) -> str:
         """The prompt; what the command line does not take stands before it."""
         return turn.prompt if self.program.takes_context(turn) else turn.whole_prompt
-
-    def _refuses_root(self) -> bool:
-        return os.geteuid() == 0 and self.context.environ.get("IS_SANDBOX") != "1"

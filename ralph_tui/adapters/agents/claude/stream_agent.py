@@ -181,7 +181,9 @@ class StreamSession(ProcessSession):
         if reader.ends.hopeless is not None and not self._end_requested:
             self._end(reader.ends.hopeless, at_once=True)
         yield from self._awaited(turn_ended=reader.results > turns_ended)
-        self._ask_for_window()
+        # Once in a run: the agent pays for the answer with calls to its service.
+        if not self._input_closed and reader.usage.window_unknown():
+            self._send(control_request("get_context_usage"))
 
     def _is_news(self, line: bytes) -> bool:
         return line.startswith(b"{")
@@ -245,11 +247,6 @@ class StreamSession(ProcessSession):
             if not self._input_closed and (force or not waits):
                 self._input_closed = True
                 self._close_stdin()
-
-    def _ask_for_window(self) -> None:
-        """Once in a run: the agent pays for the answer with calls to its service."""
-        if not self._input_closed and self._reader.usage.window_unknown():
-            self._send(control_request("get_context_usage"))
 
     def _interrupt(self) -> bool:
         with self._lock:

@@ -3,8 +3,13 @@
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AGENTS, offered
-from ralph_tui.adapters.agents.ability_words import HEAD, can_words, table
-from ralph_tui.adapters.agents.description import Abilities, AgentDescription
+from ralph_tui.adapters.agents.description import (
+    HEAD,
+    Abilities,
+    AgentDescription,
+    can_words,
+    table,
+)
 from tests.rows import each_row
 
 README = Path(__file__).parents[4] / "README.md"

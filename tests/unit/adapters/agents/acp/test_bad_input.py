@@ -49,7 +49,7 @@ def test_an_agent_that_never_answers_is_given_up(
 ) -> None:
     monkeypatch.setattr(rpc_session, "HANDSHAKE_S", 0.3)
     context = context_in(bench.root, command="sleep 1000")
-    agent = any_agent("acp", context)
+    agent = any_agent(context)
     agent.start(bench.turn(), bench.heard)
     finished = bench.heard.finished()
     assert finished.outcome == "not_started"
@@ -71,7 +71,7 @@ NONE = "It does not speak the Agent Client Protocol"
 def test_a_program_that_is_no_agent_is_found_out_in_the_handshake(
     bench: Bench, command: str, why: str
 ) -> None:
-    any_agent("acp", context_in(bench.root, command=command)).start(bench.turn(), bench.heard)
+    any_agent(context_in(bench.root, command=command)).start(bench.turn(), bench.heard)
     finished = bench.heard.finished()
     assert finished.outcome == "not_started"
     assert finished.reason.startswith(why)
@@ -81,7 +81,7 @@ def test_an_agent_that_floods_without_an_end_of_line_has_its_time_and_no_more(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rpc_session, "HANDSHAKE_S", 0.5)
-    agent = any_agent("acp", context_in(bench.root, command="yes | tr -d '\\n'"))
+    agent = any_agent(context_in(bench.root, command="yes | tr -d '\\n'"))
     agent.start(bench.turn(), bench.heard)
     finished = bench.heard.finished()
     assert finished.outcome == "not_started"
@@ -92,7 +92,7 @@ def test_an_agent_that_floods_without_an_end_of_line_has_its_time_and_no_more(
 def test_one_that_speaks_another_protocol_is_told_so(bench: Bench) -> None:
     answer = {"id": 0, "error": {"code": -32601, "message": "Method not found"}}
     command = f"read line; echo {shlex.quote(json.dumps(answer))}; cat > /dev/null"
-    any_agent("acp", context_in(bench.root, command=command)).start(bench.turn(), bench.heard)
+    any_agent(context_in(bench.root, command=command)).start(bench.turn(), bench.heard)
     finished = bench.heard.finished()
     assert finished.outcome == "not_started"
     assert finished.reason == (
@@ -102,7 +102,7 @@ def test_one_that_speaks_another_protocol_is_told_so(bench: Bench) -> None:
 
 
 def test_a_program_that_is_none_is_missing(bench: Bench) -> None:
-    any_agent("acp", context_in(bench.root, command="no-such-agent --acp")).start(
+    any_agent(context_in(bench.root, command="no-such-agent --acp")).start(
         bench.turn(), bench.heard
     )
     finished = bench.heard.finished()
@@ -129,7 +129,7 @@ def test_the_agent_of_a_command_line_is_recognised(
     script.write_text(json.dumps({"plays": "opencode", "prompts": [[bash("rm x", ask=True)]],
                                   "log": str(bench.log)}))  # fmt: skip
     command = shlex.join([sys.executable, "-S", acp.__file__, str(script)])
-    session = any_agent("acp", context_in(bench.root, command=command))
+    session = any_agent(context_in(bench.root, command=command))
     session.start(bench.turn(), bench.heard)
     finished = bench.heard.finished()
     assert finished.outcome == "success"
