@@ -23,12 +23,10 @@ from ralph_tui.text.format import (
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import (
     APPROACHES,
-    DIED,
     NEEDS_YOU,
-    OUTCOMES,
     PHASES,
     ROLLED_BACK,
-    UNHEARD,
+    STATES,
     Term,
     answer_word,
     in_words,
@@ -37,8 +35,6 @@ from ralph_tui.text.terms import (
 
 PURPOSE_CELLS = 16
 """A command stands alone behind what it is for, so that it can be copied whole."""
-STATES = {**PHASES, **OUTCOMES, "died": DIED, "unheard": UNHEARD}
-"""By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
 

@@ -14,10 +14,7 @@ from ralph_tui.adapters.records.status import newer_of, problem_of, status_of_pa
 from ralph_tui.cli.looking import look
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
 from ralph_tui.sources.found import find_run, read_run
-from ralph_tui.text.terms import DIED, UNHEARD
-
-ENDLESS = {"died": DIED, "unheard": UNHEARD}
-"""Phases of a run that has no end and no process that is known."""
+from ralph_tui.text.terms import ENDLESS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
