@@ -6,9 +6,10 @@ The same for a run of this machine and for a loop of a fleet; they differ in who
 import argparse
 import sys
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from ralph_tui.adapters.processes.lineage import own_start
+from ralph_tui.adapters.records.run_status import Question
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import answers, confirm, text_argument
@@ -62,7 +63,7 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask before an abort")
 
 
-def _which(question: dict[str, Any], args: argparse.Namespace) -> str:
+def _which(question: Question, args: argparse.Namespace) -> str:
     """What --iterations and --budget could go with, of the answers that are offered."""
     fit = [word for word in answers(question) if _takes(question, word) & set(MORE)]
     if not fit:
@@ -70,7 +71,7 @@ def _which(question: dict[str, Any], args: argparse.Namespace) -> str:
     return f"--iterations and --budget go with an answer: say {args.decide} {fit[0]} in front"
 
 
-def answer_question(live: Answerable, question: dict[str, Any], args: argparse.Namespace) -> int:
+def answer_question(live: Answerable, question: Question, args: argparse.Namespace) -> int:
     """Answer it as `args` say; the exit code. Raises ``RalphError`` where that is no answer."""
     fields = _fields(question, args)
     answer = fields["answer"]
@@ -94,7 +95,7 @@ def answer_question(live: Answerable, question: dict[str, Any], args: argparse.N
     return 0
 
 
-def _check_meant(question: dict[str, Any], args: argparse.Namespace) -> None:
+def _check_meant(question: Question, args: argparse.Namespace) -> None:
     """Raises ``RalphError`` where the open question is not the one that this answer is for.
 
     An answer without an id is for the question that was open when its command began: of two
@@ -112,7 +113,7 @@ def _check_meant(question: dict[str, Any], args: argparse.Namespace) -> None:
     raise RalphError(f"{why}: nothing was answered. Now it is: {now}; see {args.decide}")
 
 
-def _confirm_allowing(question: dict[str, Any], args: argparse.Namespace) -> bool:
+def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
     """Whoever allows something sees what, also where another question was shown before."""
     word = answer_word(_word(args))
     if not sys.stdin.isatty():
@@ -124,7 +125,7 @@ def _confirm_allowing(question: dict[str, Any], args: argparse.Namespace) -> boo
     return confirm(f"{word}: {_verb(question, args)}?")
 
 
-def _told(question: dict[str, Any], fields: dict[str, object], args: argparse.Namespace) -> str:
+def _told(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
     """The words that were told, else what the answer does; of an agent's request also which."""
     asked = question.get("request")
     said = fields["text"] if asked else ""
@@ -143,7 +144,7 @@ def _offer_as_guidance(live: Answerable, refusal: str, text: str, args: argparse
     return 0
 
 
-def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, object]:
+def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
     """The command's; raises ``UsageError`` when they do not make an answer to this question."""
     if args.answer is None:
         raise UsageError(_which(question, args))
@@ -191,11 +192,11 @@ def _word(args: argparse.Namespace) -> str:
     return answer_name(str(args.answer))
 
 
-def _takes(question: dict[str, Any], word: str) -> set[str]:
+def _takes(question: Question, word: str) -> set[str]:
     return {option["takes"] for option in question["options"] if option["answer"] == word}
 
 
-def _verb(question: dict[str, Any], args: argparse.Namespace) -> str:
+def _verb(question: Question, args: argparse.Namespace) -> str:
     """What the answer does, in the question's own words."""
     fitting = [option for option in question["options"] if option["answer"] == _word(args)]
     # The same answer may be offered with and without a text.

@@ -4,8 +4,13 @@ They are made of the fields of `context_status`, which the agent can write: they
 """
 
 from collections.abc import Sequence
-from typing import Any
 
+from ralph_tui.adapters.records.run_status import (
+    ContextStatus,
+    HandoffStatus,
+    ItemStatus,
+    UseStatus,
+)
 from ralph_tui.layers.context.levels import LEVELS, Level, above, whole
 from ralph_tui.layers.context.sizes import BUDGETS
 from ralph_tui.layers.context.window import (
@@ -22,8 +27,6 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import CONTEXT_LEVELS
 
-Fields = dict[str, Any]
-
 TOLD_BY = {"tag": "by its tag", "history": "by what finished items took", "default": "no tag"}
 ROWS = 12
 """Iterations of a table, the last ones."""
@@ -31,8 +34,10 @@ ITEM = 60
 """Characters of an item in a table."""
 
 
-def context_row(context: Fields) -> str:
+def context_row(context: ContextStatus | None) -> str:
     """``86 % (hand over), 28k tokens left, handed over twice; 85 % in about 12 tool calls``."""
+    if not context:
+        return ""
     percent, level = context.get("percent"), _level(context)
     if percent is None or level is None:
         return ""
@@ -46,19 +51,22 @@ def context_row(context: Fields) -> str:
     return f"{', '.join(parts)}{'; ' if ahead else ''}{ahead}"
 
 
-def context_mark(context: Fields) -> str:
+def context_mark(context: ContextStatus | None) -> str:
     """``context 86 %`` for a status bar; empty while nothing is to be said."""
+    if not context:
+        return ""
     percent, level = context.get("percent"), _level(context)
     if percent is None or level in (None, "L0") or not context.get("session_running"):
         return ""
     return f"context {whole(percent)} %"
 
 
-def context_table(context: Fields, run: str, *, alive: bool, watched: bool = False) -> str:
+def context_table(context: ContextStatus, run: str, *, alive: bool, watched: bool = False) -> str:
     """How full the window of a run is, what follows, and what to do, as a Markdown table.
 
     `watched`: its sessions are not ours, hooks have recorded them.
     """
+    handoff = context["handoff"]
     rows = [
         ("Run", f"{run}{'' if alive else ' (over)'}"),
         ("Current Context" if alive else "Last Context", _current(context)),
@@ -66,7 +74,7 @@ def context_table(context: Fields, run: str, *, alive: bool, watched: bool = Fal
         ("Estimated Remaining", _remaining(context)),
         ("Forecast", _forecast(context) if alive else ""),
         *_item(context.get("item")),
-        ("Last Handoff", (context.get("handoff") or {}).get("path") or ""),
+        ("Last Handoff", handoff["path"] if handoff else ""),
     ]
     parts = ["## Ralph Context Status", _table(("Metric", "Value"), [r for r in rows if r[1]])]
     if history := context.get("history"):
@@ -77,17 +85,17 @@ def context_table(context: Fields, run: str, *, alive: bool, watched: bool = Fal
     return "\n\n".join(part for part in parts if part)
 
 
-def _level(context: Fields) -> Level | None:
+def _level(context: ContextStatus) -> Level | None:
     return next((level for level in LEVELS if level == context.get("level")), None)
 
 
-def _current(context: Fields) -> str:
+def _current(context: ContextStatus) -> str:
     percent, window = context.get("percent"), context.get("window")
     if percent is not None:
         return f"{whole(percent)} % of {_tokens(window or 0)} tokens"
-    if context.get("tokens"):
+    if tokens := context.get("tokens"):
         return (
-            f"unknown: {_tokens(context['tokens'])} tokens are used, and the agent does not tell "
+            f"unknown: {_tokens(tokens)} tokens are used, and the agent does not tell "
             "how many its window holds"
         )
     return (
@@ -97,7 +105,7 @@ def _current(context: Fields) -> str:
     )
 
 
-def _stands(context: Fields) -> str:
+def _stands(context: ContextStatus) -> str:
     """``normal; "hand over" was reached``: a compaction empties the window again."""
     level, reached = _level(context), context.get("level_reached")
     if level is None:
@@ -107,18 +115,18 @@ def _stands(context: Fields) -> str:
     return f"{CONTEXT_LEVELS[level].word}{reached_too}"
 
 
-def _remaining(context: Fields) -> str:
+def _remaining(context: ContextStatus) -> str:
     left = context.get("tokens_left")
     return "" if left is None else f"~{_tokens(left)} tokens"
 
 
-def _forecast(context: Fields) -> str:
+def _forecast(context: ContextStatus) -> str:
     if not context.get("session_running"):
         return ""
     return forecast_words(context.get("checkpoint_percent") or 0.0, context.get("calls_left"))
 
 
-def _item(item: Fields | None) -> list[tuple[str, str]]:
+def _item(item: ItemStatus | None) -> list[tuple[str, str]]:
     if not item:
         return []
     row = BUDGETS.get(item["size"])
@@ -131,13 +139,13 @@ def _item(item: Fields | None) -> list[tuple[str, str]]:
     ]
 
 
-def _range(item: Fields) -> str:
+def _range(item: ItemStatus) -> str:
     """``20-40 %``."""
     low, high = f"{item['low']:.0f}", f"{item['high']:.0f}"
     return f"{low} %" if low == high else f"{low}-{high} %"
 
 
-def _peaks(history: list[Fields]) -> str:
+def _peaks(history: list[UseStatus]) -> str:
     rows = [
         (
             str(use["iteration"]),
@@ -150,7 +158,7 @@ def _peaks(history: list[Fields]) -> str:
     return _table(("Iteration", "Peak", "Rollovers", "Forgot"), rows)
 
 
-def _order(context: Fields) -> str:
+def _order(context: ContextStatus) -> str:
     """The open items in the order in which to take them; the one in progress is left out."""
     item, percent = context.get("item"), context.get("percent")
     begun = context.get("session_running") and context.get("calls")
@@ -174,7 +182,7 @@ def _order(context: Fields) -> str:
     return f"{_table(('Order', 'Item', 'Complexity', 'Context'), rows)}\n\n{advice}{rest}"
 
 
-def _recommended(context: Fields, *, alive: bool, watched: bool) -> str:
+def _recommended(context: ContextStatus, *, alive: bool, watched: bool) -> str:
     """What to do now; of a run that is over, what the next one should do."""
     fills, level = context.get("windows_fill"), _level(context)
     if not alive:
@@ -219,7 +227,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(f"| {line} |" if n != 1 else f"|-{line}-|" for n, line in enumerate(lines))
 
 
-def handed_over(left: Fields) -> str:
+def handed_over(left: HandoffStatus) -> str:
     """What a rollover has left."""
     percent = left.get("percent")
     return "\n".join(

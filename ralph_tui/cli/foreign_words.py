@@ -12,7 +12,7 @@ from ralph_tui.events import Event
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, duration, ending, percent, signed, step
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import DIED, PHASES, UNHEARD, in_words, outcome_word
+from ralph_tui.text.terms import STATES, in_words
 
 RUNS = ("run", "status", "best", "iterations", "when", "from", "description")
 
@@ -100,8 +100,7 @@ def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
 
 
 def _status(status: str) -> str:
-    known = {"died": DIED.word, "unheard": UNHEARD.word, "agent": PHASES["agent"].word}
-    return known.get(status) or outcome_word(status)
+    return STATES[status].word if status in STATES else in_words(status)
 
 
 def _iso(at: datetime | None) -> str | None:

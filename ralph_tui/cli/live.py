@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, owner_of, worker
+from ralph_tui.adapters.records.run_status import Question, RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
@@ -33,7 +33,7 @@ class LiveRun:
 
     run: RecordedRun
     owner: Owner
-    status: dict[str, Any]
+    status: RunStatus
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class LiveRun:
         return self.run.name
 
     @property
-    def question(self) -> dict[str, Any] | None:
+    def question(self) -> Question | None:
         """The question that is open: the fields of `QuestionAsked`."""
         question = self.status["question"]
         return question if isinstance(question, dict) else None
@@ -134,7 +134,7 @@ def confirm(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def answers(question: dict[str, Any]) -> Iterator[str]:
+def answers(question: Question) -> Iterator[str]:
     """The words that decide it, each once."""
     names = dict.fromkeys(one_line(option["answer"]) for option in question["options"])
     yield from map(answer_word, names)

@@ -7,6 +7,7 @@ read from one is sanitized once more.
 from datetime import UTC, datetime
 from typing import Any
 
+from ralph_tui.adapters.records.run_status import Question
 from ralph_tui.cli.request_words import named, request_text
 from ralph_tui.text.format import count, duration, percent
 from ralph_tui.text.sanitize import one_line, plain
@@ -25,7 +26,7 @@ TAKES = {
 """What is typed behind an answer."""
 
 
-def question_text(question: dict[str, Any], decide: str = "ralph-tui decide") -> str:
+def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
     """All that helps to decide, and what `decide`, a command, can answer; empty: without that."""
     parts = [plain(question["text"]), *request_text(question)]
     parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
@@ -79,7 +80,7 @@ def _rollback(rollback: dict[str, Any]) -> list[str]:
     return [head, *paths, *([f"  and {more} more"] if more > 0 else [])]
 
 
-def _silence(question: dict[str, Any]) -> str:
+def _silence(question: Question) -> str:
     """What happens when nobody answers, and how soon; empty when nothing does."""
     if question["deadline"] is None or not question["default"]:
         return ""

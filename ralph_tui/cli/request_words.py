@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ralph_tui.adapters.records.run_status import Question
 from ralph_tui.errors import UsageError
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
@@ -12,17 +13,17 @@ from ralph_tui.text.terms import WHY, WOULD_ALLOW, WOULD_DO
 _NUMBERS = re.compile(r"\d{1,3}(?:\s*,\s*\d{1,3})*")
 
 
-def short_id(question: dict[str, Any]) -> str:
+def short_id(question: Question) -> str:
     """Enough of its id to name one of the few questions of a run."""
     return one_line(question["question_id"])[:8]
 
 
-def named(question: dict[str, Any]) -> str:
+def named(question: Question) -> str:
     """The option that says which question is answered, where an agent waits for the answer."""
     return f" --question {short_id(question)}" if question.get("request") else ""
 
 
-def request_text(question: dict[str, Any]) -> Iterator[str]:
+def request_text(question: Question) -> Iterator[str]:
     """What it would do, why, and what a session would allow; or its own questions, numbered."""
     request = question.get("request")
     if not request:
@@ -49,7 +50,7 @@ def request_text(question: dict[str, Any]) -> Iterator[str]:
             yield from ("", f"{head}:", *(f"  {line}" for line in plain(text).splitlines()))
 
 
-def chosen(question: dict[str, Any], said: Sequence[str]) -> list[list[str]]:
+def chosen(question: Question, said: Sequence[str]) -> list[list[str]]:
     """The labels that are meant, or own words, for each question in order.
 
     Raises ``UsageError`` where they are too few, too many, or name what is not there.

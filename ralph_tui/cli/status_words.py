@@ -6,8 +6,8 @@ read from one is sanitized once more.
 
 import shlex
 from datetime import UTC, datetime
-from typing import Any
 
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.analysis.means import lacking
 from ralph_tui.analysis.run_row import NO_OBJECTIVE
 from ralph_tui.cli.context_words import context_mark, context_row
@@ -23,12 +23,10 @@ from ralph_tui.text.format import (
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import (
     APPROACHES,
-    DIED,
     NEEDS_YOU,
-    OUTCOMES,
     PHASES,
     ROLLED_BACK,
-    UNHEARD,
+    STATES,
     Term,
     answer_word,
     in_words,
@@ -37,17 +35,15 @@ from ralph_tui.text.terms import (
 
 PURPOSE_CELLS = 16
 """A command stands alone behind what it is for, so that it can be copied whole."""
-STATES = {**PHASES, **OUTCOMES, "died": DIED, "unheard": UNHEARD}
-"""By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
 
 
-def status_line(status: dict[str, Any]) -> str:
+def status_line(status: RunStatus) -> str:
     """One line of at most 60 columns, for a status bar: how far it is, and the verdict."""
     done = "—" if status["completion"] is None else percent(status["completion"])
-    done += f" {ROLLED_BACK.glyph}" if status.get("stale") else ""
-    full = context_mark(status.get("context") or {}) if _goes_on(status) else ""
+    done += f" {ROLLED_BACK.glyph}" if status["stale"] else ""
+    full = context_mark(status["context"]) if _goes_on(status) else ""
     queued = status["guidance_queued"] if _goes_on(status) else 0
     more = [*([full] if full else []), *([f"guidance: {queued}"] if queued else [])]
     rest = f" · {' · '.join(more)}" if more else ""
@@ -56,22 +52,22 @@ def status_line(status: dict[str, Any]) -> str:
     return clip(f"{clip(one_line(line), LINE_LIMIT - len(rest))}{one_line(rest)}", LINE_LIMIT)
 
 
-def status_text(status: dict[str, Any]) -> str:
+def status_text(status: RunStatus) -> str:
     """The verdict, and a few lines for a person."""
     rows = [
         ("run", f"{status['run']}  {_objective(status)}"),
         ("from", _imported(status)),
         ("now", _now(status)),
-        ("agent", status.get("stands_in") or ""),
+        ("agent", status["stands_in"] or ""),
         *_asked(status),
         ("guidance", _guidance(status)),
-        ("always", clip(one_line(status.get("standing_instruction") or ""), 200)),
+        ("always", clip(one_line(status["standing_instruction"] or ""), 200)),
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
         ("completion", _completion(status)),
         ("overseer", _overseer(status)),
         ("strategy", _strategy(status)),
         ("cost", _cost(status)),
-        ("context", context_row(status.get("context") or {})),
+        ("context", context_row(status["context"])),
         ("model help", _model_help(status)),
         ("time", _time(status)),
         ("last", _last(status)),
@@ -82,55 +78,55 @@ def status_text(status: dict[str, Any]) -> str:
     return "\n".join([head, *(f"{name:<11} {one_line(text)}" for name, text in rows if text)])
 
 
-def told_verdict(status: dict[str, Any]) -> tuple[str, str]:
+def told_verdict(status: RunStatus) -> tuple[str, str]:
     """Glyph and sentence, as the run has written them; of one that died, that it did."""
     state, reason = _term(status), status["reason"]
     if status["outcome"] is None and not status["alive"]:
         return state.glyph, f"{state.word}: {reason}" if reason else state.word
-    says = status.get("verdict")
+    says = status["verdict"]
     if not says:  # of another version
         return state.glyph, ending(state.word, reason)
-    return str(status.get("verdict_glyph") or state.glyph), str(says)
+    return str(status["verdict_glyph"] or state.glyph), str(says)
 
 
-def _imported(status: dict[str, Any]) -> str:
+def _imported(status: RunStatus) -> str:
     """What else recorded it, and what of all this is not its own."""
-    by = status.get("imported")
+    by = status["imported"]
     return f"{by}; pace, alarms and what the overseer did are recomputed" if by else ""
 
 
-def _now(status: dict[str, Any]) -> str:
+def _now(status: RunStatus) -> str:
     """What a living run does, and what was asked of it."""
     if not _goes_on(status):
         return ""
     asked = status["question"]
     if asked and (asked.get("request") or status["phase"] not in ("agent", "waiting")):
         return f"{NEEDS_YOU.glyph} waits for your answer"
-    if status.get("refused"):
+    if status["refused"]:
         return f"{PHASES['limited'].glyph} {status['refused']}"
-    said = "paus" in str(status.get("verdict"))
+    said = "paus" in str(status["verdict"])
     pausing = ", pausing before the next iteration" if status["pause_requested"] else ""
     return f"{_term(status).label}{'' if said else pausing}"
 
 
-def _term(status: dict[str, Any]) -> Term:
+def _term(status: RunStatus) -> Term:
     """The state of the run; that of a newer version is told by its name."""
     state = status["outcome"] or status["phase"]
     return STATES.get(state, Term(PHASES["agent"].glyph, in_words(state)))
 
 
-def _goes_on(status: dict[str, Any]) -> bool:
+def _goes_on(status: RunStatus) -> bool:
     return bool(status["alive"]) and status["outcome"] is None
 
 
-def _guidance(status: dict[str, Any]) -> str:
-    if status.get("guidance_unsent"):
+def _guidance(status: RunStatus) -> str:
+    if status["guidance_unsent"]:
         return str(status["guidance_unsent"])
     queued = status["guidance_queued"]
     return f"{queued} queued for the next prompt" if queued and _goes_on(status) else ""
 
 
-def _overseer(status: dict[str, Any]) -> str:
+def _overseer(status: RunStatus) -> str:
     """The last intervention with what it has changed."""
     made = status["intervention"]
     if not made:
@@ -142,7 +138,7 @@ def _overseer(status: dict[str, Any]) -> str:
     return f"{what}{decided}{points}"
 
 
-def _strategy(status: dict[str, Any]) -> str:
+def _strategy(status: RunStatus) -> str:
     """A changed approach and its reason; to go on as before is not worth a row."""
     planned = status["strategy"]
     if not planned or planned["approach"] == "persist":
@@ -151,10 +147,10 @@ def _strategy(status: dict[str, Any]) -> str:
     return f"{what}: {clip(one_line(str(planned['reasoning'])), 200)}"
 
 
-def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:
+def _asked(status: RunStatus) -> list[tuple[str, str]]:
     """The open question and how to decide it; of a run that is over, that it was open."""
     question = status["question"]
-    left = status.get("left_open") or (question["text"] if question else "")
+    left = status["left_open"] or (question["text"] if question else "")
     if left and not status["alive"]:
         return [("question", f"open when the run ended: {clip(one_line(left), 200)}")]
     if not question or not status["alive"]:
@@ -167,23 +163,23 @@ def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _next(status: dict[str, Any]) -> str:
+def _next(status: RunStatus) -> str:
     """What one can do with a run that is over; empty while it goes on, or has said so itself."""
     outcome = status["outcome"]
     named = shlex.quote(str(status.get("asked_as") or status["run"]))
     return next_step(status, f" {named}") if outcome else ""
 
 
-def next_step(status: dict[str, Any], run: str) -> str:
+def next_step(status: RunStatus, run: str) -> str:
     """The command that goes on with a run that is over, as it can be typed; `run` names it, with a
     space before. Empty for one that has reached its goal.
     """
-    if status["outcome"] == "completed" or status.get("watched") or status.get("imported"):
+    if status["outcome"] == "completed" or status["watched"] or status["imported"]:
         return ""
     done, most = len(status["completions"]), status["max_iterations"]
     limited = status["outcome"] == "limit_reached"
-    more = lacking(done, most, status.get("budget_usd"), limited=limited)
-    return str(status.get("again") or "") or f"ralph-tui resume{run}{more}"
+    more = lacking(done, most, status["budget_usd"], limited=limited)
+    return str(status["again"] or "") or f"ralph-tui resume{run}{more}"
 
 
 def told(purpose: str, command: str) -> str:
@@ -191,41 +187,40 @@ def told(purpose: str, command: str) -> str:
     return f"  {f'{purpose}:':<{PURPOSE_CELLS - 1}} {command}"
 
 
-def _completion(status: dict[str, Any]) -> str:
+def _completion(status: RunStatus) -> str:
     if status["completion"] is None:
         return "not measured yet" if _goes_on(status) else "never measured"
     tests = "" if status["total"] is None else f", {status['passed']}/{status['total']}"
-    source = f"{status.get('origin') or 'from ' + str(status['source'])}{tests}"
+    source = f"{status['origin'] or 'from ' + str(status['source'])}{tests}"
     now, best = status["completion"], status["best"]
     at = status["best_iteration"]
     where = f"after iteration {at}" if at else "at the start"
-    stale = ", before the files were restored" if status.get("stale") else ""
+    stale = ", before the files were restored" if status["stale"] else ""
     return f"{percent(now, best)} ({source}{stale}), best {percent(best, now)} {where}"
 
 
-def _objective(status: dict[str, Any]) -> str:
+def _objective(status: RunStatus) -> str:
     return clip(one_line(status["objective"] or ""), 100) or NO_OBJECTIVE
 
 
-def _cost(status: dict[str, Any]) -> str:
+def _cost(status: RunStatus) -> str:
     cost = status["cost_usd"]
     dollars = (
         "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
     )
-    used = token_count(status["tokens"], partial=status.get("tokens_partial", False))
+    used = token_count(status["tokens"], partial=bool(status["tokens_partial"]))
     return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens not told'}"
 
 
-def _model_help(status: dict[str, Any]) -> str:
+def _model_help(status: RunStatus) -> str:
     """What models were asked outside of the agent's sessions; the cost above includes it."""
-    given = status.get("model_help") or {}
-    cost = given.get("cost_usd")
-    return help_words(
-        given.get("calls", 0), given.get("failed", 0), given.get("seconds", 0.0), cost
-    )
+    given = status["model_help"]
+    if not given:
+        return ""
+    return help_words(given["calls"], given["failed"], given["seconds"], given["cost_usd"])
 
 
-def _time(status: dict[str, Any]) -> str:
+def _time(status: RunStatus) -> str:
     started = _moment(status["started"])
     if started is None:
         return ""
@@ -237,15 +232,19 @@ def _time(status: dict[str, Any]) -> str:
     return f"{took} since {started.astimezone():%Y-%m-%d %H:%M}"
 
 
-def _last(status: dict[str, Any]) -> str:
+def _last(status: RunStatus) -> str:
     if not status["alive"]:
         return ""
     now = datetime.now(UTC)
-    signs = {"output": "last_output", "file": "last_change", "completion command": "last_gate"}
+    signs = {
+        "output": status["last_output"],
+        "file": status["last_change"],
+        "completion command": status["last_gate"],
+    }
     ages = [
         f"{name} {duration((now - moment).total_seconds())} ago"
-        for name, key in signs.items()
-        if (moment := _moment(status[key])) is not None
+        for name, at in signs.items()
+        if (moment := _moment(at)) is not None
     ]
     return ", ".join(ages)
 

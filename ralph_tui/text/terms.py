@@ -212,6 +212,10 @@ DIED = Term("◇", "died")
 """Of a run whose process is gone, without an end."""
 UNHEARD = Term(DIED.glyph, "unheard")
 """Of a run without an end, of which nobody can know here whether it goes on."""
+ENDLESS: Mapping[str, Term] = {"died": DIED, "unheard": UNHEARD}
+"""What stands for the phase of a run that has no end and no process that is known."""
+STATES: Mapping[str, Term] = {**PHASES, **OUTCOMES, **ENDLESS}
+"""A run's outcome, or its phase while it has none, as a list and a status name it."""
 NOT_RECORDED = "not recorded by the tool that led this run"
 """Of what is missing in a run of another tool."""
 

@@ -100,6 +100,14 @@ def test_no_control_character_is_in_any_event(event: Event) -> None:
         assert "\u202e" not in value
 
 
+@given(events())
+def test_what_is_said_of_any_event_is_clean(event: Event) -> None:
+    row = event.row()
+    for said in [event.line() or "", *(row or ())]:
+        assert not [c for c in said if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
+    assert (row is None) or row.text or row.word
+
+
 def _texts(value: Any) -> list[str]:
     match value:
         case str():

@@ -90,7 +90,7 @@ def test_it_is_calm_at_every_size(size: tuple[int, int]) -> None:
 
 def test_head_detail_and_footer_say_where_one_is_and_what_enter_types() -> None:
     async def look(home: HomeDriver) -> None:
-        await home.until(lambda: "1 live" in home.page)
+        await home.until(lambda: "1 live" in home.page and "began" in home.rows()[-3])
         rows = home.rows()
         assert rows[0].startswith(" ralph-tui  ~/parser  ")
         assert rows[0].endswith("  3 runs, 1 live")
@@ -301,12 +301,12 @@ def test_where_no_run_is_recorded_it_says_what_to_do_first() -> None:
 
     async def look(home: HomeDriver) -> None:
         await home.until(lambda: "No run is recorded in ~/parser yet." in home.page)
-        assert "n new run  D demo" in home.rows()[-1]
+        await home.until(lambda: "n new run  D demo" in home.rows()[-1])
         await home.press("enter")
-        assert "no run is recorded here yet" in home.rows()[-2]
+        await home.until(lambda: "no run is recorded here yet" in home.rows()[-2])
         driver.runs.rows = {DONE.name: DONE}
         await home.until(lambda: "✓ completed" in home.page)
-        assert "No run is recorded" not in home.page
+        await home.until(lambda: "No run is recorded" not in home.page)
 
     at_home(look, driver)
 

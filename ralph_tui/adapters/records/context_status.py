@@ -1,7 +1,6 @@
 """The context window in ``status.json``: what `status` and `context` tell of it."""
 
-from typing import Any
-
+from ralph_tui.adapters.records.run_status import ContextStatus, HandoffStatus, ItemStatus
 from ralph_tui.analysis.context import level, rolls_over, thresholds
 from ralph_tui.layers.context.sizes import estimate
 from ralph_tui.layers.context.window import calls_until, windows_fill
@@ -11,8 +10,8 @@ ITERATIONS = 100
 """Of the history, the last ones."""
 
 
-def context_status(state: RunState) -> dict[str, Any]:
-    """As plain JSON values; percent of the window, None while that is not known."""
+def context_status(state: RunState) -> ContextStatus:
+    """As the status file has it."""
     context, limits = state.context, thresholds(state)
     checkpoint, uses = limits.checkpoint, context.history
     return {
@@ -51,7 +50,7 @@ def context_status(state: RunState) -> dict[str, Any]:
     }
 
 
-def _item(state: RunState) -> dict[str, Any] | None:
+def _item(state: RunState) -> ItemStatus | None:
     """The plan's first open item; None without one."""
     item = state.context.item
     if item is None or not item.item:
@@ -67,12 +66,18 @@ def _item(state: RunState) -> dict[str, Any] | None:
     }
 
 
-def _size_of(item: str, state: RunState) -> dict[str, Any]:
+def _size_of(item: str, state: RunState) -> ItemStatus:
     known = estimate(item, state.plan_items.taken)
-    return {"text": item, **known._asdict()}
+    return {
+        "text": item,
+        "size": known.size,
+        "low": known.low,
+        "high": known.high,
+        "basis": known.basis,
+    }
 
 
-def _handoff(state: RunState) -> dict[str, Any] | None:
+def _handoff(state: RunState) -> HandoffStatus | None:
     """The last one."""
     if not state.context.handoffs:
         return None

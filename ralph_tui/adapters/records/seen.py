@@ -7,11 +7,11 @@ import os
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter
 
 from ralph_tui.adapters.records.files import write_text
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.plain_files import read_bytes
 from ralph_tui.state.seen import Seen
 
@@ -32,7 +32,7 @@ def write_seen(records: Path, run: str, seen: Seen) -> None:
         write_text(_place(records, run), _FORM.dump_json(seen).decode() + "\n", durable=False)
 
 
-def seen_in(status: dict[str, Any], now: datetime) -> Seen:
+def seen_in(status: RunStatus, now: datetime) -> Seen:
     """As `seen_of`, of the run's status."""
     over = status["outcome"] is not None
     return Seen(

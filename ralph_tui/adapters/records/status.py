@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ralph_tui.adapters.records.folders import from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
 from ralph_tui.errors import JournalError, why
 from ralph_tui.plain_files import read_bytes, reading
@@ -33,14 +34,14 @@ PARSED_BYTES = 4_000_000
 T = TypeVar("T")
 
 
-class Known(dict[str, Any]):
+class _Known(dict[str, Any]):
     """Fields that are known; any other is None."""
 
     def __missing__(self, name: str) -> None:
         return None
 
 
-def told(run: RecordedRun, words: Callable[["Known"], T]) -> T:
+def told(run: RecordedRun, words: Callable[[RunStatus], T]) -> T:
     """What `words` makes of its status.
 
     The agent can write the file: where it holds what is no status, the journal is folded.
@@ -51,12 +52,12 @@ def told(run: RecordedRun, words: Callable[["Known"], T]) -> T:
         return words(read_status(run, from_journal=True))
 
 
-def read_status(run: RecordedRun, *, from_journal: bool = False) -> Known:
+def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
     """The fields of `summarize`, with `alive`: whether a process still works on the run.
 
     The projection is enough while it is whole; without it the journal is folded.
     """
-    status = _known((not from_journal and _projection(run.status)) or _folded(run))
+    status = (None if from_journal else _projection(run.status)) or _folded(run)
     if run.hooked:
         return _of_hooked(run, status)
     alive = status["outcome"] is None and has_process(run, status["run_id"])
@@ -90,19 +91,19 @@ def endless(run: RecordedRun) -> tuple[str, str]:
     return "died", PROCESS_GONE
 
 
-def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> Known:
+def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> RunStatus:
     """The same of a run that no process of ours works on, whoever wrote it: of its events alone."""
     from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415  folding is the rare case
     from ralph_tui.state import RunState  # noqa: PLC0415
 
-    status = _known(summarize(RunState().apply_all(events)))
+    status = summarize(RunState().apply_all(events))
     status["alive"], status["run"], status["journal"] = False, name, str(path)
     if status["outcome"] is None:
         status["phase"], status["reason"] = "died", NO_END
     return status
 
 
-def _of_hooked(run: RecordedRun, status: Known) -> Known:
+def _of_hooked(run: RecordedRun, status: RunStatus) -> RunStatus:
     """Nothing tells of its sessions but what their hooks record."""
     heard = datetime.fromtimestamp(run.journal.stat().st_mtime, UTC)
     silent = (datetime.now(UTC) - heard).total_seconds()
@@ -169,21 +170,22 @@ def _number(line: bytes) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _projection(path: Path) -> dict[str, Any] | None:
+def _projection(path: Path) -> RunStatus | None:
     try:
         status = parse_json(read_bytes(path))
     except (OSError, ValueError):
         return None
     ours = isinstance(status, dict) and status.get("version") == STATUS_VERSION
-    return status if ours and status.get("run_id") and "phase" in status else None
+    whole = ours and status.get("run_id") and "phase" in status
+    return cast("RunStatus", _known(status)) if whole else None
 
 
-def _known(fields: dict[str, Any]) -> Known:
+def _known(fields: dict[str, Any]) -> dict[str, Any]:
     parts = {name: _known(v) if isinstance(v, dict) else v for name, v in fields.items()}
-    return Known(parts)
+    return _Known(parts)
 
 
-def _folded(run: RecordedRun) -> dict[str, Any]:
+def _folded(run: RecordedRun) -> RunStatus:
     """The fields of `summarize`, from the journal itself."""
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415  folding is the rare case
     from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415

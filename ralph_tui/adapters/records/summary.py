@@ -1,9 +1,17 @@
 """A run in a dozen fields: what ``status.json`` holds and `status` prints."""
 
 from datetime import datetime
-from typing import Any
+from typing import cast
 
 from ralph_tui.adapters.records.context_status import context_status
+from ralph_tui.adapters.records.run_status import (
+    ActedStatus,
+    ModelHelp,
+    Question,
+    RunStatus,
+    StrategyStatus,
+    WaitStatus,
+)
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.analysis.next_steps import promise_instead
 from ralph_tui.analysis.verdict import verdict
@@ -13,8 +21,8 @@ from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
 
 
-def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
-    """The state as plain JSON values; completion in points, times ISO-8601 UTC.
+def summarize(state: RunState, now: datetime | None = None) -> RunStatus:
+    """The state as its status file has it.
 
     `now`: the moment that the verdict is about, the last event's where it is not given.
     """
@@ -98,7 +106,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
     }
 
 
-def _model_help(state: RunState) -> dict[str, Any] | None:
+def _model_help(state: RunState) -> ModelHelp | None:
     """What was asked of models outside of the agent's sessions; its cost is in the run's."""
     known = state.intelligence
     if not known.help_calls:
@@ -117,7 +125,7 @@ def _acted(state: RunState) -> list[Intervention]:
     return [made for made in state.oversight.interventions if made.level not in ("LOG", "WARN")]
 
 
-def _intervention(state: RunState) -> dict[str, Any] | None:
+def _intervention(state: RunState) -> ActedStatus | None:
     """The last one beyond a warning, and what came of it."""
     acted = _acted(state)
     if not acted:
@@ -134,12 +142,12 @@ def _intervention(state: RunState) -> dict[str, Any] | None:
     }
 
 
-def _strategy(state: RunState) -> dict[str, Any] | None:
+def _strategy(state: RunState) -> StrategyStatus | None:
     """How the latest iteration goes about it."""
     planned = state.intelligence.strategies.get(state.run.iteration)
     if planned is None:
         return None
-    return planned.model_dump(mode="json", exclude={"seq", "kind"})
+    return cast("StrategyStatus", planned.model_dump(mode="json", exclude={"seq", "kind"}))
 
 
 def _refused(state: RunState, now: datetime) -> str:
@@ -148,7 +156,7 @@ def _refused(state: RunState, now: datetime) -> str:
     return trouble.words(now) if trouble else ""
 
 
-def _waiting(state: RunState) -> dict[str, Any] | None:
+def _waiting(state: RunState) -> WaitStatus | None:
     wait = state.needs.wait
     if wait is None:
         return None
@@ -160,7 +168,7 @@ def _waiting(state: RunState) -> dict[str, Any] | None:
     }
 
 
-def _question(state: RunState) -> dict[str, Any] | None:
+def _question(state: RunState) -> Question | None:
     """All that is needed to decide it."""
     question = state.needs.question
     if question is None:

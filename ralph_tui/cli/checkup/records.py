@@ -7,8 +7,9 @@ from contextlib import closing
 from urllib.parse import quote
 
 from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun, newest_run
-from ralph_tui.adapters.records.status import Known, problem_of, told
+from ralph_tui.adapters.records.status import problem_of, told
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.cli.checkup.finding import Finding, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
@@ -65,5 +66,5 @@ def _indexes(around: Surroundings) -> Iterator[Finding]:
             yield Finding("note", WHAT, says)
 
 
-def _phase(status: Known) -> str:
+def _phase(status: RunStatus) -> str:
     return str(status["phase"])

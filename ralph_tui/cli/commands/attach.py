@@ -5,10 +5,11 @@ import os
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.exit_codes import ExitCode
@@ -102,7 +103,7 @@ def _show_past(root: Path, found: ForeignRun) -> int:
     return Stage(load, theme, left=ExitCode.COMPLETED).show()
 
 
-def _over(found: RecordedRun, status: dict[str, Any]) -> str:
+def _over(found: RecordedRun, status: RunStatus) -> str:
     if status["outcome"]:
         return f"the run {found.name} is over"
     return str(status["reason"])

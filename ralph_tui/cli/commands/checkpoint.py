@@ -2,8 +2,8 @@
 
 import argparse
 import time
-from typing import Any
 
+from ralph_tui.adapters.records.run_status import HandoffStatus, RunStatus
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.context_words import handed_over
 from ralph_tui.cli.live import LiveRun, find_live, text_argument
@@ -65,7 +65,7 @@ def _roll_over(live: LiveRun, note: str) -> int:
     return 0
 
 
-def _handoff(status: dict[str, Any]) -> dict[str, Any] | None:
+def _handoff(status: RunStatus) -> HandoffStatus | None:
     """The last one."""
     context = status["context"]
     return context.get("handoff") if isinstance(context, dict) else None

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.status import Known, told
+from ralph_tui.adapters.records.run_status import RunStatus
+from ralph_tui.adapters.records.status import told
 from ralph_tui.cli.context_words import context_table
 from ralph_tui.sources.found import find_ours
 
@@ -26,13 +27,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _words(args: argparse.Namespace, status: Known) -> str:
+def _words(args: argparse.Namespace, status: RunStatus) -> str:
     """Raises ``TypeError`` for a status of an older version, which knows no context."""
     context = status["context"]
     if not isinstance(context, dict):
         raise TypeError("this status has no context")
     table = context_table(
-        context, status["run"], alive=status["alive"], watched=bool(status["watched"])
+        context, status["run"] or "", alive=status["alive"], watched=bool(status["watched"])
     )
     fields = {"run": status["run"], "alive": status["alive"], **context}
     if args.json:

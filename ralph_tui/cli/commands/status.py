@@ -8,15 +8,13 @@ from ralph_tui.adapters.processes.sweep import keepers
 from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import Known, newer_of, problem_of, status_of_past, told
+from ralph_tui.adapters.records.status import newer_of, problem_of, status_of_past, told
 from ralph_tui.cli.looking import look
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
 from ralph_tui.sources.found import find_run, read_run
-from ralph_tui.text.terms import DIED, UNHEARD
-
-ENDLESS = {"died": DIED, "unheard": UNHEARD}
-"""Phases of a run that has no end and no process that is known."""
+from ralph_tui.text.terms import ENDLESS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _words(args: argparse.Namespace, found: RecordedRun, status: Known) -> str:
+def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> str:
     if status["phase"] == "died" and not found.hooked and holder(found.lock) is not None:
         status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
     # A status bar asks every few seconds, and a living run appends while one reads.
@@ -54,7 +52,7 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: Known) -> str:
     return _told(args, status)
 
 
-def _told(args: argparse.Namespace, status: Known) -> str:
+def _told(args: argparse.Namespace, status: RunStatus) -> str:
     if args.json:
         status["verdict_glyph"], status["verdict"] = told_verdict(status)
         if status["phase"] in ENDLESS:

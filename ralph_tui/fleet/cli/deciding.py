@@ -2,8 +2,8 @@
 
 import argparse
 from dataclasses import dataclass
-from typing import Any
 
+from ralph_tui.adapters.records.run_status import Question
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.answering import answer_question
@@ -48,7 +48,7 @@ def decide(args: argparse.Namespace) -> int:
     return 0
 
 
-def _question(fleet: FleetFolder, name: str) -> dict[str, Any] | None:
+def _question(fleet: FleetFolder, name: str) -> Question | None:
     state = read_fleet(fleet.journal).state()
     loop = state.loops.get(name)
     if loop is None:

@@ -5,12 +5,11 @@ from datetime import datetime
 from ralph_tui.analysis.run_row import RunRow
 from ralph_tui.text.format import day_and_clock, duration, money, percent
 from ralph_tui.text.terms import (
-    DIED,
+    ENDLESS,
     NEEDS_YOU,
     OUTCOME_TONES,
     OUTCOMES,
     PHASES,
-    UNHEARD,
     Term,
     in_words,
 )
@@ -19,7 +18,6 @@ from ralph_tui.tui.draw.words import since, spark
 LIVE = "live"
 _HELD = {"paused": "paused", "limited": "waits"}
 """Phases in which a live run does not work, in a word."""
-_ENDLESS = {"died": DIED, "unheard": UNHEARD}
 _SHORT = {"limit_reached": "limit"}
 """Where the whole word has no room."""
 
@@ -34,8 +32,8 @@ def state_of(row: RunRow) -> tuple[Term, str]:
     if row.status in OUTCOMES:
         term = OUTCOMES[row.status]
         return term._replace(short=_SHORT.get(row.status, "")), OUTCOME_TONES[row.status]
-    if row.status in _ENDLESS:
-        return _ENDLESS[row.status], "bad"
+    if row.status in ENDLESS:
+        return ENDLESS[row.status], "bad"
     return Term(PHASES["finished"].glyph, in_words(row.status)), "dim"
 
 

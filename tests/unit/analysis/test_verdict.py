@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.analysis.verdict import Verdict, verdict
@@ -104,7 +105,7 @@ def _all_places_say(said: Verdict, state: RunState, now: datetime) -> None:
     head.state, head.now = state, now
     told = verdict(state, now, keys=None)
     assert f" {told.text}" in _text(head.line(0, 300)), "its key stands at the end"
-    status = {**summarize(state, now), "alive": state.run.finished is None}
+    status: RunStatus = {**summarize(state, now), "alive": state.run.finished is None}
     assert (status["verdict"], status["verdict_word"]) == (told.text, told.word)
     first, *rows = status_text(status).splitlines()
     assert first == told.line
@@ -162,7 +163,7 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
         "regressing: the files of iteration 1 restored, not measured since; "
         "2 falls in a row lost 20 points"
     )
-    status = {**summarize(state), "alive": True}
+    status: RunStatus = {**summarize(state), "alive": True}
     assert status_text(status).startswith(f"◆ {said}\n")
     now = "completion  50 % (from tests, 5/10, before the files were restored), best 70 % "
     assert f"{now}after iteration 1" in status_text(status)

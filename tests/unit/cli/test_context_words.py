@@ -49,7 +49,7 @@ def climb(*percents: float) -> list[Event]:
     return events
 
 
-def fields(*events: Event) -> dict[str, Any]:
+def fields(*events: Event) -> Any:
     return context_status(RunState().apply_all(events))
 
 

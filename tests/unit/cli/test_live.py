@@ -84,7 +84,7 @@ QUESTION = QuestionAsked(
 )
 
 
-def folded(*events: Event) -> dict[str, Any]:
+def folded(*events: Event) -> Any:
     """A status as it comes from its file, of a living run."""
     state = RunState()
     for seq, event in enumerate([START, IterationStarted(iteration=4, max_iterations=10), *events]):
@@ -411,7 +411,7 @@ class TestFinding:
             run.request("pause")
 
 
-def gone(*events: Event) -> dict[str, Any]:
+def gone(*events: Event) -> Any:
     """The status of a run without a process."""
     return {**folded(START, *events), "alive": False}
 

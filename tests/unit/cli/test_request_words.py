@@ -103,7 +103,8 @@ def decided(
 ) -> tuple[int, list[dict[str, object]]]:
     """``decide`` while this is open; `typed`: at a terminal. Its code, and what was sent."""
     sent: list[dict[str, object]] = []
-    live = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), Owner(), {"question": asked})
+    status: Any = {"question": asked}
+    live = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), Owner(), status)
     monkeypatch.setattr(decide, "find_live", lambda _: live)
     monkeypatch.setattr(LiveRun, "request", lambda _, name, **fields: sent.append(fields))
     there = io.StringIO(typed or "")

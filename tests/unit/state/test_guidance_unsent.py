@@ -1,5 +1,6 @@
 """Guidance that no prompt carried is reported at the end, not dropped."""
 
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.cli.status_words import status_text
@@ -22,7 +23,7 @@ def lines_and_status(*more: Event) -> tuple[str, str]:
         events.append(event.model_copy(update={"seq": seq + number, "at": at}))
     lines = PlainLines()
     said = [line for event in events if (line := lines.line(event))]
-    status = {**summarize(RunState().apply_all(events)), "alive": False, "problem": ""}
+    status: RunStatus = {**summarize(RunState().apply_all(events)), "alive": False, "problem": ""}
     return said[-1], status_text(status)
 
 

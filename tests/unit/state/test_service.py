@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.status_words import status_line, status_text
@@ -37,7 +38,7 @@ def test_it_is_said_in_verdict_header_and_status() -> None:
     assert "the agent tries again by itself" in says.text
     assert says.text.endswith("retry 7 of 10")
     assert "".join(text for text, _ in doing(state, now)) == "◷ 1m: overload"
-    status = {**summarize(state, now), "alive": True, "problem": ""}
+    status: RunStatus = {**summarize(state, now), "alive": True, "problem": ""}
     assert "waiting: overload since" in status_line(status)
     assert "now         ◷ overload since" in status_text(status)
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun
 from ralph_tui.adapters.records.status import FLEET_GONE, read_status
 from ralph_tui.adapters.records.summary import summarize
@@ -86,7 +87,7 @@ def test_it_goes_on_where_it_was_and_drops_what_is_broken(tmp_path: Path, broken
     assert read_journal(second.run.journal).events == EVENTS
 
 
-def status_of(events: int) -> dict[str, object]:
+def status_of(events: int) -> RunStatus:
     return summarize(RunState().apply_all(EVENTS[:events]))
 
 

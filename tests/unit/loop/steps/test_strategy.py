@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -267,7 +268,7 @@ def test_a_passed_command_ends_the_run_with_nothing_asked_or_planned_after_it() 
 
 def test_a_status_names_a_changed_approach_and_leaves_out_an_unchanged_one() -> None:
     run = World([2, 3, 3, 3, 3, 3], max_iterations=5, mode="headless").run()
-    told = summarize(run.state) | {"alive": False}
+    told: Any = summarize(run.state) | {"alive": False}
     assert told["strategy"]["focus"] == "reframe"
     rows = dict(line.split(maxsplit=1) for line in status_text(told).splitlines())
     assert rows["strategy"].startswith(
