@@ -10,7 +10,7 @@ from ralph_tui.events.control import AlarmName, Severity
 from ralph_tui.layers.control.history import SMALL_STEP, History, below
 from ralph_tui.layers.control.law import Budget, Patience
 from ralph_tui.layers.settings import ControlSettings
-from ralph_tui.text.format import count, percent, points
+from ralph_tui.text.format import count, percent, plain_points, points
 
 DEEP = 15.0
 """Points below the best that are a loss, whatever the noise."""
@@ -120,11 +120,14 @@ def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str |
         return None
     if history.calm < patience.short and not _hardly_rises(history, patience):
         return None
-    new = "" if waiting else "New tests pass, but no"
+    rise = "no rise"
+    if history.rose_since(history.risen):
+        rise = f"hardly a rise ({plain_points(history.best - history.risen)})"
+    said = rise.capitalize() if waiting else f"New tests pass, but {rise}"
     if not history.rises:
-        return f"{new or 'No'} rise in the first {count(history.since_rise, 'iteration')}."
+        return f"{said} in the first {count(history.since_rise, 'iteration')}."
     return (
-        f"{new or 'No'} rise for {count(history.since_rise, 'iteration')}; "
+        f"{said} for {count(history.since_rise, 'iteration')}; "
         f"this run's longest wait was {history.longest_wait}."
     )
 

@@ -202,7 +202,8 @@ class UpdateReader(SessionReader):
         if error.get("willRetry") is True and not again:
             said = as_text(error.get("additionalDetails")) or as_text(error.get("message"))
             info = error.get("codexErrorInfo")
-            call = classify(next(iter(as_map(info)), as_text(info)), None, said)
+            name, about = next(iter(as_map(info).items()), (as_text(info), None))
+            call = classify(name, as_map(about).get("httpStatusCode"), said)
             text = f"The service refuses ({shorten(said)}); the agent tries again"
             told.append(self._note(text, "warn", service=call.trouble))
         return told

@@ -238,6 +238,13 @@ def test_alarms_are_raised_once_and_cleared_when_their_condition_ends() -> None:
     assert event.reason == "No rise for 3 iterations; this run's longest wait was 1."
 
 
+def test_a_rise_that_was_too_small_is_not_said_to_be_none() -> None:
+    found = follow([Sample(k, value) for k, value in enumerate([50, 51, 51, 51], 1)])
+    assert found[-1].raised[0].reason == (
+        "Hardly a rise (1 point) for 3 iterations; this run's longest wait was 1."
+    )
+
+
 def test_adding_tests_first_is_not_regressing() -> None:
     plain = [Sample(1, 60), Sample(2, 40), Sample(3, 30)]
     assert names(follow(plain)[-1]) == ["REGRESSING"]

@@ -186,6 +186,7 @@ def test_a_service_that_does_not_answer_at_all_is_said_soon(
         "No answer from the agent's service yet; it is waited for",
         "The agent's service has not answered for 0s",
     ]
+    assert {note.service for note in bench.heard.of(AgentNoted)} == {"silent"}
 
 
 def test_one_that_was_heard_once_is_not_said_to_be_unheard(

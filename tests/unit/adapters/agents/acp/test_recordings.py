@@ -129,11 +129,12 @@ def test_usage_is_told_as_far_as_the_agent_tells_it() -> None:
 
 
 def test_a_retry_inside_the_agent_is_told_once() -> None:
-    notes = [note.text for note in read("codexacp-e429").of(AgentNoted)]
-    assert notes == [
+    (note,) = read("codexacp-e429").of(AgentNoted)
+    assert note.text == (
         "The service refuses (exceeded retry limit, last status: 429 Too Many Requests); "
         "the agent tries again"
-    ]
+    )
+    assert note.service == "usage_limit"
 
 
 def test_the_end_of_a_limit_is_told_where_words_tell_it() -> None:

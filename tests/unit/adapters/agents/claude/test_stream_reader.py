@@ -142,6 +142,13 @@ def test_streams_of_older_and_newer_versions(
     assert (reader.usage.tokens > 0) == (reader.usage.cost_usd > 0)
 
 
+def test_each_retry_says_what_the_service_refuses() -> None:
+    _, events = read("overloaded")
+    retries = [note for note in of(AgentNoted, events) if "retry" in note.text]
+    assert retries
+    assert {note.service for note in retries} == {"overload"}
+
+
 def test_the_end_of_a_limit_is_remembered() -> None:
     reader, _ = read("ratelimit_unified")
     end = reader.ends.of_last_turn

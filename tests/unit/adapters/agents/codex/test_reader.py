@@ -143,6 +143,8 @@ def test_retries_are_told_and_are_no_work() -> None:
     retries = [event for event in read.of(AgentNoted) if event.level == "warn"]
     said = "The service refuses (429); the agent tries again: Reconnecting... 1/2"
     assert next(event.text for event in retries if "tries again" in event.text) == said
+    refused = [event for event in retries if "tries again" in event.text]
+    assert {event.service for event in refused} == {"usage_limit"}
     end = read.reader.end
     assert end is not None
     assert (end.outcome, end.limit, end.resets_at) == ("limited", "usage_limit", None)
