@@ -18,6 +18,10 @@ from ralph_tui.text.secrets import redact
 
 CONTEXT = 3
 """Lines around a change."""
+END = 500
+"""Characters at either end of a changed line that are shown."""
+SEEN = 32 * END
+"""So many are searched for secrets, of which one may begin or end outside of what is shown."""
 
 
 def begin_prompt(prompt: Path, state: State) -> None:
@@ -81,7 +85,15 @@ def settings_diff(before: bytes | None, after: bytes | None) -> Iterator[str]:
     if (rest := _same(was[::-1], will[::-1]) - CONTEXT) > 0:
         was, will = was[:-rest], will[:-rest]
     for line in difflib.unified_diff(was, will, NAME, NAME, lineterm="", n=CONTEXT):
-        yield plain(redact(_moved(line, skipped)))
+        yield _ends(_moved(line, skipped))
+
+
+def _ends(line: str) -> str:
+    """The line without its secrets, and of a long one its ends: a whole file may be one line."""
+    if len(line) <= 2 * SEEN:
+        return plain(redact(line))
+    begin, end = plain(redact(line[:SEEN])), plain(redact(line[-SEEN:]))
+    return f"{begin[:END]} … {end[-END:]}"
 
 
 def _same(some: Sequence[str], others: Sequence[str]) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 DEEPEST = 100
 """Arrays and objects within each other; what people and programs write stays far below it."""
 
+_NESTING = {dict, list}
 _DECODER = json.JSONDecoder()
 
 
@@ -35,14 +36,13 @@ def parse_json_at(text: str, start: int) -> tuple[Any, int]:
 
 def bounded(value: Any) -> Any:
     """The value, as it was read: raises ``ValueError`` for one that is nested deeply."""
-    level = [value]
+    level = [value] if type(value) in _NESTING else []
     for _ in range(DEEPEST):
         level = [
             inner
             for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _NESTING  # there may be millions: isinstance takes twice as long
         ]
         if not level:
             return value

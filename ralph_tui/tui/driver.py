@@ -4,7 +4,8 @@ import os
 import re
 import selectors
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import cast
 
 from textual import events
@@ -67,6 +68,17 @@ def _makes_sense(message: Message) -> bool:
 
 class TerminalDriver(LinuxDriver):
     """Reads input of any kind, and leaves only the screen where it cannot be read."""
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """The handler itself would wait for the lock of the output, which this thread may hold."""
+        self._soon(super()._sigtstp_application)
+
+    def _sigcont_application(self, *_: object) -> None:
+        self._soon(super()._sigcont_application)
+
+    def _soon(self, handle: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the screen has just ended
+            self._loop.call_soon_threadsafe(handle)
 
     def run_input_thread(self) -> None:
         """Wait for input and dispatch events."""

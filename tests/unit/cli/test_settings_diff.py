@@ -1,8 +1,9 @@
 """The change of a settings file as it is shown: as difflib says it, without its work."""
 
 import difflib
+import random
 
-from ralph_tui.hooks.notes import settings_diff
+from ralph_tui.hooks.notes import END, settings_diff
 from tests.rows import each_row
 
 LINES = [f"line {number}" for number in range(40)]
@@ -16,3 +17,16 @@ def test_it_is_the_diff_of_the_whole_file(place: int, less: int) -> None:
         name = ".claude/settings.json"
         expected = list(difflib.unified_diff(was, will, name, name, lineterm=""))
         assert list(settings_diff(*("\n".join(one).encode() for one in (was, will)))) == expected
+
+
+def test_of_a_long_line_its_ends_are_shown_without_secrets() -> None:
+    """All settings may be one line, of which a part would be no secret any more."""
+    key = "".join(random.Random(1).choices("aCdEfGhJk23456789", k=300))
+    filled = '"a": "' + "x" * 100_000 + '"'
+    for begin in range(END - 340, END + 10, 35):
+        held = f'"password": "{key}", "b": "{"p" * begin}"'
+        line = f'{{"b": "{"p" * begin}", {held[: -begin - 9]}, {filled}, {held}}}'
+        _, _, _, row = settings_diff(None, line.encode())
+        assert len(row) == 2 * END + 3
+        assert row.startswith('+{"b": "pppp')
+        assert not any(key[at : at + 8] in row for at in range(len(key)))

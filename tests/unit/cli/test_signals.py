@@ -1,14 +1,18 @@
 """A signal's handler writes a byte; what follows from it happens in a thread of its own."""
 
+import asyncio
 import os
 import signal
 import threading
 from contextlib import AbstractContextManager
 from typing import Any, cast
 
+from textual.drivers.linux_driver import LinuxDriver
+
 from ralph_tui.cli.fronts.lines import signals_stop
 from ralph_tui.cli.fronts.signals import FORWARDED, forwarded
 from ralph_tui.fleet.cli.foreground import _signals_stop
+from ralph_tui.tui.driver import TerminalDriver
 from tests.rows import each_row
 from tests.waiting import until
 
@@ -75,3 +79,31 @@ def test_a_signal_is_heard_while_the_main_thread_sleeps() -> None:
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     assert heard == [signal.SIGTERM]
+
+
+def test_a_screen_is_stopped_by_its_loop_and_not_by_the_handler() -> None:
+    """The thread that draws may hold the lock of the output when it is interrupted."""
+    done: list[str] = []
+
+    class Terminal(LinuxDriver):
+        def __init__(self) -> None:
+            self._loop = asyncio.get_running_loop()
+
+        def _sigtstp_application(self, *_: object) -> None:
+            done.append("stopped")
+
+        def _sigcont_application(self, *_: object) -> None:
+            done.append("continued")
+
+    class Screen(TerminalDriver, Terminal):
+        pass
+
+    async def show() -> None:
+        screen = Screen()
+        screen._sigtstp_application()
+        screen._sigcont_application()
+        assert done == []
+        await asyncio.sleep(0)
+
+    asyncio.run(show())
+    assert done == ["stopped", "continued"]
