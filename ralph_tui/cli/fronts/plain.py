@@ -172,7 +172,7 @@ def _reading_taken(e: ReadingTaken) -> str:
     if e.held and e.measured:
         kept = passed = f"not measured: {e.note}"
     elif e.uncounted and not passed:
-        passed = "command passes" if e.source == "tests" else "nothing is counted"
+        passed = "command passes" if e.source == "tests" else e.note or "nothing is counted"
     source = e.accepted or passed or f"from {e.source}{kept}"
     return f"progress {percent(e.completion)} {where} ({source})"
 

@@ -63,16 +63,18 @@ def advice(
     redirected: bool = False,
     planned: bool = False,
     rose: bool = True,
+    measured: bool = True,
 ) -> str:
     """What the next prompt says about urgency and approach, two paragraphs.
 
     A pace that will not do is never praised, nor any while an `episode` is open; a strategy is
     called wrong only while an alarm about progress is up or the forecast does not fit. Where the
     agent was `redirected`, the redirect says how to go on; else, where one was `planned`, the
-    strategy does. `rose`: in the last iteration, too.
+    strategy does. `rose`: in the last iteration, too. What is
+    not `measured` but estimated by activity has no trend and no pace.
     """
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
-    enough = signal.fits and not progress and not episode
+    enough = measured and signal.fits and not progress and not episode
     words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
     told = redirected or planned
     if told:
@@ -82,14 +84,16 @@ def advice(
     if told and progress:  # the redirect, or the strategy, has said why
         said.append(f"{_remain(signal, budget)}.")
     else:
-        said += [alarm.work for alarm in progress] or [_pace(signal, budget)]
+        said += [alarm.work for alarm in progress] or [_pace(signal, budget, measured=measured)]
     said += [alarm.work for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies and not told:
         said.append(f"Suggested: {remedy_words(remedies)}.")
     but = ", though not in the last one" if signal.trend == "improving" and not rose else ""
     trend = (
-        f" Trend over the last iterations: {_TRENDS[signal.trend]}{but}." if signal.trend else ""
+        f" Trend over the last iterations: {_TRENDS[signal.trend]}{but}."
+        if signal.trend and measured
+        else ""
     )
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
 
@@ -119,8 +123,10 @@ _PACE_IS_NOT_ENOUGH: dict[Urgency, str] = {
 }
 
 
-def _pace(signal: SignalComputed, budget: Budget) -> str:
+def _pace(signal: SignalComputed, budget: Budget, *, measured: bool) -> str:
     remain = _remain(signal, budget)
+    if not measured:
+        return f"Nothing measures how far the work is; {remain}."
     if signal.forecast is None:
         return f"Completion is not rising at present; {remain}."
     more = count(iterations_needed(signal.forecast), "more iteration")

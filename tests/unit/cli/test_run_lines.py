@@ -30,6 +30,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.events.waiting import SILENCE
+from ralph_tui.layers.sensor.passing import PASSES_ALREADY
 from tests.fixtures.journals.make import FOLDER
 from tests.words import retired
 
@@ -237,6 +238,10 @@ def test_what_a_redirect_sends_is_told_whole() -> None:
         ({}, "progress 100 % after iteration 2 (the completion command passed)"),
         ({"passed": 5, "total": 5}, "progress 100 % after iteration 2 (from tests)"),
         ({"source": "plan"}, "progress 100 % after iteration 2 (from plan)"),
+        (
+            {"source": "estimate", "held": True, "completion": 0, "note": PASSES_ALREADY},
+            f"progress 0 % after iteration 2 ({PASSES_ALREADY})",
+        ),
     ],
 )
 def test_a_command_that_counts_nothing_is_called_what_it_is(
