@@ -34,6 +34,8 @@ from ralph_tui.events import (
     RunStarted,
     SessionFinished,
     StrategyPlanned,
+    ToolFinished,
+    ToolStarted,
     WaitStarted,
 )
 from ralph_tui.state.asking_wording import asked_words
@@ -42,6 +44,7 @@ from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import ROWS, alarm_word, decision_words
 from ralph_tui.text.terms import subject_words
+from ralph_tui.text.tool_kinds import shows_failing_tests
 from ralph_tui.text.words import without_particulars
 
 RECOMPUTED = (AlarmRaised, AlarmCleared, InterventionMade)
@@ -77,6 +80,8 @@ class PlainLines:
         self._imported = ""
         self._unsent: dict[str, str] = {}
         """Guidance that has not reached the agent, by its id."""
+        self._calls: dict[str, ToolStarted] = {}
+        """Those that run, by their ids."""
 
     def line(self, event: Event) -> str | None:
         """As `plain_line`, and None for what was said."""
@@ -115,6 +120,8 @@ class PlainLines:
                 self._ended = event.reason
             case AgentSpoke() if event.parent is None:
                 self._said = event.text
+            case ToolStarted():
+                self._calls[event.tool_id] = event
 
     def _failed(self, event: Noticed) -> str | None:
         """A failure of a layer is reported once, then counted."""
@@ -140,7 +147,7 @@ class PlainLines:
                 return f"{line} · {unsent}" if unsent else line
             case InterventionMade():
                 return self._once(event.reason, event)
-            case HealthChecked() if event.ended in self._cleared:
+            case HealthChecked() | ToolFinished() if self._is_no_news(event):
                 return None
             case WaitStarted() if event.reason == self._ended:
                 return text_of(event.model_copy(update={"reason": ""}))
@@ -160,6 +167,12 @@ class PlainLines:
                 row = self._strategies[StrategyPlanned](event)
                 return row and f"strategy {row.text}"
         return text_of(event)
+
+    def _is_no_news(self, event: HealthChecked | ToolFinished) -> bool:
+        if isinstance(event, HealthChecked):
+            return event.ended in self._cleared
+        call = self._calls.pop(event.tool_id, None)
+        return call is not None and shows_failing_tests(call.tool, call.summary, event.summary)
 
     def _answered(self, event: QuestionAnswered) -> str | None:
         asked = self._asked.pop(event.question_id, None)
