@@ -71,7 +71,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("overseer", _overseer(status)),
         ("strategy", _strategy(status)),
         ("cost", _cost(status)),
-        ("context", context_row(status.get("context") or {})),
+        ("context", context_row(status.get("context") or {}) if _goes_on(status) else ""),
         ("model help", _model_help(status)),
         ("time", _time(status)),
         ("last", _last(status)),
@@ -131,12 +131,11 @@ def _guidance(status: dict[str, Any]) -> str:
 
 
 def _overseer(status: dict[str, Any]) -> str:
-    """The last intervention with what it has changed."""
+    """The last intervention with what it has changed; your own order is none of its."""
     made = status["intervention"]
-    if not made:
+    if not made or made["about"] == "owner":
         return ""
-    about = subject_words(made["about"], one_line(made.get("reason", "")))
-    what = f"{made['level']} in iteration {made['iteration']}: {about}"
+    what = f"{made['level']} in iteration {made['iteration']}: {subject_words(made['about'])}"
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{what}{decided}{points}"
