@@ -133,12 +133,13 @@ def run_again(started: RunStarted) -> str:
         fast = " --fast" if started.fast else ""
         return f"ralph-tui demo --scenario {shlex.quote(started.scenario)}{fast}"
     words = ["ralph-tui", "run", started.objective]
+    command = started.config.get("agent.command")
     options = {
         "-c": started.command,
         "--criterion": started.criterion,
         "--plan": started.plan,
-        "--agent": started.agent,
-        "--agent-command": started.config.get("agent.command"),
+        "--agent": None if command and started.agent == "command" else started.agent,
+        "--agent-command": command,
         "--max-iterations": str(started.max_iterations),
         "--budget": f"{started.budget_usd:g}" if started.budget_usd else None,
         "--permissions": started.permissions if started.permissions in ("skip", "ask") else None,

@@ -93,24 +93,21 @@ def add_settings(
     """
     group = parser.add_argument_group("settings")
 
-    def flag(dest: str, option: str, metavar: str, text: str) -> None:
-        group.add_argument(option, dest=dest, metavar=metavar, help=text)
+    def flag(dest: str, option: str, metavar: str, text: str, default: str = "") -> None:
+        kept = "as the run has it" if resumed else default
+        said = f"{text} ({kept})" if default else text
+        group.add_argument(option, dest=dest, metavar=metavar, help=said)
 
     if agent:
-        flag("agent.name", "--agent", "NAME", _agents())
+        flag("agent.name", "--agent", "NAME", *_agents())
         flag("agent.command", "--agent-command", "COMMAND", COMMAND_HELP)
         flag("agent.model", "--model", "NAME", "passed on to the agent")
-        flag(
-            "permissions.mode",
-            "--permissions",
-            "MODE",
-            "edits: may edit files (default); ask: and asks you for more; skip: unrestricted",
-        )
-    ten, hours, none = ("(as the run has it)",) * 3 if resumed else ("(10)", "(8h)", "(none)")
-    flag("limits.max_iterations", "--max-iterations", "N", f"iterations, 1-1000 {ten}")
-    flag("limits.session_timeout_s", "--timeout", "TIME", f"per session: 90s, 30m, 8h {hours}")
+        modes = "edits: may edit files; ask: and asks you for more; skip: unrestricted"
+        flag("permissions.mode", "--permissions", "MODE", modes, "edits")
+    flag("limits.max_iterations", "--max-iterations", "N", "iterations, 1-1000", "10")
+    flag("limits.session_timeout_s", "--timeout", "TIME", "per session: 90s, 30m, 8h", "8h")
     if budget:
-        flag("limits.budget_usd", "--budget", "USD", f"for the whole run {none}")
+        flag("limits.budget_usd", "--budget", "USD", "for the whole run", "none")
     group.add_argument(
         "--set",
         dest="set_options",
@@ -182,10 +179,11 @@ def check_agent_name(name: str) -> None:
         raise UsageError(agent.reserved)
 
 
-def _agents() -> str:
-    first = [agent.name for agent in offered() if agent.default_when]
+def _agents() -> tuple[str, str]:
+    """The agents that may be chosen, and which of them is where none is."""
+    first = ", ".join(agent.name for agent in offered() if agent.default_when)
     names = ", ".join(agent.name for agent in offered())
-    return f"who works: {names}; default: the first installed of {', '.join(first)}"
+    return f"who works: {names}", f"default: the first installed of {first}"
 
 
 def load_settings(

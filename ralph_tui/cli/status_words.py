@@ -67,7 +67,7 @@ def status_text(status: RunStatus) -> str:
         ("overseer", _overseer(status)),
         ("strategy", _strategy(status)),
         ("cost", _cost(status)),
-        ("context", context_row(status["context"])),
+        ("context", context_row(status["context"]) if _goes_on(status) else ""),
         ("model help", _model_help(status)),
         ("time", _time(status)),
         ("last", _last(status)),
@@ -127,12 +127,11 @@ def _guidance(status: RunStatus) -> str:
 
 
 def _overseer(status: RunStatus) -> str:
-    """The last intervention with what it has changed."""
+    """The last intervention with what it has changed; your own order is none of its."""
     made = status["intervention"]
-    if not made:
+    if not made or made["about"] == "owner":
         return ""
-    about = subject_words(made["about"], one_line(made.get("reason", "")))
-    what = f"{made['level']} in iteration {made['iteration']}: {about}"
+    what = f"{made['level']} in iteration {made['iteration']}: {subject_words(made['about'])}"
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{what}{decided}{points}"

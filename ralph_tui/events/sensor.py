@@ -203,6 +203,6 @@ class ReadingTaken(Event):
         if self.by_command:
             return "the completion command passed"
         if self.uncounted:
-            return "command passes" if self.source == "tests" else "nothing is counted"
+            return "command passes" if self.source == "tests" else self.note or "nothing is counted"
         kept = ", as before: nothing new could be read" if self.held else ""
         return f"from {self.source}{kept}"

@@ -51,7 +51,7 @@ def test_a_first_loop_is_started_from_home_and_completes(root: Path, screen: Ter
     screen.shows("its command")
     screen.press("Tab")
     screen.type(ONE_MORE)
-    screen.shows("--agent command --a")
+    screen.shows("--agent-command")
     screen.press("C-s")
     screen.shows("✓ completed", "4/4 tests")
     screen.press("q")

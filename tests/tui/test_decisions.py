@@ -60,9 +60,9 @@ KEYS: list[tuple[str, Sequence[str], list[Command]]] = [
     ("redirect", "ay", [answer("abort")]),
     ("redirect", ("a", "n", "y"), [answer("approve")]),
     ("redirect", ("a", "escape", "n"), [answer("decline")]),
-    ("redirect", "b", []),
-    ("rollback", "by", [answer("roll_back")]),
-    ("rollback", ("b", "n", "n"), [answer("decline")]),
+    ("redirect", "r", []),
+    ("rollback", "ry", [answer("roll_back")]),
+    ("rollback", ("r", "n", "n"), [answer("decline")]),
     ("redirect", ("space", "space", "y"), [HELD, answer("approve")]),
     ("redirect", ("e", "escape", "y"), [HELD, answer("approve")]),
     ("redirect", ("e", "A", "enter", "y"), [HELD, answer("approve", text=REFRAME + "A")]),
@@ -98,7 +98,7 @@ def test_a_roll_back_takes_the_edited_instructions_along() -> None:
         await driver.sees("as you edited them")
         await driver.sees("restore iteration 1 (70 %): changes 23 files, and send the")
         await driver.sees("y  approve the instructions, as edited")
-        await driver.press("b")
+        await driver.press("r")
         await driver.sees("Restore iteration 1: change 23 files, and send the instructions?")
         await driver.press("y")
 
@@ -413,7 +413,7 @@ def test_every_story_keeps_its_frames(name: str) -> None:
 def test_foreign_words_are_answered_as_they_are() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
-        await driver.press("e", "A", "enter", "b", "y")
+        await driver.press("e", "A", "enter", "r", "y")
 
     told = drive(live(nasty()), look, (100, 30)).sent
     assert isinstance(told[-1], Answer)
@@ -450,10 +450,10 @@ def test_no_iteration_that_was_begun_is_taken_back() -> None:
     ("name", "keys", "sent"),
     [
         ("decided", "y", [Abort()]),
-        ("decided", "b", [Abort(roll_back_to=13)]),
+        ("decided", "r", [Abort(roll_back_to=13)]),
         ("decided", "n", []),
-        ("empty", "b", []),
-        ("empty", "by", [Abort()]),
+        ("empty", "r", []),
+        ("empty", "ry", [Abort()]),
     ],
 )
 def test_giving_up_keeps_the_work_or_rolls_it_back(
@@ -524,7 +524,7 @@ def test_what_silence_does_cannot_be_taken_for_the_roll_back_that_waits_for_its_
     async def look(driver: Driver) -> None:
         await opened(driver)
         await driver.sees("approves in 1m 56s")
-        await driver.press("b")
+        await driver.press("r")
         await driver.sees("approves in 1m 5")
         await driver.sees(", and nothing is restored")
 

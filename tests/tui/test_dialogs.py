@@ -23,7 +23,7 @@ from tests.world.decisions import redirect, rollback
 OPENED: dict[str, tuple[str, Sequence[str]]] = {
     "redirect": ("redirect", ()),
     "restore offered": ("rollback", ()),
-    "restore asked": ("rollback", ("b",)),
+    "restore asked": ("rollback", ("r",)),
     "abort asked": ("redirect", ("a",)),
     "edit": ("redirect", ("e",)),
     "pause": ("pause", ()),
@@ -188,7 +188,7 @@ def test_nine_lines_of_instructions_fit_beside_a_restore() -> None:
         assert all(line in text for line in NINE.split("\n"))
         assert "lost 20 points" in text
         assert "completion 0 70★ 60 50 %" in text
-        assert "b  restore iteration 1 (70 %): changes 23 files, and send the" in text
+        assert "r  restore iteration 1 (70 %): changes 23 files, and send the" in text
         assert "+31 −214" in text
         assert "approves in 1m 56s unless you press a key" in text
 
@@ -204,7 +204,7 @@ def test_instructions_are_in_view_in_a_low_terminal(size: tuple[int, int]) -> No
         assert all(line in text for line in NINE.split("\n")[:2])
         assert "approves in 1m 56s" in text
         assert all(f"{key} {word}" in " ".join(text.split()) for key, word in (
-            ("y", "approve"), ("n", "decline"), ("b", "restore"), ("a", "abort")))  # fmt: skip
+            ("y", "approve"), ("n", "decline"), ("r", "restore"), ("a", "abort")))  # fmt: skip
 
     drive(live(proposing(NINE)), look, size)
 

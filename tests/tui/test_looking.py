@@ -67,7 +67,7 @@ def test_a_file_begins_with_its_name_and_what_became_of_it(path: str, told: str)
 def test_a_change_of_the_mode_alone() -> None:
     text = "diff --git a/a b/x b/a b/x\nold mode 100644\nnew mode 100755\n"
     assert rows_of(text) == [
-        [("■ ", "accent"), ("a b/x", "strong"), ("  plain file → executable", "dim")]
+        [("── ", "accent"), ("a b/x", "strong"), ("  plain file → executable", "dim")]
     ]
 
 
@@ -155,12 +155,12 @@ def test_changes_of_a_point_are_read_file_by_file(size: tuple[int, int]) -> None
         await driver.sees("all 4 files")
         await driver.until(lambda: "lexer.py" in page(driver) and "check" in page(driver))
         await driver.press("right")
-        await driver.until(lambda: page(driver).startswith("■ ralph_parser/lexer.py"))
+        await driver.until(lambda: page(driver).startswith("── ralph_parser/lexer.py"))
         assert "tools/check" not in page(driver)
         await driver.sees("▸ ~ ralph_parser/lexer.py")
         for _ in range(9):
             await driver.press("right")
-        await driver.until(lambda: page(driver).startswith("■ tools/check  new executable"))
+        await driver.until(lambda: page(driver).startswith("── tools/check  new executable"))
         assert all(len(row) <= size[0] for row in driver.text())
         await driver.press("escape")
         assert driver.app.screen is driver.cockpit
@@ -185,7 +185,7 @@ def test_an_answer_for_a_file_that_is_not_selected_any_more_is_dropped() -> None
             return files.asked[-1][2] == "tests/test_old.py" and "deleted" in page(driver)
 
         await driver.until(arrived)
-        assert not any(text.startswith(("■ docs", "■ ralph")) for text in seen)
+        assert not any(text.startswith(("── docs", "── ralph")) for text in seen)
 
     drive(live(story("steady"), files=files), look)
 
@@ -203,7 +203,7 @@ def test_a_long_line_moves_aside() -> None:
         await driver.press("3", "home", "right", "enter")
         await driver.until(lambda: isinstance(driver.app.screen, Changes))
         await driver.press("right")
-        await driver.until(lambda: page(driver).startswith("■ ralph_parser"))
+        await driver.until(lambda: page(driver).startswith("── ralph_parser"))
         await driver.press("end")
         assert "at=start)" not in "\n".join(driver.text())
         await driver.press(">", ">")

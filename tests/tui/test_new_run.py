@@ -183,9 +183,7 @@ def test_who_works_is_chosen_among_those_found_and_the_others_are_told_of() -> N
         await driver.sees("a shell command may do anything")
         await driver.press("ctrl+s")
 
-    assert answered(fill, here) == [
-        ["run", "Fix it", "-c", "true", "--agent", "command", "--agent-command", "my-agent"]
-    ]
+    assert answered(fill, here) == [["run", "Fix it", "-c", "true", "--agent-command", "my-agent"]]
 
 
 def test_the_demo_needs_nothing_else() -> None:
@@ -405,15 +403,14 @@ def test_the_last_start_is_proposed_and_is_no_draft() -> None:
     here = Here(replace(GOOD, last=Draft(command="sh checks.sh", settings=own)))
 
     async def start(driver: FormDriver) -> None:
-        await driver.sees("types: ralph-tui run '' -c 'sh checks.sh' --agent command")
+        await driver.sees("types: ralph-tui run '' -c 'sh checks.sh' --agent-command")
         assert "as you left it" not in "\n".join(driver.text())
         await driver.type("Fix it")
         await driver.press("ctrl+s")
 
     assert answered(start, here) == [
-        ["run", "Fix it", "-c", "sh checks.sh", "--agent", "command", "--agent-command",
-         "./my-agent"]
-    ]  # fmt: skip
+        ["run", "Fix it", "-c", "sh checks.sh", "--agent-command", "./my-agent"]
+    ]
 
     async def leave(driver: FormDriver) -> None:
         await driver.press("x", "backspace", "escape")

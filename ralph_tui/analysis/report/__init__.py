@@ -193,7 +193,7 @@ def _cost(told: Material) -> str:
     """With who pays it, where the agent has told: a subscription's dollars are on no bill."""
     run = told.state.run
     if not run.cost_known:
-        return ""
+        return "unknown" if told.state.roster.worked else ""
     paid = f" ({escaped(run.billing)})" if run.billing else ""
     untold = told.state.roster.untold_words
     without = f", {escaped(untold)}, which is not told" if untold else ""

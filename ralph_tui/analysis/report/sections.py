@@ -68,13 +68,12 @@ def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]
     first = (str(span.number), done.status if done else "not finished", reading, _gain(gain))
     if done is None:
         return (*first, *times, *["—"] * 3, _files_cell(span), _gate_cell(span))
-    errors = f" ({done.tool_errors} failed)" if done.tool_errors else ""
     return (
         *first,
         *times,
         told.cost(done.cost_usd, estimated=told.is_estimated(span)),
         token_count(done.tokens, partial=span.tokens_partial) if done.tokens else "—",
-        f"{done.tool_calls}{errors}" if told.tells_tools else "—",
+        str(done.tool_calls) if told.tells_tools else "—",
         _files_cell(span),
         _gate_cell(span),
     )

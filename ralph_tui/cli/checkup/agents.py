@@ -129,7 +129,7 @@ def _program(
         yield refusal(level, WHAT, error)
         return
     if version == NOT_TOLD:
-        yield _slow(around.shown(Path(path)), agent.program)
+        yield _silent(around.shown(Path(path)), agent.program)
         yield _abilities(agent)
         return
     says = f"{agent.title}{where} {clip(version, 40)} ({around.shown(Path(path))})"
@@ -144,9 +144,9 @@ def _program(
     yield _abilities(agent)
 
 
-def _slow(place: str, program: str) -> Finding:
-    """It is there, and takes longer than is waited for here."""
-    says = f"{place} is slow: it does not say its version within {PROBE_S:g} s"
+def _silent(place: str, program: str) -> Finding:
+    """It is there, and is slow or broken: which, nobody knows here."""
+    says = f"{place} did not say its version within {PROBE_S:g} s"
     return Finding("note", WHAT, says, f"try {program} --version; it may only need longer to start")
 
 
@@ -181,7 +181,7 @@ def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iter
         return
     place = around.shown(Path(program.path))
     if program.version is None:
-        yield _slow(place, "claude")
+        yield _silent(place, "claude")
         yield _abilities(CLAUDE)
         return
     says = f"Claude Code {'.'.join(map(str, program.version))} ({place})"

@@ -32,6 +32,8 @@ from ralph_tui.events import (
     SessionFinished,
     StrategyPlanned,
     ToolDenied,
+    ToolFinished,
+    ToolStarted,
     WaitStarted,
 )
 from ralph_tui.events.control import alarm_word
@@ -40,6 +42,7 @@ from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.log_news import News
 from ralph_tui.text.format import clock
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.tool_kinds import shows_failing_tests
 from ralph_tui.text.words import without_particulars
 
 WIDTH = 160
@@ -97,6 +100,8 @@ class PlainLines:
         self._imported = ""
         self._unsent: dict[str, str] = {}
         """Guidance that has not reached the agent, by its id."""
+        self._calls: dict[str, ToolStarted] = {}
+        """Those that run, by their ids."""
 
     def line(self, event: Event) -> str | None:
         """The line for an event, local time first; None for what only a screen shows or was said.
@@ -135,6 +140,8 @@ class PlainLines:
                 self._ended = event.reason
             case AgentSpoke() if event.parent is None:
                 self._said = event.text
+            case ToolStarted():
+                self._calls[event.tool_id] = event
 
     def _failed(self, event: Noticed) -> str | None:
         """A failure of a layer is reported once, then counted."""
@@ -162,7 +169,7 @@ class PlainLines:
                 return f"{line} · {unsent}" if unsent else line
             case InterventionMade():
                 return self._once(event)
-            case HealthChecked() if event.ended in self._cleared:
+            case HealthChecked() | ToolFinished() if self._is_no_news(event):
                 return None
             case WaitStarted():
                 return event.line(why=event.reason != self._ended)
@@ -180,6 +187,12 @@ class PlainLines:
                 row = self._news.planned(event)
                 return row and row.line
         return event.line()
+
+    def _is_no_news(self, event: HealthChecked | ToolFinished) -> bool:
+        if isinstance(event, HealthChecked):
+            return event.ended in self._cleared
+        call = self._calls.pop(event.tool_id, None)
+        return call is not None and shows_failing_tests(call.tool, call.summary, event.summary)
 
     def _answered(self, event: QuestionAnswered) -> str:
         asked = self._asked.pop(event.question_id, None)

@@ -70,11 +70,11 @@ def advice(
     A pace that will not do is never praised, nor any while an `episode` is open; a strategy is
     called wrong only while an alarm about progress is up or the forecast does not fit. Where the
     agent was `redirected`, the redirect says how to go on; else, where one was `planned`, the
-    strategy does. `rose`: in the last iteration, too; where that was not `measured`, nothing is
-    said of trend and pace.
+    strategy does. `rose`: in the last iteration, too. Nothing is said of the trend and pace of what
+    was not `measured`.
     """
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
-    enough = signal.fits and measured and not progress and not episode
+    enough = measured and signal.fits and not progress and not episode
     words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
     told = redirected or planned
     if told:

@@ -185,6 +185,8 @@ def _origin(given: PromptInput, reading: ReadingTaken) -> str:
         return f"the build is broken; {reading.expected} tests are expected"
     if reading.uncounted:
         gate = given.gate
+        if gate and gate.ok and gate.passed is not None:
+            return "the command passes already"
         return f"the command {'passes' if gate and gate.ok else 'fails'}, and counts nothing"
     silent = ", as before: nothing new could be read" if reading.held else ""
     return f"read from {SOURCES[reading.source]}{silent}"

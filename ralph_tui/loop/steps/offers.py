@@ -69,4 +69,4 @@ def roll_back(
     changed = count(to.files, "file") if to.files else "no file"
     then = "send the instructions" if instructs else "go on"
     verb = f"restore {place(to.iteration)}{reached}: changes {changed}, and {then}"
-    return [Option(key="b", answer="roll_back", verb=verb)]
+    return [Option(key="r", answer="roll_back", verb=verb)]

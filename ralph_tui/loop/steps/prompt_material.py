@@ -211,7 +211,7 @@ def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
         redirected=state.oversight.redirect is not None,
         planned=planned,
         rose=len(last) < 2 or last[1].completion > last[0].completion,
-        measured=not state.gate.unmeasured,
+        measured=not state.gate.unmeasured and state.run.source != "estimate",
     )
 
 

@@ -83,4 +83,4 @@ def _head(lines: list[str] | None) -> list[Line]:
         elif line.startswith("Binary files "):
             facts.append("binary: nothing to read")
     told = f"  {', '.join(facts)}" if facts else ""
-    return [[("■ ", "accent"), (path, "strong"), (told, "dim")]]
+    return [[("── ", "accent"), (path, "strong"), (told, "dim")]]

@@ -49,8 +49,10 @@ def arguments(draft: Draft, place: Surroundings) -> list[str]:
         words += _option("-c", "--command", draft.command.strip())
     if draft.by != "command":
         words += _option("--criterion", "--criterion", draft.criterion.strip())
+    program = draft.settings.get("agent.command", "").strip()
     for name, option in OPTIONS.items():
-        if name in draft.settings and concerns(name, agent):
+        told = name == "agent.name" and agent == "command" and program  # its command says it
+        if name in draft.settings and concerns(name, agent) and not told:
             words += _option(option, option, draft.settings[name].strip())
     return [*words, "--", objective] if objective.startswith("-") else words
 

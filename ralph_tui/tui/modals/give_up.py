@@ -45,7 +45,7 @@ class GiveUp(Choosing[Way]):
         would = "the files as they were then"
         if self.preview is not None:
             would = "\n".join(filter(None, [self.preview.words, self._lacks]))
-        back = Choice("b", f"abort, and restore {self._best}", would)
+        back = Choice("r", f"abort, and restore {self._best}", would)
         return (
             Choice("y", "abort", "the files stay as they are"),
             *([back] if self._best else []),
@@ -63,12 +63,12 @@ class GiveUp(Choosing[Way]):
 
     def take_key(self, event: events.Key) -> bool:
         """See `Modal`."""
-        if event.key == "b" and self._best:
+        if event.key == "r" and self._best:
             self.dismiss("roll_back")
             return True
-        if event.key == "b":
-            self.tell("b does nothing here: there is no best point to restore yet")
-        return event.key == "b"
+        if event.key == "r":
+            self.tell("r does nothing here: there is no best point to restore yet")
+        return event.key == "r"
 
     def action_answer(self, way: Way) -> None:
         """Close with the answer."""

@@ -51,6 +51,17 @@ def test_the_same_again_has_the_same_settings_of_the_command_line() -> None:
     assert again.endswith("--set memory.enabled=false --set gate.timeout_s=90")
 
 
+@pytest.mark.parametrize(("command", "words"), [
+    ("./agent.sh", "--agent-command ./agent.sh --max"), (None, "--agent command --max"),
+])  # fmt: skip
+def test_a_command_of_your_own_names_the_agent(command: str | None, words: str) -> None:
+    first, *rest = STORIES["steady"]()
+    assert isinstance(first, RunStarted)
+    given = first.model_copy(update={"agent": "command", "config": {"agent.command": command}})
+    again = {s.name: s.command for s in next_steps(RunState().apply_all([given, *rest]))}["again"]
+    assert f"-c 'python -m pytest -q' {words}" in again
+
+
 def test_what_a_fleet_has_run_is_a_branch_of_its_users_repository() -> None:
     work = FleetWork("fleet-001/a", "1c0ffee" * 5, "ralph/fleet-001/a")
     said = [step.command for step in next_steps(ended("steady"), fleet=work)]

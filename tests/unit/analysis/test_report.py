@@ -188,6 +188,13 @@ def test_who_pays_a_cost_stands_beside_it() -> None:
     assert "- Cost: $0.50 (nothing is billed)\n" in text
 
 
+def test_a_cost_that_nobody_reports_is_unknown() -> None:
+    started = SessionStarted(iteration=1, session_id="a", agent="command")
+    silent = SessionFinished(iteration=1, outcome="success")
+    assert "- Cost: unknown\n" in page(started, silent, *finished(1, 10))
+    assert "- Cost" not in page(), "no agent has worked"
+
+
 def test_each_agent_has_its_own_model_and_nobody_elses_mode_or_cost() -> None:
     claude = SessionStarted(iteration=1, session_id="a", agent="claude")
     codex = SessionStarted(iteration=1, session_id="b", agent="codex")

@@ -30,6 +30,7 @@ from ralph_tui.events import (
     Event,
     GuidanceDelivered,
     GuidanceQueued,
+    InterventionMade,
     IterationStarted,
     Paused,
     PauseRequested,
@@ -40,6 +41,7 @@ from ralph_tui.events import (
     RunStarted,
     SnapshotTaken,
     Unpaused,
+    UsageReported,
 )
 from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.state import RunState
@@ -222,6 +224,19 @@ def test_an_end_says_its_outcome_once(outcome: str, reason: str, words: str) -> 
     )
     assert status_text(folded(finished)).startswith(f"{glyph} {words}\n")
     assert f" {words} · 1 iteration" in str(plain_line(finished))
+
+
+def test_a_run_that_you_aborted_has_no_word_of_the_overseer_and_no_context() -> None:
+    used = UsageReported(iteration=4, context_tokens=150_000, context_window=200_000)
+    ordered = InterventionMade(iteration=4, level="ABORT", about="owner", reason="aborted by you")
+    end = RunFinished(
+        outcome="aborted", reason="aborted by you", iterations=4, completion=0, best=0,
+        best_iteration=0, duration_s=1,
+    )  # fmt: skip
+    assert "\ncontext " in status_text(folded(used))
+    told = status_text(folded(used, ordered, end))
+    assert told.startswith("⊗ aborted by you\n")
+    assert not any(word in told for word in ("overseer", "ABORT", "context"))
 
 
 @each_row("outcome", OUTCOMES)

@@ -25,9 +25,12 @@ from ralph_tui.events import (
     SessionFinished,
     SignalComputed,
     StrategyPlanned,
+    ToolFinished,
+    ToolStarted,
     WaitStarted,
 )
 from ralph_tui.events.waiting import SILENCE
+from ralph_tui.layers.sensor.passing import PASSES_ALREADY
 from tests.fixtures.journals.make import FOLDER
 from tests.rows import each_row
 from tests.words import retired
@@ -236,6 +239,10 @@ def test_what_a_redirect_sends_is_told_whole() -> None:
         ({}, "progress 100 % after iteration 2 (the completion command passed)"),
         ({"passed": 5, "total": 5}, "progress 100 % after iteration 2 (from tests)"),
         ({"source": "plan"}, "progress 100 % after iteration 2 (from plan)"),
+        (
+            {"source": "estimate", "held": True, "completion": 0, "note": PASSES_ALREADY},
+            f"progress 0 % after iteration 2 ({PASSES_ALREADY})",
+        ),
     ],
 )
 def test_a_command_that_counts_nothing_is_called_what_it_is(
@@ -243,6 +250,15 @@ def test_a_command_that_counts_nothing_is_called_what_it_is(
 ) -> None:
     given = {"iteration": 2, "completion": 100, "source": "tests", **fields}
     assert lines_of(ReadingTaken.model_validate(given)) == [says]
+
+
+def test_a_call_that_shows_failing_tests_has_not_failed() -> None:
+    tests = ToolStarted(iteration=1, tool_id="a", tool="Bash", summary="python -m pytest -q")
+    other = ToolStarted(iteration=1, tool_id="b", tool="Bash", summary="make install")
+    ended = [
+        ToolFinished(iteration=1, tool_id=each, ok=False, summary="exit 1") for each in ("a", "b")
+    ]
+    assert lines_of(tests, other, *ended)[2:] == ["agent   ✗ exit 1"]
 
 
 def test_what_is_waited_for_is_said_once_in_an_iteration() -> None:

@@ -38,7 +38,7 @@ def said(draft: Draft, place: Surroundings = GOOD) -> Mapping[str, str]:
         (replace(DONE, settings={"agent.name": "acp", "agent.command": "x --acp"}),
          ["run", "Fix it", "-c", "pytest -q", "--agent", "acp", "--agent-command", "x --acp"]),
         (replace(DONE, settings={"agent.name": "command", "agent.command": "x -y"}),
-         ["run", "Fix it", "-c", "pytest -q", "--agent", "command", "--agent-command", "x -y"]),
+         ["run", "Fix it", "-c", "pytest -q", "--agent-command", "x -y"]),
         (replace(DONE, settings={"agent.name": "demo"}), ["demo"]),
         (Draft(), ["run", "", "-c", ""]),
     ],

@@ -33,7 +33,7 @@ def rows(diff: str) -> list[str]:
 def test_the_dialog_shows_the_diff_last() -> None:
     shown = rows(DIFF)
     at = shown.index("what this iteration changed")
-    assert shown[at + 1 :] == ["■ calc.py", "@@ -1 +1 @@", "-return a - b", "+return a + b "]
+    assert shown[at + 1 :] == ["── calc.py", "@@ -1 +1 @@", "-return a - b", "+return a + b "]
     assert any("the agent says" in row for row in shown[:at])
     assert "what this iteration changed" not in rows("")
 

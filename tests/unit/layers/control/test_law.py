@@ -276,6 +276,13 @@ def test_where_a_redirect_stands_the_law_gives_no_advice_of_its_own() -> None:
     assert "keep the approach" not in advice(good.signal, good.alarms, budget, episode=True)
 
 
+def test_an_estimate_has_no_pace() -> None:
+    good = fold(series([30, 60]), Budget(10))[-1]
+    said = advice(good.signal, good.alarms, Budget(10), measured=False)
+    assert not any(word in said for word in ("Trend", "pace", "to go"))
+    assert said.endswith("8 iterations are left.")
+
+
 def test_the_trend_is_one_word() -> None:
     def trends(progress: list[float], most: int) -> list[str | None]:
         return [one.signal.trend for one in fold(series(progress), Budget(most))]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,6 +135,22 @@ def test_where_a_redirect_stands_it_says_how_to_go_on() -> None:
     assert "more of the same" not in text
     assert "more of the same" in build_prompt(replace(given, iteration=7)).text
     assert "# Redirect" not in build_prompt(replace(given, redirect="")).text
+
+
+@pytest.mark.parametrize(("ok", "passed", "says"), [
+    (True, 20, "the command passes already"),
+    (True, None, "the command passes, and counts nothing"),
+    (False, None, "the command fails, and counts nothing"),
+])  # fmt: skip
+def test_a_command_that_cannot_measure_is_called_what_it_is(
+    ok: bool,  # noqa: FBT001
+    passed: int | None,
+    says: str,
+) -> None:
+    gate = GateFinished(iteration=0, ok=ok, exit_code=0 if ok else 1, passed=passed)
+    reading = ReadingTaken(iteration=0, completion=0, source="estimate", held=True)
+    text = build_prompt(PromptInput("x", "y", 1, 10, reading=reading, gate=gate)).text
+    assert f"Completion: 0 % ({says})." in text
 
 
 def test_the_end_of_an_output_begins_with_a_whole_line() -> None:

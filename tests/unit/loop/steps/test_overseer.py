@@ -257,7 +257,7 @@ def test_an_answer_that_rolls_back_does_so_whatever_was_restored_before_it(undon
 
 def test_the_way_back_says_that_the_instructions_go_with_it() -> None:
     redirect = regressing().play(answer("abort")).only(QuestionAsked)
-    assert [o.verb for o in redirect.options if o.key == "b"] == [
+    assert [o.verb for o in redirect.options if o.key == "r"] == [
         "restore iteration 1 (70 %): changes 1 file, and send the instructions"
     ]
     pauses = World([0, 7, *[6] * 19], mode="attended", max_iterations=20).play(
@@ -265,7 +265,7 @@ def test_the_way_back_says_that_the_instructions_go_with_it() -> None:
     )
     pause = pauses.all(QuestionAsked)[-1]
     assert pause.topic == "pause"
-    assert [o.verb for o in pause.options if o.key == "b"] == [
+    assert [o.verb for o in pause.options if o.key == "r"] == [
         "restore iteration 1 (70 %): changes 1 file, and go on"
     ]
 
