@@ -68,6 +68,11 @@ def _makes_sense(message: Message) -> bool:
 class TerminalDriver(LinuxDriver):
     """Reads input of any kind, and leaves only the screen where it cannot be read."""
 
+    def resume_application_mode(self) -> None:
+        """Draw again, where the terminal is still there: one that closes continues what it ends."""
+        if os.isatty(self.fileno):
+            super().resume_application_mode()
+
     def run_input_thread(self) -> None:
         """Wait for input and dispatch events."""
         reader = TerminalInput(debug=self._debug)
