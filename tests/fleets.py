@@ -12,14 +12,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tests.e2e.cli import run
 from tests.fleet_programs import free_port
-from tests.forks import ROOT, Forked, Program
+from tests.forks import FLEET, Forked, Program
 from tests.hosted import git
 from tests.processes import Child
 from tests.small_disk import mounted
@@ -27,16 +27,9 @@ from tests.waiting import until
 
 Event = dict[str, Any]
 
-_LOADED = (
-    "ralph_tui.fleet.runtime.assembly",
-    "ralph_tui.fleet.dispatch.dispatcher",
-    "ralph_tui.fleet.cli.foreground",
-    "ralph_tui.fleet.config.file",
-)
-FLEET = Program((sys.executable, "-P"), ROOT, _LOADED, "ralph_tui")
-IMPATIENT = Program(FLEET.interpreter, ROOT, _LOADED, "tests.doubles.impatient_fleet")
+IMPATIENT = replace(FLEET, module="tests.doubles.impatient_fleet")
 """Its fleet lets a host go that was silent for a second."""
-OLDER = Program(FLEET.interpreter, ROOT, _LOADED, "tests.doubles.older_version")
+OLDER = replace(FLEET, module="tests.doubles.older_version")
 HOSTS = ("one", "two", "three")
 ENDS_S = 40.0
 """In which every process ends that was asked to."""
