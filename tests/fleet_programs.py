@@ -3,29 +3,15 @@
 import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from tests.forks import Forked, Program
+from tests.forks import FLEET, Forked
 from tests.paths import ROOT
 from tests.waiting import PATIENCE_S, until
-
-FLEET = Program(
-    (sys.executable, "-P"),
-    ROOT,
-    (
-        "ralph_tui.fleet.runtime.assembly",
-        "ralph_tui.fleet.dispatch.dispatcher",
-        "ralph_tui.fleet.cli.foreground",
-        "ralph_tui.fleet.config.file",
-    ),
-    "ralph_tui",
-)
-"""Every process of a fleet, and whatever else needs what they load."""
 
 
 class Talking(Forked):

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.cli import run
-from tests.fleet_programs import FLEET, free_port
-from tests.forks import Forked, Program
+from tests.fleet_programs import free_port
+from tests.forks import FLEET, Forked, Program
 from tests.hosted import git
 from tests.processes import Child
 from tests.small_disk import mounted

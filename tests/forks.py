@@ -10,6 +10,7 @@ standard library only.
 """
 
 import atexit
+import fcntl
 import gc
 import importlib
 import json
@@ -19,6 +20,7 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Sequence
@@ -52,6 +54,26 @@ RALPH = Program(
     "ralph_tui",
 )
 
+SCREEN = Program(
+    RALPH.interpreter,
+    ROOT,
+    (*RALPH.loaded, "ralph_tui.tui.app", "ralph_tui.tui.cockpit.screen"),
+    "ralph_tui",
+)
+"""The same for a terminal."""
+FLEET = Program(
+    RALPH.interpreter,
+    ROOT,
+    (
+        "ralph_tui.fleet.runtime.assembly",
+        "ralph_tui.fleet.dispatch.dispatcher",
+        "ralph_tui.fleet.cli.foreground",
+        "ralph_tui.fleet.config.file",
+    ),
+    "ralph_tui",
+)
+"""The same for ``fleet``."""
+
 
 class Forked:
     """One such process: polled, waited for and sent signals as those of Popen are."""
@@ -63,15 +85,17 @@ class Forked:
         cwd: Path,
         environ: dict[str, str],
         streams: tuple[int, int, int],
+        *,
+        own_terminal: bool = False,
     ) -> None:
+        """`own_terminal`: its streams are a terminal, of which it gets a session of its own."""
         self.args = list(arguments)
         self.returncode: int | None = None
         ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(_server(program), [b"."], [theirs.fileno(), *streams])
-        ours.sendall(
-            json.dumps([program.module, list(map(str, arguments)), str(cwd), environ]).encode()
-        )
+        told = [own_terminal, program.module, list(map(str, arguments)), str(cwd), environ]
+        ours.sendall(json.dumps(told).encode())
         ours.shutdown(socket.SHUT_WR)
         self._channel = ours
         self._told = b""
@@ -98,6 +122,10 @@ class Forked:
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+    def forget(self) -> None:
+        """Its end is not waited for."""
+        self._channel.close()
 
     def _ended(self, timeout: float | None) -> int:
         if self.returncode is None:
@@ -234,10 +262,13 @@ def _watch(channel: int, *streams: int) -> None:
     """Fork it and tell its end: only its parent learns of that. Returns as the program itself."""
     client = socket.socket(fileno=channel)
     with client.makefile("r") as told:
-        module, arguments, cwd, environ = json.load(told)
+        own_terminal, module, arguments, cwd, environ = json.load(told)
+    if own_terminal:
+        _hold(streams[0])
     if (pid := os.fork()) == 0:
         client.close()
         _become(module, arguments, cwd, environ, streams)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for descriptor in streams:
         os.close(descriptor)
     client.sendall(f"{pid}\n".encode())
@@ -245,6 +276,12 @@ def _watch(channel: int, *streams: int) -> None:
     with suppress(OSError):  # nobody asks any more
         client.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
+
+
+def _hold(terminal: int) -> None:
+    """Be whom a shell would be there: the leader of its session, whose end ends it."""
+    os.setsid()
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
 def _become(
@@ -257,6 +294,7 @@ def _become(
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environ)

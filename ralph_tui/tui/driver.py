@@ -80,6 +80,11 @@ class TerminalDriver(LinuxDriver):
         with suppress(RuntimeError):  # the screen has just ended
             self._loop.call_soon_threadsafe(handle)
 
+    def resume_application_mode(self) -> None:
+        """Draw again, where the terminal is still there: one that closes continues what it ends."""
+        if os.isatty(self.fileno):
+            super().resume_application_mode()
+
     def run_input_thread(self) -> None:
         """Wait for input and dispatch events."""
         reader = TerminalInput(debug=self._debug)

@@ -12,12 +12,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from ralph_tui.cli import main
-from tests.forks import RALPH, Started, completed
+from tests.forks import FLEET, RALPH, Program, Started, completed
 from tests.waiting import PATIENCE_S
 
 Done = subprocess.CompletedProcess[str]
@@ -61,7 +61,7 @@ def run(
     ):
         streams = (nobody.fileno(), out.fileno(), err.fileno())
         variables = {**os.environ, "RALPH_TUI_AGENT__BINARY": "no-claude-here", **environ}
-        code = completed(RALPH, arguments, cwd, variables, streams, timeout)
+        code = completed(_loaded(arguments), arguments, cwd, variables, streams, timeout)
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
@@ -99,7 +99,12 @@ def _reading(stream: TextIO) -> Iterator[None]:
 
 def start(*arguments: str, cwd: Path) -> Started:
     """Start ralph-tui and go on."""
-    return Started(RALPH, arguments, cwd, dict(os.environ))
+    return Started(_loaded(arguments), arguments, cwd, dict(os.environ))
+
+
+def _loaded(arguments: Sequence[str]) -> Program:
+    """What has loaded most of it."""
+    return FLEET if arguments[0] == "fleet" else RALPH
 
 
 def events_of(output: str) -> list[dict[str, Any]]:

@@ -107,9 +107,7 @@ def terminal() -> Iterator[Open]:
     opened: list[Terminal] = []
 
     def open_terminal(*arguments: str, cwd: Path, environ: dict[str, Any]) -> Terminal:
-        assigned = [f"{name}={value}" for name, value in environ.items()]
-        command = ["env", *assigned, *CLI, *arguments]
-        opened.append(Terminal(command, cwd, width=80, height=24))
+        opened.append(Terminal(arguments, cwd, width=80, height=24, **environ))
         return opened[-1]
 
     yield open_terminal
@@ -136,7 +134,7 @@ def leave(screen: Terminal) -> None:
 
     def left() -> bool:
         screen.press("q")
-        return screen.result.exists()
+        return screen.ended
 
     until(left)
     assert screen.exit_code() == 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, GATE, ONE_MORE, here, processes_of, project, run
+from tests.e2e.cli import GATE, ONE_MORE, here, processes_of, project, run
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -31,7 +31,7 @@ class Windows:
         self.opened: list[Terminal] = []
 
     def open(self, root: Path, *words: str, width: int = 100, height: int = 30) -> Terminal:
-        self.opened.append(Terminal([*CLI, *words], root, width=width, height=height))
+        self.opened.append(Terminal(words, root, width=width, height=height))
         return self.opened[-1]
 
     def run(self, root: Path, *options: str) -> Terminal:
@@ -217,7 +217,7 @@ def test_detached_then_attached_then_stopped(windows: Windows, root: Path) -> No
     screen = windows.attach(root)
     screen.press("C-c")
     screen.shows("leave this screen")
-    until(lambda: pressed(screen, "s", "stopping:") or screen.result.exists())
+    until(lambda: pressed(screen, "s", "stopping:") or screen.ended)
     assert screen.exit_code() == 0
     ended(root, "interrupted")
     assert "stopped by" in log_of(root)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, GATE, ONE_MORE, processes_of, project
+from tests.e2e.cli import GATE, ONE_MORE, processes_of, project
 from tests.e2e.test_demo import reproduced
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
@@ -25,7 +25,7 @@ def terminal() -> Iterator[Open]:
     opened: list[Terminal] = []
 
     def open_terminal(*arguments: str, cwd: Path, width: int = 100, height: int = 30) -> Terminal:
-        opened.append(Terminal([*CLI, *arguments], cwd, width=width, height=height))
+        opened.append(Terminal(arguments, cwd, width=width, height=height))
         return opened[-1]
 
     yield open_terminal
@@ -50,7 +50,7 @@ def test_the_demo_runs_is_left_and_replayed(terminal: Open, tmp_path: Path) -> N
     kept = tmp_path / "kept it"
     screen = terminal("demo", "--fast", "--keep", str(kept), cwd=tmp_path)
     screen.shows("completed", "100 %")
-    assert screen.result.exists() is False, "the last screen stays"
+    assert not screen.ended, "the last screen stays"
     screen.resize(80, 24)
     narrow = screen.shows("completed")
     assert max(len(line) for line in narrow.splitlines()) <= 80
@@ -144,7 +144,7 @@ def test_every_way_out_asks(terminal: Open, git_repo: Path, key: str) -> None:
     screen.shows("hello")
     screen.press(key)
     screen.shows("after this iteration")
-    assert not screen.result.exists()
+    assert not screen.ended
     until(lambda: _pressed(screen, "Escape", lambda: "after this iteration" not in screen.screen))
     assert "stop_requested" not in kinds(git_repo)
 

@@ -1,6 +1,7 @@
 """Completion as shells ask for it: a real one reads the script, and is asked what may follow."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,14 +16,16 @@ from tests.unit.test_import_contracts import loaded_after
 
 ASK = """
 eval "$(ralph-tui completion bash)"
-COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9
-read -ra COMP_WORDS <<<"$1"
-_python_argcomplete ralph-tui
-printf '%s\\n' "${COMPREPLY[@]}"
+for line; do
+    COMP_LINE=$line COMP_POINT=${#line} COMP_TYPE=9
+    read -ra COMP_WORDS <<<"$line"
+    _python_argcomplete ralph-tui
+    printf '%s\\n' "${COMPREPLY[@]}" =
+done
 """
 """What bash does when the tab key is pressed; argcomplete names the function."""
 
-Ask = Callable[[str], list[str]]
+Ask = Callable[..., list[list[str]]]
 
 
 @pytest.fixture
@@ -33,15 +36,15 @@ def environ() -> dict[str, str]:
 
 @pytest.fixture
 def asked(git_repo: Path, environ: dict[str, str]) -> Ask:
-    """What bash offers behind a line, in a repository with three attempts of two tasks."""
+    """What bash offers behind lines, in a repository with three attempts of two tasks."""
     tasks = git_repo / ".aiwg" / "ralph" / "tasks"
     for name in ("task-001/attempts/001", "task-001/attempts/002", "task-002/attempts/001"):
         (tasks / name).mkdir(parents=True)
         (tasks / name / "events.jsonl").touch()
 
-    def ask(line: str) -> list[str]:
+    def ask(*lines: str) -> list[list[str]]:
         done = subprocess.run(
-            ["bash", "--norc", "-c", ASK, "bash", line],
+            ["bash", "--norc", "-c", ASK, "bash", *lines],
             cwd=git_repo,
             env=environ,
             capture_output=True,
@@ -49,54 +52,55 @@ def asked(git_repo: Path, environ: dict[str, str]) -> Ask:
             check=True,
         )
         assert done.stderr == ""
-        return sorted(word.strip() for word in done.stdout.splitlines() if word)
+        offers = re.split(r"(?m)^=\n", done.stdout)[:-1]
+        return [sorted(word.strip() for word in offer.splitlines() if word) for offer in offers]
 
     return ask
 
 
-def test_commands_and_options(asked: Ask) -> None:
-    assert asked("ralph-tui re") == ["rebuild", "replay", "report", "restore", "resume"]
-    assert asked("ralph-tui run 'a text' --ag") == ["--agent", "--agent-command"]
-    assert "stats" in asked("ralph-tui memory ")
-
-
-def test_runs(asked: Ask) -> None:
-    both = ["task-001", "task-001/001", "task-001/002", "task-002"]
-    assert asked("ralph-tui replay ") == both
-    assert asked("ralph-tui status --run task-002/") == ["task-002/001"]
-    assert asked("ralph-tui history task-002") == ["task-002"]
+def test_all_that_a_line_may_be_followed_by(asked: Ask) -> None:
+    expected = {
+        "ralph-tui re": ["rebuild", "replay", "report", "restore", "resume"],
+        "ralph-tui run 'a text' --ag": ["--agent", "--agent-command"],
+        "ralph-tui replay ": ["task-001", "task-001/001", "task-001/002", "task-002"],
+        "ralph-tui status --run task-002/": ["task-002/001"],
+        "ralph-tui history task-002": ["task-002"],
+        "ralph-tui run --set limits.budget": ["limits.budget_tokens=", "limits.budget_usd="],
+        "ralph-tui run --set permissions.mode=": ["ask", "edits", "skip"],
+        "ralph-tui lab --set control.enabled=t": ["true"],
+        "ralph-tui demo --scenario st": ["steady", "stuck"],
+        "ralph-tui run --agent c": ["claude", "codex", "command"],
+        "ralph-tui run --agent o": ["opencode"],
+    }
+    *offers, named, memory = asked(
+        *expected, "ralph-tui run --set agent.fallback=o", "ralph-tui memory "
+    )
+    assert dict(zip(expected, offers, strict=True)) == expected
+    assert [word.rpartition("=")[2] for word in named] == ["opencode"]
+    assert "stats" in memory
 
 
 def test_runs_of_other_tools_where_they_can_be_read(asked: Ask, git_repo: Path) -> None:
     foreign = unpacked("ref-stuck", git_repo.parent)
     shutil.copytree(foreign / ".aiwg", git_repo / ".aiwg", dirs_exist_ok=True, symlinks=True)
-    assert "aiwg/aabdb08a" in asked("ralph-tui replay ")
-    assert asked("ralph-tui report aiwg/aab") == ["aiwg/aabdb08a"]
-    assert "aiwg/aabdb08a" not in asked("ralph-tui resume ")
-
-
-def test_settings_agents_and_scenarios(asked: Ask) -> None:
-    assert asked("ralph-tui run --set limits.budget") == [
-        "limits.budget_tokens=",
-        "limits.budget_usd=",
-    ]
-    assert asked("ralph-tui run --set permissions.mode=") == ["ask", "edits", "skip"]
-    assert asked("ralph-tui lab --set control.enabled=t") == ["true"]
-    assert asked("ralph-tui demo --scenario st") == ["steady", "stuck"]
-    assert asked("ralph-tui run --agent c") == ["claude", "codex", "command"]
-    assert asked("ralph-tui run --agent o") == ["opencode"]
-    named = asked("ralph-tui run --set agent.fallback=o")
-    assert [word.rpartition("=")[2] for word in named] == ["opencode"]
+    replay, report, resume = asked(
+        "ralph-tui replay ", "ralph-tui report aiwg/aab", "ralph-tui resume "
+    )
+    assert "aiwg/aabdb08a" in replay
+    assert report == ["aiwg/aabdb08a"]
+    assert "aiwg/aabdb08a" not in resume
 
 
 def test_what_cannot_be_looked_up_is_nothing_to_offer(asked: Ask, git_repo: Path) -> None:
     tasks = git_repo / ".aiwg" / "ralph" / "tasks"
     (tasks / "a $(touch x)-003" / "attempts" / "001").mkdir(parents=True)
     (tasks / "a $(touch x)-003" / "attempts" / "001" / "events.jsonl").touch()
-    assert not [name for name in asked("ralph-tui replay ") if "touch" in name]
+    (offer,) = asked("ralph-tui replay ")
+    assert offer
+    assert not [name for name in offer if "touch" in name]
     shutil.rmtree(git_repo / ".aiwg")
     (git_repo / ".aiwg").touch()
-    assert asked("ralph-tui replay ") == []
+    assert asked("ralph-tui replay ") == [[]]
 
 
 def test_only_what_is_asked_for_is_loaded(git_repo: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_folder_that_is_gone_is_one_sentence(tmp_path: Path, words: tuple[str,
 
 @pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")
 def test_in_tmux_of_80_columns_every_line_keeps_to_them(git_repo: Path) -> None:
-    terminal = Terminal([*CLI, "doctor"], git_repo, width=80, height=60)
+    terminal = Terminal(["doctor"], git_repo, width=80, height=60)
     try:
         screen = terminal.shows("in the way of a run")
         assert terminal.exit_code() == 1

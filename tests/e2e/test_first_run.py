@@ -10,7 +10,7 @@ import pytest
 from ralph_tui.adapters.records.drafts import read_draft
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.ports.new_runs import Draft
-from tests.e2e.cli import CLI, ONE_MORE, project
+from tests.e2e.cli import ONE_MORE, project
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 def screen(root: Path) -> Iterator[Terminal]:
     """Home at 80x24, on a machine without any agent that is known here."""
     git = Path(shutil.which("git") or "git").parent
-    terminal = Terminal(["env", f"PATH={git}:/usr/bin:/bin", *CLI], root, width=80, height=24)
+    terminal = Terminal([], root, width=80, height=24, PATH=f"{git}:/usr/bin:/bin")
     yield terminal
     terminal.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import CLI, ONE_MORE, here, run
+from tests.e2e.cli import ONE_MORE, here, run
 from tests.e2e.test_asked_run import ASKS, stub
 from tests.e2e.test_fleet import nothing_is_left, plan, root, runs, state_of
 from tests.e2e.test_timeline import press_until
@@ -26,7 +26,7 @@ def go(root: Path) -> Path:
 @contextmanager
 def opened(root: Path, *words: str) -> Iterator[Terminal]:
     """Another terminal in the repository."""
-    one = Terminal([*CLI, *words], root, width=80, height=24)
+    one = Terminal([*words], root, width=80, height=24)
     try:
         yield one
     finally:

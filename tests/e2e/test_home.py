@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.folders import ralph_folder
-from tests.e2e.cli import CLI, GATE, here, processes_of, project
+from tests.e2e.cli import GATE, here, processes_of, project
 from tests.e2e.test_attach import ended, journal
 from tests.e2e.tmux import Terminal
 from tests.fixtures.journals.make import FOLDER
-from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -35,13 +34,8 @@ class At:
     """Home in a terminal, and its process."""
 
     def __init__(self, root: Path, *, width: int, height: int) -> None:
-        starts = ["sh", "-c", 'echo $$ > "$0"; exec "$@"', str(root / "pid"), *CLI]
-        self.terminal = Terminal(starts, root, width=width, height=height)
-        self._pid = root / "pid"
-
-    @property
-    def pid(self) -> int:
-        return int(until(lambda: self._pid.exists() and self._pid.read_text().strip()))
+        self.terminal = Terminal([], root, width=width, height=height)
+        self.pid = self.terminal.pid
 
 
 @pytest.fixture
@@ -111,7 +105,7 @@ def test_a_live_run_is_attached_and_left_alone(git_repo: Path, opened: list[At])
     root = project(git_repo)
     agent = "echo hello; while [ ! -e go ]; do sleep 0.05; done; touch done-{0,1,2,3}.txt"
     first = Terminal(
-        [*CLI, "run", "Make it pass", "-c", GATE, "--agent", "command",
+        ["run", "Make it pass", "-c", GATE, "--agent", "command",
          "--agent-command", f"bash -c '{agent}'"],
         root, width=80, height=24,
     )  # fmt: skip

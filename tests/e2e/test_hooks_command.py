@@ -17,7 +17,7 @@ from ralph_tui.state import RunState
 from tests.doubles.api import Api
 from tests.doubles.launch import real_binary, real_environment
 from tests.doubles.scenario import Scenario
-from tests.e2e.cli import CLI, here, run
+from tests.e2e.cli import here, run
 from tests.e2e.test_hooks_real import DONE, at
 from tests.e2e.tmux import Terminal
 
@@ -169,7 +169,7 @@ def test_a_state_file_of_no_use_is_told_and_stays(root: Path, content: str) -> N
 
 @pytest.fixture
 def screen(root: Path) -> Iterator[Terminal]:
-    terminal = Terminal([*CLI, "hooks", "install"], root, width=120, height=60)
+    terminal = Terminal(["hooks", "install"], root, width=120, height=60)
     yield terminal
     terminal.close()
 

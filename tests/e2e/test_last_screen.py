@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.records.lock import holder
-from tests.e2e.cli import CLI, GATE, events_of, here, project, start
+from tests.e2e.cli import GATE, events_of, here, project, start
 from tests.e2e.test_timeline import press_until
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
@@ -39,7 +39,7 @@ def repo(git_repo: Path) -> Path:
 @pytest.fixture
 def screen(repo: Path) -> Iterator[Terminal]:
     """The last screen of a run that was aborted in its second iteration."""
-    terminal = Terminal([*CLI, *ORDER], repo, width=120, height=40)
+    terminal = Terminal([*ORDER], repo, width=120, height=40)
     try:
         until(lambda: len(events(repo, "session_started")) == 2)
         assert here("abort", "--yes", cwd=repo).returncode == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, GATE, ONE_MORE, project, run
+from tests.e2e.cli import GATE, ONE_MORE, project, run
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -39,7 +39,7 @@ def root(git_repo: Path) -> Path:
 @pytest.fixture
 def screen(root: Path) -> Iterator[Terminal]:
     """The second run, whose agent takes its time."""
-    terminal = Terminal([*CLI, *arguments(SLOW)], root, width=80, height=24)
+    terminal = Terminal([*arguments(SLOW)], root, width=80, height=24)
     terminal.shows("agent")
     until(lambda: [*root.glob(".aiwg/ralph/tasks/task-001/attempts/002/events.jsonl")])
     yield terminal

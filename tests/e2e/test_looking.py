@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import CLI, here
+from tests.e2e.cli import here
 from tests.e2e.tmux import Terminal
 
 ENDED = ("run", "Fix it", "-c", "false", "--max-iterations", "1", "--headless")
@@ -19,8 +19,7 @@ def test_what_was_read_at_a_terminal_was_seen(git_repo: Path, command: str) -> N
 
     def read(*words: str) -> list[str]:
         """Read it in a terminal; what was seen of it by now."""
-        terminal = Terminal(["env", "-C", str(git_repo), *CLI, *words], git_repo.parent,
-                            width=100, height=30)  # fmt: skip
+        terminal = Terminal(words, git_repo, width=100, height=30)
         try:
             assert terminal.exit_code() == 0
         finally:

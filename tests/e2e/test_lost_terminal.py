@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.lock import holder
-from tests.e2e.cli import CLI, GATE, ONE_MORE, project
+from tests.e2e.cli import CLI, GATE, project
 from tests.e2e.test_last_screen import events
 from tests.processes import Child
 from tests.waiting import PATIENCE_S, until
@@ -37,6 +37,7 @@ os.execv(command[0], command)
 
 
 WAITS = "cat >/dev/null; exec sleep 500"
+DOES_ALL = "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt"
 
 
 class Window:
@@ -104,13 +105,14 @@ def reads(pid: int) -> int:
     return int(fields["syscr"])
 
 
-@pytest.mark.parametrize("controlling", ["controlling", "not controlling"])
-@pytest.mark.parametrize("hangup", ["heard", "ignored"])
-def test_a_last_screen_ends_with_its_terminal(
-    git_repo: Path, hangup: str, controlling: str
-) -> None:
+@pytest.mark.parametrize(
+    "how",
+    [("heard", "controlling"), ("heard", "not controlling"), ("ignored", "controlling")],
+    ids=["told", "not told", "told in vain"],
+)
+def test_a_last_screen_ends_with_its_terminal(git_repo: Path, how: tuple[str, str]) -> None:
     root = project(git_repo)
-    with shown(root, ONE_MORE, hangup, controlling) as (process, window):
+    with shown(root, DOES_ALL, *how) as (process, window):
         until(lambda: events(root, "run_finished"))
         until(lambda: holder(root / ".aiwg/ralph/lock") is None)
         window.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, here
+from tests.e2e.cli import here
 from tests.e2e.test_demo import redirected
 from tests.e2e.tmux import Terminal
 from tests.prompt_reading import read_aloud, reads_well
@@ -42,7 +42,7 @@ def demo(tmp_path: Path, project: Path) -> Iterator[Any]:
     opened: list[Terminal] = []
 
     def start(scenario: str) -> Terminal:
-        command = [*CLI, "demo", "--scenario", scenario, "--fast", "--keep", str(project)]
+        command = ["demo", "--scenario", scenario, "--fast", "--keep", str(project)]
         # A closed terminal would leave the run waiting for ever.
         command += ["--set", "ui.on_hangup=stop"]
         opened.append(Terminal(command, tmp_path, width=100, height=30))
@@ -118,7 +118,7 @@ def test_declined_a_pause_follows_and_words_help(
         of(project, "reading_taken", iteration=k)[0]["completion"] for k in (pause_at, pause_at + 1)
     )
     assert after > before
-    assert not screen.result.exists() or screen.exit_code() in (0, 3)
+    assert not screen.ended or screen.exit_code() in (0, 3)
 
 
 def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_screen_that_is_left_while_a_question_is_open(demo: Any, project: Path
     asks(project, "redirect")
     until(lambda: _press(screen, "Escape", lambda: "approve the instructions" not in screen.screen))
     until(lambda: _press(screen, "q", lambda: "How do you want to leave?" in screen.screen))
-    until(lambda: _press(screen, "s", screen.result.exists))
+    until(lambda: _press(screen, "s", lambda: screen.ended))
     assert screen.exit_code() == 5
     assert of(project, "run_finished")[0]["outcome"] == "interrupted"
 

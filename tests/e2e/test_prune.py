@@ -133,7 +133,7 @@ def test_without_a_yes_nothing_is_removed(repo: Path) -> None:
 def test_a_terminal_is_asked(repo: Path) -> None:
     before = present(attempt(repo))
     for answer, code in (("n", 1), ("y", 0)):
-        terminal = Terminal([*CLI, "prune", "--keep", "0"], repo, width=120, height=40)
+        terminal = Terminal(["prune", "--keep", "0"], repo, width=120, height=40)
         try:
             terminal.shows("Remove 13 files", "[y/N]")
             assert present(attempt(repo)) == before
@@ -257,7 +257,7 @@ def test_a_bad_line_is_named_and_what_comes_before_it_is_told(repo: Path) -> Non
     assert report.returncode == 0, report.stderr
     assert "The record stops in iteration 2" in report.stdout
     assert f"\n\n{sentence}\n\n" in report.stdout
-    terminal = Terminal([*CLI, "replay"], repo, width=80, height=30)
+    terminal = Terminal(["replay"], repo, width=80, height=30)
     try:
         terminal.shows("REPLAY")
         terminal.press("End")

@@ -230,8 +230,7 @@ def test_an_abort_asks_on_a_terminal_and_rolls_back(git_repo: Path) -> None:
         until(lambda: (git_repo / "README.md").read_text() == "changed\n")
         until(lambda: there.status().get("best_snapshot"))
         for answer, code in (("n", 1), ("y", 0)):
-            command = ["env", "-C", str(git_repo), *CLI, "abort", "--roll-back"]
-            terminal = Terminal(command, git_repo.parent, width=120, height=10)
+            terminal = Terminal(["abort", "--roll-back"], git_repo, width=120, height=10)
             try:
                 terminal.shows("Abort task-001/001", "go back to the start", "[y/N]")
                 terminal.type(answer)

@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header import header_lines
-from tests.e2e.cli import CLI, GATE, Command, events_of, here, project, run, start
+from tests.e2e.cli import GATE, Command, events_of, here, project, run, start
 from tests.e2e.test_resume import everything, git, journal
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
@@ -567,7 +567,7 @@ def test_another_process_owns_the_worktree(ended: Path) -> None:
 def test_it_asks_on_a_terminal(ended: Path, before: World) -> None:
     after = world(ended)
     for answer, wanted, code in (("n", after, 1), ("y", before, 0)):
-        terminal = Terminal([*CLI, "restore", "1"], ended, width=100, height=40)
+        terminal = Terminal(["restore", "1"], ended, width=100, height=40)
         try:
             terminal.shows("Change", "What is there now is saved first. [y/N]")
             assert world(ended) == after, answer
@@ -576,12 +576,11 @@ def test_it_asks_on_a_terminal(ended: Path, before: World) -> None:
             assert terminal.exit_code() == code
         finally:
             terminal.close()
-            terminal.result.unlink(missing_ok=True)
         assert world(ended) == wanted
 
 
 def test_a_yes_counts_for_what_was_shown(ended: Path, before: World) -> None:
-    terminal = Terminal([*CLI, "restore", "1"], ended, width=100, height=40)
+    terminal = Terminal(["restore", "1"], ended, width=100, height=40)
     try:
         terminal.shows("What is there now is saved first. [y/N]")
         (ended / "mine.md").write_text("written while the question stood there\n")
@@ -594,7 +593,6 @@ def test_a_yes_counts_for_what_was_shown(ended: Path, before: World) -> None:
         assert terminal.exit_code() == 0
     finally:
         terminal.close()
-        terminal.result.unlink(missing_ok=True)
     assert world(ended) == before
 
 

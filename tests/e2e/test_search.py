@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import CLI, events_of, here, project
+from tests.e2e.cli import events_of, here, project
 from tests.e2e.tmux import Terminal
 from tests.unit.adapters.search.journals import a_run, attempt, write
 
@@ -139,7 +139,7 @@ def test_no_such_event_is_one_sentence(recorded: Path, at: str) -> None:
 def terminal(root: Path, *arguments: str) -> Iterator[Terminal]:
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not installed")
-    screen = Terminal([*CLI, *arguments], root, width=100, height=30)
+    screen = Terminal([*arguments], root, width=100, height=30)
     try:
         yield screen
     finally:

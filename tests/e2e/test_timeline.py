@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI
 from tests.e2e.test_cockpit import journal, kinds
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
@@ -25,7 +24,7 @@ OUTSIDE = (".git", ".aiwg/ralph", ".aiwg/knowledge")
 def paused(tmp_path: Path) -> Iterator[tuple[Terminal, Path]]:
     """A demo that holds after one of its first iterations, and its folder."""
     root = tmp_path / "kept"
-    screen = Terminal([*CLI, "demo", "--fast", "--keep", str(root)], tmp_path, width=100, height=30)
+    screen = Terminal(["demo", "--fast", "--keep", str(root)], tmp_path, width=100, height=30)
     try:
         screen.shows("agent")
         until(lambda: recorded(root, "iteration_started"))
@@ -175,7 +174,7 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
 
 def test_a_restore_has_to_wait_for_the_agent(tmp_path: Path) -> None:
     root = tmp_path / "kept"
-    screen = Terminal([*CLI, "demo", "--keep", str(root)], tmp_path, width=80, height=24)
+    screen = Terminal(["demo", "--keep", str(root)], tmp_path, width=80, height=24)
     try:
         until(lambda: recorded(root, "session_started"))
         screen.press("3", "Home", "r")
@@ -194,7 +193,7 @@ def test_a_replay_whose_snapshots_are_gone_says_so(
     attempt = root / ".aiwg/ralph/tasks/task-001/attempts/001"
     copied = tmp_path / "elsewhere"
     shutil.copytree(attempt, copied)
-    screen = Terminal([*CLI, "replay", str(copied)], tmp_path, width=80, height=24)
+    screen = Terminal(["replay", str(copied)], tmp_path, width=80, height=24)
     try:
         screen.shows("REPLAY")
         screen.press("End", "3", "Enter")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import CLI, here
+from tests.e2e.cli import here
 from tests.e2e.tmux import Terminal
 from tests.hooked import HookedLoop
 from tests.waiting import until
@@ -26,7 +26,7 @@ def loop(git_repo: Path) -> HookedLoop:
 
 @pytest.fixture
 def screen(loop: HookedLoop, git_repo: Path) -> Iterator[Terminal]:
-    terminal = Terminal([*CLI, "attach", "hooks"], git_repo, width=120, height=40)
+    terminal = Terminal(["attach", "hooks"], git_repo, width=120, height=40)
     yield terminal
     terminal.close()
 
@@ -75,7 +75,7 @@ def test_one_of_which_nothing_is_heard_is_shown_as_that_until_it_goes_on(git_rep
     loop.begin()
     quiet = loop.journal.read_text().replace('"at": "2026', '"at": "2025')
     loop.journal.write_text(quiet.replace('"at": "2027', '"at": "2025'))
-    screen = Terminal([*CLI, "attach", "hooks"], git_repo, width=120, height=40)
+    screen = Terminal(["attach", "hooks"], git_repo, width=120, height=40)
     try:
         screen.shows("unheard", "nothing was heard of its sessions for")
         loop.tool("t1", "src/oauth.ts", 42)
@@ -91,7 +91,7 @@ def test_it_is_listed_and_replayed_as_a_film(loop: HookedLoop, git_repo: Path) -
     assert f"hooks/{loop.folder.name}  completed" in listed
     assert "Move to the new service" in listed
     assert '"run": "hooks/' in here("history", "--json", cwd=git_repo).stdout
-    screen = Terminal([*CLI, "replay", "hooks"], git_repo, width=120, height=40)
+    screen = Terminal(["replay", "hooks"], git_repo, width=120, height=40)
     try:
         screen.shows("REPLAY", "Move to the new service")
         screen.press("End")

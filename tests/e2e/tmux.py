@@ -1,28 +1,61 @@
 """A real terminal: tmux on a socket of its own, driven by keys, read by ``capture-pane``."""
 
-import shlex
+import os
 import subprocess
+import sys
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 
+from tests.forks import SCREEN, Forked
 from tests.waiting import PATIENCE_S, until
+
+LEAVE_IT = """
+import fcntl, select, signal, termios
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+fcntl.ioctl(0, termios.TIOCNOTTY)
+closed = select.poll()
+closed.register(0, 0)
+closed.poll()
+"""
+"""What tmux starts: it leaves its terminal to whom we start there."""
+TOLD = "#{pane_pid} #{pane_tty} #{socket_path},#{pid},0 #{pane_id} #{version} #{default-terminal}"
 
 
 class Terminal:
-    """One tmux server with one pane of a fixed size."""
+    """One tmux server with one pane of a fixed size, and ralph-tui in it."""
 
-    def __init__(self, command: list[str], cwd: Path, *, width: int, height: int) -> None:
+    def __init__(
+        self, words: Sequence[str], cwd: Path, *, width: int, height: int, **environ: str
+    ) -> None:
         self.socket = f"ralph-test-{uuid.uuid4().hex[:12]}"
-        self.result = cwd / f"exit-{uuid.uuid4().hex[:8]}"
-        # Else the shell ends of a ctrl+c as soon as the command has, and the screen with it.
-        line = (
-            f"trap : INT; {shlex.join(command)}; "
-            f"echo $? > {shlex.quote(str(self.result))}; exec cat"
+        size = ("-x", str(width), "-y", str(height))
+        told = self._tmux(
+            *("-f", "/dev/null", "new-session", "-d", *size, sys.executable, "-ISc", LEAVE_IT, ";"),
+            *("set-option", "-g", "status", "off", ";", "resize-window", *size, ";"),
+            *("display-message", "-p", TOLD),
         )
-        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height),
-                   "-c", str(cwd), "sh", "-c", line)  # fmt: skip
-        self._tmux("set-option", "-g", "status", "off")
-        self._tmux("resize-window", "-x", str(width), "-y", str(height))
+        first, tty, socket, pane, version, kind = told.split()
+        until(lambda: _has_left(first))
+        here = {"TERM": kind, "TMUX": socket, "TMUX_PANE": pane}
+        here |= {"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": version}
+        terminal = os.open(tty, os.O_RDWR | os.O_NOCTTY)
+        try:
+            streams = (terminal, terminal, terminal)
+            variables = {**os.environ, **here, **environ}
+            self._process = Forked(SCREEN, words, cwd, variables, streams, own_terminal=True)
+        finally:
+            os.close(terminal)
+
+    @property
+    def pid(self) -> int:
+        """Of ralph-tui."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether ralph-tui has; what it has shown stays."""
+        return self._process.poll() is not None
 
     def _tmux(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -58,11 +91,18 @@ class Terminal:
     def exit_code(self, timeout: float = PATIENCE_S) -> int:
         """Wait for the end of the command."""
         try:
-            until(lambda: self.result.exists() and self.result.read_text().strip(), timeout)
-        except AssertionError:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
             raise AssertionError(f"it goes on:\n{self.screen}") from None
-        return int(self.result.read_text())
 
     def close(self) -> None:
         """Close the terminal, as a user closes a window."""
         self._tmux("kill-server")
+        self._process.forget()
+
+
+def _has_left(pid: str) -> bool:
+    """Whether `LEAVE_IT` has; before it begins it is a tmux that has no terminal yet."""
+    begun = Path(f"/proc/{pid}/cmdline").read_bytes().startswith(os.fsencode(sys.executable))
+    _, terminal = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[3:5]
+    return begun and terminal == "0"

@@ -6,7 +6,6 @@ import os
 import pty
 import struct
 import subprocess
-import sys
 import termios
 import threading
 from dataclasses import replace
@@ -18,7 +17,7 @@ from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
-from tests.forks import RALPH, Forked
+from tests.forks import RALPH, SCREEN, Forked
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,26 +33,18 @@ class Program:
         headless = () if attended else ("--headless",)
         environ = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
         self._terminal: int | None = None
-        self.process: Forked | subprocess.Popen[bytes]
         self._foreign = set[str]()
         """Pids that it did not start: to look at the others only takes a tenth of a millisecond."""
+        program = replace(SCREEN if attended else RALPH, module=words[0])
         if not attended:
             with Path(os.devnull).open() as nobody, self.output.open("wb") as output:
                 streams = (nobody.fileno(), output.fileno(), output.fileno())
-                program = replace(RALPH, module=words[0])
                 self.process = Forked(program, [*words[1:], *headless], folder, environ, streams)
             return
         self._terminal, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", *words],
-            cwd=folder,
-            env=environ,
-            stdin=inside,
-            stdout=inside,
-            stderr=inside,
-            start_new_session=True,
-        )
+        streams = (inside, inside, inside)
+        self.process = Forked(program, words[1:], folder, environ, streams, own_terminal=True)
         os.close(inside)
         threading.Thread(target=self._drain, args=(self._terminal,), daemon=True).start()
 

@@ -16,7 +16,7 @@ import pytest
 from tests.doubles.codex_launch import CODEX_STUB, real_environment, stub_environment
 from tests.doubles.launch import prepare
 from tests.doubles.scenario import Answer, Scenario, ToolUse, load
-from tests.e2e.cli import CLI, events_of, here
+from tests.e2e.cli import events_of, here
 from tests.e2e.codex.lab import REALLY, STUBBED
 from tests.e2e.test_claude_run import CHECK, kinds
 from tests.e2e.tmux import Terminal
@@ -68,8 +68,7 @@ def test_its_owner_is_asked_by_key_and_by_command(
     scenario = success(git_repo)
     scenario = dataclasses.replace(scenario, sessions=[[*asks, *scenario.sessions[0][1:2]]])
     with environment(binary, scenario, git_repo, tmp_path, "ask") as environ:
-        named = [f"{name}={value}" for name, value in environ.items()]
-        terminal = Terminal(["env", *named, *CLI, *ORDER], git_repo, width=80, height=24)
+        terminal = Terminal(ORDER, git_repo, width=80, height=24, **environ)
         other = None
         try:
             terminal.shows("codex asks for Bash: touch a", "allow it, this once")
@@ -79,8 +78,7 @@ def test_its_owner_is_asked_by_key_and_by_command(
             until((git_repo / "a").exists)
             terminal.shows("codex asks for Bash: touch b", "allow it, this once")
             assert not (git_repo / "b").exists()
-            words = [*CLI, "decide", "once"]
-            other = Terminal(["env", *named, *words], git_repo, width=80, height=24)
+            other = Terminal(["decide", "once"], git_repo, width=80, height=24, **environ)
             other.shows("touch b", "[y/N]")
             other.type("y")
             other.press("Enter")
