@@ -111,7 +111,7 @@ def has_commit(repository: Path, commit: str) -> bool:
             repository, "cat-file", "-e", f"{one_line(commit)}^{{commit}}",
             source=repository, accept=None,
         )  # fmt: skip
-    except WorkspaceError:
+    except (WorkspaceError, ValueError):  # no path that this process can name
         return False
     return found.status == 0
 

@@ -14,6 +14,7 @@ from ralph_tui.adapters.clones import worktrees
 from ralph_tui.adapters.clones.collecting import collect
 from ralph_tui.adapters.clones.making import (
     Origin,
+    has_commit,
     make_worktree,
     remove_tree,
     remove_worktree,
@@ -190,3 +191,11 @@ def test_a_worktree_that_was_not_made_to_its_end_is_made_anew(
         seen.over()
     assert (killed.tree / "checks.sh").exists()
     assert (branches(root), len(known(root))) == (["main", BRANCH], 2)
+
+
+def test_a_path_that_no_process_here_can_name_is_no_repository_here(root: Path) -> None:
+    """As a fleet of another machine or locale may give it."""
+    commit = git(root, "rev-parse", "HEAD").strip()
+    assert has_commit(root, commit)
+    for path in ("/no/\ud800", "/no/\0", "/nowhere"):
+        assert not has_commit(Path(path), commit)
