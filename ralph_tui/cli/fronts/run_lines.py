@@ -19,8 +19,6 @@ from ralph_tui.events import (
     AlarmRaised,
     Event,
     ForeignVerdict,
-    GuidanceDelivered,
-    GuidanceQueued,
     HealthChecked,
     InterventionMade,
     IterationStarted,
@@ -40,7 +38,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.asking_wording import asked_words
 from ralph_tui.state.foreign import ForeignRows
-from ralph_tui.state.guidance import unsent_words
+from ralph_tui.state.guidance import GuidanceFold, unsent_words
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import ROWS, alarm_word, decision_words
 from ralph_tui.text.terms import subject_words
@@ -78,8 +76,8 @@ class PlainLines:
         self._strategies = dict(StrategyRows().wordings())
         self._foreign = ForeignRows()
         self._imported = ""
-        self._unsent: dict[str, str] = {}
-        """Guidance that has not reached the agent, by its id."""
+        self._guidance = GuidanceFold()
+        self._on_words = dict(self._guidance.handlers())
         self._calls: dict[str, ToolStarted] = {}
         """Those that run, by their ids."""
 
@@ -97,6 +95,8 @@ class PlainLines:
         return stamped(event, text, where)
 
     def _follow(self, event: Event) -> None:
+        if on_words := self._on_words.get(type(event)):
+            on_words(event)
         match event:
             case RunStarted():
                 self._of, self._imported = event.max_iterations, event.imported
@@ -104,10 +104,6 @@ class PlainLines:
                 self._iteration, self._of = event.iteration, event.max_iterations
                 self._reasons, self._cleared, self._said = set(), set(), ""
                 self._noted = set()
-            case GuidanceQueued():
-                self._unsent[event.guidance_id] = event.text
-            case GuidanceDelivered():
-                self._unsent.pop(event.guidance_id, None)
             case LimitsChanged():
                 self._of = event.max_iterations
             case ReadingTaken():
@@ -142,7 +138,7 @@ class PlainLines:
             case AgentReported():
                 return agent_reported(event, self._said)
             case RunFinished():
-                unsent = unsent_words(self._unsent.values())
+                unsent = unsent_words(self._guidance.unsent)
                 line = run_finished(event, measured=self._measured)
                 return f"{line} · {unsent}" if unsent else line
             case InterventionMade():

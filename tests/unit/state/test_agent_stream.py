@@ -34,7 +34,7 @@ def folded(*events: Event) -> RunState:
             RunResumed(found="It had ended in iteration 3.", away_s=7200),
             "the run goes on, 2h later: It had ended in iteration 3",
         ),
-        (RunCrashed(error="KeyError: 'x'", traceback=""), "the run crashed: KeyError: 'x'"),
+        (RunCrashed(error="KeyError: 'x'", traceback=""), "the run failed: KeyError: 'x'"),
     ],
 )
 def test_a_crash_and_a_resume_leave_a_line_between_two_iterations(event: Event, line: str) -> None:
