@@ -79,7 +79,7 @@ class Loop(Step):
         self.scheduler.join()
         self.iteration.assessment.conclude()
         self.iteration.memory.conclude(outcome)
-        if waiting := [item.text for item in self.state.guidance.queued]:
+        if waiting := self.state.guidance.unsent:
             self.record(
                 Noticed(
                     level="warn",

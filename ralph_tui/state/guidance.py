@@ -4,7 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ralph_tui.events import GuidanceAcknowledged, GuidanceDelivered, GuidanceQueued
+from ralph_tui.events import (
+    GuidanceAcknowledged,
+    GuidanceDelivered,
+    GuidanceQueued,
+    PromptPrepared,
+    StandingInstructionChanged,
+)
 from ralph_tui.state.fold import Fold
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -34,11 +40,26 @@ class GuidanceFold(Fold):
 
     def __init__(self) -> None:
         self.items: dict[str, Guidance] = {}
+        self._instruction = ""
+        """The one for every prompt, while none has carried it."""
 
     @property
     def queued(self) -> list[Guidance]:
         """What the next prompt has to carry."""
         return [item for item in self.items.values() if item.status == "queued"]
+
+    @property
+    def unsent(self) -> list[str]:
+        """All that has not reached the agent."""
+        always = [self._instruction] if self._instruction else []
+        return [*(item.text for item in self.queued), *always]
+
+    def on_instructed(self, event: StandingInstructionChanged) -> None:
+        self._instruction = event.text
+
+    def on_prompt_prepared(self, _: PromptPrepared) -> bool:
+        was, self._instruction = self._instruction, ""
+        return bool(was)
 
     def on_queued(self, event: GuidanceQueued) -> None:
         self.items[event.guidance_id] = Guidance(event.guidance_id, event.text)

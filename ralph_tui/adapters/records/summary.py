@@ -93,7 +93,7 @@ def summarize(state: RunState, now: datetime | None = None) -> RunStatus:
         "denied": state.needs.denials,
         "left_open": state.needs.left_open.text if state.needs.left_open else "",
         "guidance_queued": len(state.guidance.queued),
-        "guidance_unsent": unsent_words(item.text for item in state.guidance.queued) if end else "",
+        "guidance_unsent": unsent_words(state.guidance.unsent) if end else "",
         "standing_instruction": state.intelligence.standing_instruction,
         "started": _iso(run.started_at),
         "away_s": run.away_s,

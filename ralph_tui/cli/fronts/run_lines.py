@@ -14,8 +14,6 @@ from ralph_tui.events import (
     AlarmRaised,
     Event,
     ForeignVerdict,
-    GuidanceDelivered,
-    GuidanceQueued,
     HealthChecked,
     InterventionMade,
     IterationStarted,
@@ -38,7 +36,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.control import alarm_word
 from ralph_tui.state.foreign import ForeignRows
-from ralph_tui.state.guidance import unsent_words
+from ralph_tui.state.guidance import GuidanceFold, unsent_words
 from ralph_tui.state.log_news import News
 from ralph_tui.text.format import clock
 from ralph_tui.text.sanitize import clip, one_line
@@ -98,8 +96,8 @@ class PlainLines:
         self._news = News()
         self._foreign = ForeignRows()
         self._imported = ""
-        self._unsent: dict[str, str] = {}
-        """Guidance that has not reached the agent, by its id."""
+        self._guidance = GuidanceFold()
+        self._on_words = dict(self._guidance.handlers())
         self._calls: dict[str, ToolStarted] = {}
         """Those that run, by their ids."""
 
@@ -117,6 +115,8 @@ class PlainLines:
         return stamped(event, text, where)
 
     def _follow(self, event: Event) -> None:
+        if on_words := self._on_words.get(type(event)):
+            on_words(event)
         match event:
             case RunStarted():
                 self._of, self._imported = event.max_iterations, event.imported
@@ -124,10 +124,6 @@ class PlainLines:
                 self._iteration, self._of = event.iteration, event.max_iterations
                 self._reasons, self._cleared, self._said = set(), set(), ""
                 self._noted = set()
-            case GuidanceQueued():
-                self._unsent[event.guidance_id] = event.text
-            case GuidanceDelivered():
-                self._unsent.pop(event.guidance_id, None)
             case LimitsChanged():
                 self._of = event.max_iterations
             case ReadingTaken():
@@ -164,7 +160,7 @@ class PlainLines:
             case AgentReported():
                 return event.line(self._said)
             case RunFinished():
-                unsent = unsent_words(self._unsent.values())
+                unsent = unsent_words(self._guidance.unsent)
                 line = event.line(measured=self._measured)
                 return f"{line} · {unsent}" if unsent else line
             case InterventionMade():

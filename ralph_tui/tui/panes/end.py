@@ -177,7 +177,7 @@ def _to_check(state: RunState, width: int) -> Iterator[Line]:
     """Words that never reached the agent; then what could make tests pass without the work being
     done: the report says when.
     """
-    if unsent := unsent_words(item.text for item in state.guidance.queued):
+    if unsent := unsent_words(state.guidance.unsent):
         yield from ([(row, "warn")] for row in wrap(f"{WARNING.glyph} {unsent}", width, 2))
     command = state.run.started.command if state.run.started else None
     config, tests, named = to_check(touched_by(state), command)

@@ -21,7 +21,8 @@ def test_an_abort_names_who_ordered_it(who: str) -> None:
     run.end("aborted", reason)
     state = RunState().apply_all(run.events)
     status = status_text(summarize(state) | {"alive": False})
-    assert status.startswith(f"⊗ aborted by {who}")
+    assert status.startswith(f"⊗ {reason}\n")
+    assert "overseer" not in status
     text = report(run.events, Circumstances(), full=True)
     for shown in (status, text):
         assert "your order" not in shown

@@ -1,10 +1,18 @@
 """Guidance that no prompt carried is reported at the end, not dropped."""
 
+import pytest
+
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.cli.status_words import status_text
-from ralph_tui.events import GuidanceDelivered, GuidanceQueued, RunFinished
+from ralph_tui.events import (
+    GuidanceDelivered,
+    GuidanceQueued,
+    PromptPrepared,
+    RunFinished,
+    StandingInstructionChanged,
+)
 from ralph_tui.events.base import Event
 from ralph_tui.state import RunState
 from tests.world.stories import STORIES
@@ -27,13 +35,18 @@ def lines_and_status(*more: Event) -> tuple[str, str]:
     return said[-1], status_text(status)
 
 
-def test_the_last_line_and_status_name_what_was_never_sent() -> None:
-    line, status = lines_and_status(QUEUED)
+@pytest.mark.parametrize("words", [QUEUED, StandingInstructionChanged(text=QUEUED.text)])
+def test_the_last_line_and_status_name_what_was_never_sent(words: Event) -> None:
+    line, status = lines_and_status(words)
     assert line.endswith(WORDS)
     assert f"guidance    {WORDS}" in status
 
 
-def test_what_was_delivered_is_not_named() -> None:
-    sent = GuidanceDelivered(guidance_id="g1", iteration=1, into="prompt")
-    line, status = lines_and_status(QUEUED, sent)
+@pytest.mark.parametrize("sent", [
+    (QUEUED, GuidanceDelivered(guidance_id="g1", iteration=1, into="prompt")),
+    (StandingInstructionChanged(text="x"), PromptPrepared(iteration=8, path="prompt.md")),
+    (StandingInstructionChanged(text="x"), StandingInstructionChanged(text="")),
+])  # fmt: skip
+def test_what_was_delivered_is_not_named(sent: tuple[Event, ...]) -> None:
+    line, status = lines_and_status(*sent)
     assert "never sent" not in line + status
