@@ -14,6 +14,7 @@ from ralph_tui.events import (
     AlarmRaised,
     Event,
     ForeignVerdict,
+    GuidanceQueued,
     HealthChecked,
     InterventionMade,
     IterationStarted,
