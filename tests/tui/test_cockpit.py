@@ -474,6 +474,24 @@ def test_help_explains_every_key_on_one_line(is_live: bool, size: tuple[int, int
     drive((live if is_live else replay)(story("running")), look, size)
 
 
+@pytest.mark.parametrize(("name", "first", "then"), [
+    ("running", "on this screen", ("p        pause", "i        interrupt", "signs", "! ")),
+    ("asked", "in a question", ("y n      yes", "on this screen", "d        answer")),
+    ("stuck", "on this screen", ("f        diff", "o        report", "signs")),
+])  # fmt: skip
+def test_help_explains_first_what_is_on_the_screen(
+    name: str, first: str, then: tuple[str, ...]
+) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("escape", "?")
+        page = driver.text()[4:21]
+        assert page[0].startswith(f"│ {first} ")
+        left = [row[2:40] for row in page]
+        assert all(any(row.startswith(words) for row in left) for words in then), left
+
+    drive(live(story(name)), look, (80, 24))
+
+
 def test_three_screens_of_80_by_24_hold_the_help() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("?")

@@ -12,6 +12,7 @@ from ralph_tui.analysis.context import roll_over_words
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
+from ralph_tui.tui.actions import ACTIONS, in_footer
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.cockpit.learning_view import LearningView
 from ralph_tui.tui.draw.spans import clip, flat
@@ -198,9 +199,10 @@ class Dialogs:
 
     def help(self) -> None:
         """Keys and signs."""
-        self._app.push_screen(
-            Help(blocks(self._app.keys, live=self._source.live), clock=self._clock)
-        )
+        live, asked = self._source.live, self._host.state.needs.question is not None
+        now = [a for a in ACTIONS if in_footer(a, live=live) and self._host.refusal(a) is None]
+        told = blocks(self._app.keys, live=live, now=now, asked=asked)
+        self._app.push_screen(Help(told, clock=self._clock))
 
     def palette(self) -> None:
         """All commands, to search."""

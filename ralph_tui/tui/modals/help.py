@@ -166,18 +166,24 @@ def _keys(actions: Sequence[Action], keys: Keys) -> list[tuple[str, str]]:
     return rows
 
 
-def blocks(keys: Keys = DEFAULTS, *, live: bool) -> list[Block]:
-    """All that is explained on this kind of screen."""
+def blocks(
+    keys: Keys = DEFAULTS, *, live: bool, now: Sequence[Action] = (), asked: bool = False
+) -> list[Block]:
+    """All that is explained on this kind of screen, first what stands there: the keys that the
+    footer names `now`, and the signs; `asked`: a question is open.
+    """
     told: list[Block] = []
     for task in TASKS:
-        rows = _keys([a for a in ACTIONS if a.task == task and offered(a, live=live)], keys)
+        there = [a for a in ACTIONS if a.task == task and offered(a, live=live)]
+        rows = _keys([a for a in there if a not in now], keys)
         if rows:
             beside = BESIDE.get(task, ()) if live or task != "steer" else ()
             told.append((task, [*rows, *_told(beside, keys)]))
-        if task == "steer" and live:
-            title, asked = IN_A_QUESTION
-            told.append((title, _told(asked, keys)))
-    return [*told, LEARNINGS, *SIGNS]
+    title, answers = IN_A_QUESTION
+    question: list[Block] = [(title, _told(answers, keys))] if live else []
+    first: list[Block] = [("on this screen", _keys(now, keys))] if now else []
+    before, after = (question, []) if asked else ([], question)
+    return [*before, *first, *SIGNS[:2], *told, *after, LEARNINGS, *SIGNS[2:]]
 
 
 def _told(rows: Sequence[tuple[str, str]], keys: Keys) -> list[tuple[str, str]]:
