@@ -168,7 +168,7 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert "answers     continue, " in shown
         assert "decide      ralph-tui decide\n" in shown
         line = said("status", "--line", cwd=git_repo)
-        assert line.startswith("? ")
+        assert line.startswith("! ")
         assert "needs you" in line
         assert len(line) <= 61
 

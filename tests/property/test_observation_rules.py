@@ -45,7 +45,7 @@ def test_readings_are_points_and_100_is_a_passed_gate(
 ) -> None:
     live, recalled = Sensor(progress), Sensor(progress)
     baseline = live.baseline(gate, plan)
-    recalled.recall(GateFinished(iteration=0, ok=gate is not None and gate.ok))
+    recalled.recall(finished(0, gate) if gate else GateFinished(iteration=0, ok=False))
     recalled.recall(baseline.event())
 
     assert 0 <= baseline.completion <= UNPROVEN

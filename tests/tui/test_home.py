@@ -108,7 +108,7 @@ def test_head_detail_and_footer_say_where_one_is_and_what_enter_types() -> None:
 def test_a_question_that_waits_is_said_first() -> None:
     async def look(home: HomeDriver) -> None:
         await home.until(lambda: "waits" in home.page)
-        assert home.rows()[1].startswith(" ? task-002/001 waits for your answer: Move the storage")
+        assert home.rows()[1].startswith(" ! task-002/001 waits for your answer: Move the storage")
 
     at_home(look, HomeDriver(DONE, replace(LIVE, question=True)))
 

@@ -149,10 +149,10 @@ def test_a_question_calls_from_behind_and_opens_when_one_is_back() -> None:
         driver.inbox.append(
             question.model_copy(update={"seq": cockpit.state.seq + 1, "at": cockpit.state.at})
         )
-        await driver.sees("? your run needs you")
+        await driver.sees("! your run needs you")
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, RecordedScreen))
-        await driver.sees("? your run needs you")
+        await driver.sees("! your run needs you")
         await driver.press("escape")
         await driver.until(lambda: driver.app.current_mode == driver.app.DEFAULT_MODE)
         await driver.until(lambda: len(driver.app.screen_stack) == 2)

@@ -63,7 +63,7 @@ def test_what_passes_and_what_fails_anew_is_told_by_name() -> None:
     rows = told(pane_after(first, gate("t.py::test_b", "t.py::test_c")))
     assert "newly passing: test_a" in rows
     assert "newly failing: test_c" in rows
-    cut = told(pane_after(gate("t.py::test_a", failed=9), gate("t.py::test_c")))
+    cut = told(pane_after(gate("t.py::test_a", failed=9), gate("t.py::test_c", passed=45)))
     assert "newly passing: test_a and others" in cut
     assert _packed(["test_one", "test_two", "test_three"], "and 2 more", 20) == [
         "test_one, test_two,",

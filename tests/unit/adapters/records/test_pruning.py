@@ -124,7 +124,7 @@ def test_a_run_without_an_end_is_left_alone_unless_asked_for(tmp_path: Path) -> 
     assert names(listed(tmp_path)) == ["002"]
     assert "001: it has no end; 'ralph-tui resume' goes on" in listed(tmp_path).left[0]
     dead = listed(tmp_path, dead=True)
-    assert [run.outcome for run in dead.runs] == ["died", "crashed"]
+    assert [run.outcome for run in dead.runs] == ["died", "failed"]
 
 
 def test_a_damaged_journal_is_left_alone_unless_asked_for(tmp_path: Path) -> None:
