@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events import Event
-from ralph_tui.importers import ImportedRun, find_imported, read_imported
+from ralph_tui.importers.foreign_runs import ImportedRuns
+from ralph_tui.importers.records import ImportedRun
 from ralph_tui.state import RunState
 from tests.paths import ROOT
 
@@ -20,6 +21,9 @@ BEGAN = datetime(2026, 11, 20, 8, tzinfo=UTC)
 STATE = "session-state.json"
 
 SAMPLES = ROOT / "tests" / "fixtures" / "runs"
+_RUNS = ImportedRuns()
+find_imported, imported_at, remains = _RUNS.find, _RUNS.find_at, _RUNS.remains
+read_imported, row_of = _RUNS.read, _RUNS.row_of
 NAMES = sorted(path.name.removesuffix(".tar.gz") for path in SAMPLES.glob("*.tar.gz"))
 
 

@@ -1,40 +1,49 @@
-"""What an external run (forms A-D) tells, from its state and the files below its folder."""
+"""What an external run tells, from its state and the files below its folder (forms A-D).
+
+Of an earlier one (form F) analytics tell readings, times and reflections, and no session.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import get_args
 
-from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_text
+from pydantic import ValidationError
+
+from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_list, as_map, as_text
+from ralph_tui.events import LearningPromoted
+from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.events.run import IterationStatus
-from ralph_tui.importers import verdicts
-from ralph_tui.importers.analysis import Analysed, analysed
-from ralph_tui.importers.changed import changes_of
-from ralph_tui.importers.external import loop_of, outcome_of, state_of
+from ralph_tui.events.workspace import ChangeStatus, FileChange
+from ralph_tui.importers import external, verdicts
 from ralph_tui.importers.external_files import ExternalFiles
-from ralph_tui.importers.fields import (
+from ralph_tui.importers.external_state import (
+    Analysed,
+    ExternalState,
+    Loop,
+    Numbered,
+    analysed,
+    read_state,
+    salvaged,
+)
+from ralph_tui.importers.numbering import Clues, checkpoints_of, numbered, settle
+from ralph_tui.importers.printed import OutputReader, Timed
+from ralph_tui.importers.records import (
+    TOOL,
+    ImportedRun,
     Json,
+    RunFiles,
     as_minutes,
     as_number,
     as_ordinal,
+    as_points,
     as_seconds,
     as_texts,
     as_when,
 )
-from ralph_tui.importers.folder import RunFiles
-from ralph_tui.importers.imported_run import TOOL, ImportedRun
-from ralph_tui.importers.learned import learned
-from ralph_tui.importers.moments import checkpoints_of
-from ralph_tui.importers.numbering import Numbered, numbered
-from ralph_tui.importers.printed import OutputReader
-from ralph_tui.importers.state_file import ExternalState
-from ralph_tui.importers.stubs import stub_of
-from ralph_tui.importers.times import Clues, settle
-from ralph_tui.importers.told import (
-    NoteLevel,
-    ToldIteration,
-    ToldNote,
-    ToldRun,
-)
+from ralph_tui.importers.telling import NoteLevel, ToldIteration, ToldRun, note, started_as
+from ralph_tui.layers.memory.content import text_of
 from ralph_tui.layers.sensor import AgentReport
+from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.text.sanitize import shorten
 
 STATUS: Mapping[str, IterationStatus] = {
@@ -51,13 +60,24 @@ _REASONS = {
     "completed": f"{TOOL} recorded that the work is done",
     "paused": "it was paused and never went on",
 }
+KNOWLEDGE = "knowledge/ralph-learnings.json"
+MOST_LEARNINGS = 200
+"""Of one run."""
+MOST_CHANGES = 5_000
+"""Files of one iteration."""
+_UNRATED: float = Learning.model_fields["success_rate"].default
+_DIFFED: Mapping[str, ChangeStatus] = {
+    "filesAdded": "added",
+    "filesModified": "modified",
+    "filesDeleted": "deleted",
+}
+_STATUS: Mapping[str, ChangeStatus] = {"added": "added", "deleted": "deleted"}
 
 
-def told_of(run: ImportedRun) -> tuple[ToldRun, RunFiles]:
-    """The run, and the files that its events name."""
-    files = RunFiles(run.folder, run.base)
-    state = state_of(files)
-    return External(run, files, state).told(), files
+def told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
+    """The run, and the notes of its files."""
+    state = read_state(files) or salvaged(files) or ExternalState({}, ())
+    return External(run, files, state).told()
 
 
 class External:
@@ -70,17 +90,18 @@ class External:
         self._state = state
         loops = state.loops
         self._whole = len(loops) == 1
-        main = set[int]()
-        if run.session:  # what lies there by a number is the other loop's, which came later
-            main = {as_ordinal(e.get("number")) or 0 for e in loops[0].entries} if loops else main
-        self._others = main
+        own = (loop for loop in loops if loop.session == run.session)
+        self._loop = next(own, Loop(run.session, ()))
+        self._others = set[int]()
+        if run.session and loops:  # what lies there by a number is the other loop's, a later one
+            self._others = {as_ordinal(e.get("number")) or 0 for e in loops[0].entries}
         self._root = as_text(as_map(state.fields.get("config")).get("workingDir"))
 
     def told(self) -> ToldRun:
         """All of it."""
         told = self._header()
         found = numbered(
-            loop_of(self._state, self._run).entries,
+            self._loop.entries,
             0 if self._run.session else self._state.current,
             lambda number: self._is_own(number) and number in self._there.left,
             whole=self._whole,
@@ -100,31 +121,29 @@ class External:
         return number not in self._others
 
     def _header(self) -> ToldRun:
-        run, fields = self._run, self._state.fields
+        run, state, fields = self._run, self._state, self._state.fields
         config = as_map(fields.get("config"))
-        status, started = as_text(fields.get("status")), as_when(fields.get("startTime"))
-        stub = stub_of(self._files, as_text(fields.get("objective")), started)
-        updated = as_when(fields.get("lastUpdate"))
-        pid = as_ordinal(fields.get("currentPid")) or 0
-        if run.session:  # the state tells of a later loop: this one was over when that began
-            started, updated, stub = None, started, None
-        return ToldRun(
-            run_id=run.run_id,
-            name=run.name,
-            form=run.form,
-            objective=as_text(fields.get("objective")),
-            criterion=as_text(fields.get("completionCriteria")),
-            root=self._root,
-            model=as_text(config.get("model")),
-            max_iterations=as_ordinal(fields.get("maxIterations")) or 0,
-            timeout_s=as_minutes(config.get("timeoutMinutes")),
-            iteration_budget_usd=as_amount(config.get("budgetPerIteration")) or None,
-            pid=0 if run.session else pid or (stub.pid if stub else 0),
-            started=started,
-            updated=updated,
-            outcome=None if run.session else outcome_of(status, stub),
-            reason=as_text(fields.get("abortReason")) or _REASONS.get(status, ""),
+        entry = external.list_entry(self._files, state.objective, state.started)
+        told = ToldRun(
+            started_as(
+                run,
+                objective=state.objective,
+                criterion=as_text(fields.get("completionCriteria")) or None,
+                root=self._root,
+                model=as_text(config.get("model")) or None,
+                max_iterations=state.max_iterations or 0,
+                session_timeout_s=as_minutes(config.get("timeoutMinutes")),
+                iteration_budget_usd=as_amount(config.get("budgetPerIteration")) or None,
+                pid=0 if run.session else state.pid or (entry.pid if entry else 0),
+            ),
+            started=state.started,
+            updated=state.updated,
+            outcome=external.outcome_of(state.status, entry),
+            reason=as_text(fields.get("abortReason")) or _REASONS.get(state.status, ""),
         )
+        if run.session:  # the state tells of a later loop: this one was over when that began
+            told.started, told.updated, told.outcome = None, state.started, None
+        return told
 
     def _iteration(self, one: Numbered) -> ToldIteration:
         number = one.number
@@ -132,30 +151,27 @@ class External:
         told = ToldIteration(one.shown, session_id=as_text(entry.get("sessionId")))
         own = self._is_own(number)
         if own:
-            told.prompt = self._there.prompt(number)
-            told.system_context = self._there.system_context(number)
+            told.prompt = self._files.first(f"prompts/{number:03}-prompt.md")
+            told.system_context = self._files.first(f"iterations/{number:03}/system-context.md")
             told.output = self._there.output(number)
-        exit_code = as_number(entry.get("exitCode"))
-        told.exit_code = None if exit_code is None else int(exit_code)
-        if own:
-            self._heard(told, number)
+            self._heard(told, number, as_number(entry.get("exitCode")))
         if one.shown != number:
-            told.notes.append(ToldNote(f"{TOOL} recorded it as iteration {number}", "log"))
+            told.notes.append(note(f"{TOOL} recorded it as iteration {number}", "log"))
         if one.entry is None:
             told.status, told.read = "interrupted", False
             text = f"iteration {one.shown} crashed: {TOOL} recorded nothing of it"
-            told.notes.append(ToldNote(text, "warn"))
+            told.notes.append(note(text))
         else:
             self._recorded(told, entry, number)
         for again in one.again:
             told.notes.append(_again(again, one.shown))
         logged = self._there.checks.get(number, {}) if own else {}
-        told.verdicts += verdicts.after_session(entry, logged)
+        told.after += verdicts.after_session(entry, logged)
         if own and number in self._there.reflections:
-            told.verdicts += verdicts.reflected(self._there.reflections[number])
+            told.after += verdicts.reflected(self._there.reflections[number])
         return told
 
-    def _heard(self, told: ToldIteration, number: int) -> None:
+    def _heard(self, told: ToldIteration, number: int, exit_code: float | None) -> None:
         """What its session printed; where that is gone, its own transcript has the same lines."""
         start = 0
         transcript, begins = self._there.transcript(number)
@@ -164,7 +180,12 @@ class External:
         if told.output:
             tape, errors = self._there.tape(number), self._there.output(number, "stderr")
             told.printed = OutputReader(told.number, self._root).read(
-                self._files, told.output, tape, errors, told.exit_code, start=start
+                self._files,
+                told.output,
+                tape,
+                errors,
+                None if exit_code is None else int(exit_code),
+                start=start,
             )
 
     def _recorded(self, told: ToldIteration, entry: Json, number: int) -> None:
@@ -178,14 +199,14 @@ class External:
         told.tool_errors = as_count(entry.get("errorCount"))
         if analysis.note:
             level: NoteLevel = "warn" if analysis.completion is None else "log"
-            told.notes.append(ToldNote(f"iteration {told.number}: {analysis.note}", level))
+            told.notes.append(note(f"iteration {told.number}: {analysis.note}", level))
         if analysis.error:
             text = f"{TOOL} could not analyse iteration {told.number}: {shorten(analysis.error)}"
-            told.notes.append(ToldNote(text, "warn"))
+            told.notes.append(note(text))
         diff = self._there.beside(number, "snapshot-diff.json") if own else {}
-        told.changes = changes_of(diff, entry, analysis, self._root)
+        told.changes = _changes_of(diff, entry, analysis, self._root)
         assessed = self._there.beside(number, "assessment.json") if own else {}
-        told.verdicts += verdicts.before_session(
+        told.before += verdicts.before_session(
             entry, as_map(entry.get("assessment")) or assessed, as_when(assessed.get("timestamp"))
         )
 
@@ -206,13 +227,13 @@ class External:
         fields, analytics = self._state.fields, self._there.analytics
         if self._run.session:
             return
+        last = told.iterations[-1].number if told.iterations else 0
+        told.afterwards += _learned(self._files, self._run.run_id, last, told.updated)
         chosen, why = fields.get("bestIterationSelected"), as_text(fields.get("selectionSource"))
         if chosen is None and told.outcome is not None:
             chosen = analytics.get("selected_iteration")
             why = as_text(analytics.get("selection_reason"))
         told.afterwards += verdicts.selected(chosen, why)
-        last = told.iterations[-1].number if told.iterations else 0
-        told.learned += learned(self._files, told.run_id, last)
 
 
 def _report(entry: Json, analysis: Analysed) -> AgentReport | None:
@@ -227,13 +248,153 @@ def _report(entry: Json, analysis: Analysed) -> AgentReport | None:
     return report if report != AgentReport() else None
 
 
-def _again(entry: Json, shown: int) -> ToldNote:
+def _again(entry: Json, shown: int) -> Timed:
     status = as_text(entry.get("status")) or "without a status"
     error = as_map(entry.get("analysis")).get("error")
     said = as_text(error) or as_text(as_map(error).get("message"))
     text = f"{TOOL} recorded iteration {shown} again: {status}"
-    return ToldNote(f"{text}, {shorten(said)}" if said else text, "warn")
+    return note(f"{text}, {shorten(said)}" if said else text)
 
 
 def _stamp(record: object) -> datetime | None:
     return as_when(as_map(record).get("timestamp"))
+
+
+def _changes_of(diff: Json, entry: Json, analysis: Analysed, root: str) -> list[FileChange]:
+    """Of the comparison of its snapshots, else of the later one, else as the agent has said.
+
+    Paths are told relative to `root`, the folder the run worked in.
+    """
+    lines = _diffed(as_map(entry.get("postSnapshot")), root)
+    if any(isinstance(diff.get(name), list) for name in _DIFFED):
+        paths = [
+            (_within(path, root), status)
+            for name, status in _DIFFED.items()
+            for path in as_texts(diff.get(name))
+        ]
+        return [
+            _change(path, status, *lines.get(path, ("", 0, 0))[1:])
+            for path, status in paths[:MOST_CHANGES]
+        ]
+    if lines:
+        return [_change(path, *each) for path, each in [*lines.items()][:MOST_CHANGES]]
+    said = as_texts(entry.get("filesModified")) or as_texts(
+        analysis.fields.get("artifactsModified")
+    )
+    return [_change(_within(path, root)) for path in [*dict.fromkeys(said)][:MOST_CHANGES]]
+
+
+def _diffed(snapshot: Json, root: str) -> dict[str, tuple[ChangeStatus, int, int]]:
+    """By path: lines added and removed."""
+    found = {}
+    for each in map(as_map, as_list(snapshot.get("fileDiffs"))):
+        if path := _within(as_text(each.get("path")), root):
+            status = _STATUS.get(as_text(each.get("status")), "modified")
+            rows = as_text(each.get("diff")).split("\n")
+            added = sum(row.startswith("+") and not row.startswith("+++") for row in rows)
+            removed = sum(row.startswith("-") and not row.startswith("---") for row in rows)
+            found[path] = status, added, removed
+    return found
+
+
+def _change(
+    path: str, status: ChangeStatus = "modified", added: int = 0, removed: int = 0
+) -> FileChange:
+    return FileChange(
+        path=path, status=status, category=categorize(path), added=added, removed=removed
+    )
+
+
+def _within(path: str, root: str) -> str:
+    folder = root.rstrip("/") + "/"
+    return path[len(folder) :] if root and path.startswith(folder) else path
+
+
+def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | None) -> list[Timed]:
+    """Learnings of the tool's knowledge that name the run as their source."""
+    fields = RunFiles(files.base, files.base, files.notes).json(KNOWLEDGE) or {}
+    mine = [
+        each
+        for each in map(as_map, as_list(fields.get("learnings")))
+        if run_id and run_id in as_texts(each.get("sourceLoops"))
+    ]
+    found: list[Timed] = []
+    for each in mine[:MOST_LEARNINGS]:
+        kind, content = as_text(each.get("type")), dict(as_map(each.get("content")))
+        said = next((one for one in get_args(LearningType) if one == kind), None)
+        text = text_of(said, content) if said is not None else ""
+        if said is None or not text:
+            continue
+        rate = as_number(each.get("successRate"))
+        try:
+            learning = Learning(
+                learning_id=as_text(each.get("id")),
+                type=said,
+                task_type=as_text(each.get("taskType")) or "general",
+                text=text,
+                content=content,
+                confidence=as_number(each.get("confidence")) or 0.0,
+                success_rate=_UNRATED if rate is None else rate,
+                uses=as_count(each.get("useCount")),
+                runs=len(as_texts(each.get("sourceLoops"))),
+            )
+        except ValidationError:
+            files.note(KNOWLEDGE, "a learning has values that are none")
+            continue
+        promoted = LearningPromoted(
+            iteration=iteration,
+            staged_id=learning.learning_id,
+            learning=learning,
+            because=f"{TOOL} keeps it in its knowledge",
+        )
+        at = as_when(each.get("createdAt"))
+        found.append((promoted, min(at, updated) if at and updated else at))
+    return found
+
+
+def earlier_told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
+    """An earlier run, and the notes of its file."""
+    about = files.json(f"analytics/{run.path.name}") or {}
+    entry = external.analytics_entry(files, about)
+    told = ToldRun(
+        started_as(
+            run,
+            objective=as_text(about.get("task_description")),
+            pid=entry.pid if entry else 0,
+            max_iterations=(entry.max_iterations or 0) if entry else 0,
+        ),
+        started=as_when(about.get("start_time")),
+        updated=external.analytics_ended(about, entry),
+        outcome=external.outcome_of("", entry),
+        notes=[note(f"only its analytics are left: a later run of {TOOL} wrote over the rest")],
+    )
+    rows = external.analytics_rows(about)
+    found = numbered(
+        [{**row, "number": row.get("iteration_number")} for row in rows],
+        0,
+        lambda _number: False,
+        whole=False,
+    )
+    told.iterations += map(_earlier_iteration, found)
+    settle(told, [Clues(analytics=_stamp(one.entry)) for one in found])
+    told.afterwards += verdicts.selected(
+        about.get("selected_iteration"), as_text(about.get("selection_reason"))
+    )
+    return told
+
+
+def _earlier_iteration(one: Numbered) -> ToldIteration:
+    row: Json = one.entry or {}
+    reflections = tuple(as_texts(row.get("reflections")))
+    return ToldIteration(
+        one.shown,
+        status="incomplete" if one.entry is not None else "interrupted",
+        read=one.entry is not None,
+        completion=as_points(row.get("quality_score")),
+        reading_note="the quality score of its analytics",
+        report=AgentReport(learnings=reflections) if reflections else None,
+        duration_s=as_seconds(row.get("execution_time_ms")),
+        tokens=as_count(row.get("tokens_used")),
+        cost_usd=as_amount(row.get("token_cost_usd")) or None,
+        after=verdicts.verified(as_text(row.get("verification_status"))),
+    )

@@ -4,35 +4,42 @@ Both are one JSON file that lists what was said of each iteration. Standard libr
 runs are quick.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.adapters.records.listing import COMPLETIONS, OBJECTIVE, RunRow
-from ralph_tui.importers.fields import Json, as_ordinal, as_when
-from ralph_tui.importers.folder import RunFiles
-from ralph_tui.importers.imported_run import ImportedRun, named
-from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.adapters.records.listing import COMPLETIONS, RunRow
+from ralph_tui.importers.records import (
+    ENDS,
+    ImportedRun,
+    Json,
+    RunFiles,
+    as_ordinal,
+    as_when,
+    named,
+)
+
+if TYPE_CHECKING:
+    from ralph_tui.events.run import Outcome
 
 FOLDER = "ralph"
 LOOPS = ("loops", "archive")
 STATE, HOOK, REGISTRY = "state.json", "current-loop.json", "registry.json"
 LISTS = ("active_loops", "completed_loops", "archived_loops")
 """Of a registry."""
-ENDS: Mapping[str, str] = {
-    **{same: same for same in ("completed", "limit_reached", "aborted", "failed", "interrupted")},
-    "success": "completed",
-    "max_iterations": "limit_reached",
-    "timeout": "limit_reached",
-    "paused": "interrupted",
+LISTED = {
+    "task": "task_summary",
+    "completion": "completion_criteria",
+    "maxIterations": "max_iterations",
+    "startTime": "started_at",
+    "status": "status",
+    "pid": "pid",
 }
-"""A status of theirs as an outcome of ours."""
+"""What a registry has of a loop, by the names that the loop's own file has for it."""
 GOING_ON = ("running", "recovering", "active", "")
-_NONE: Json = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class LoopState:
         return as_ordinal(self.fields.get("currentIteration")) if self.readable else None
 
     @property
-    def outcome(self) -> str | None:
+    def outcome(self) -> "Outcome | None":
         """Ours; None where no end was recorded."""
         status = as_text(self.fields.get("status"))
         if status in ENDS:
@@ -78,58 +85,52 @@ class LoopState:
         return ended or max(filter(None, told), default=None)
 
 
-def find(base: Path, name: str = FOLDER) -> Iterator[ImportedRun]:
+def find(base: Path, name: str = FOLDER) -> list[ImportedRun]:
     """The loops that lie below an ``.aiwg``, in the folder of this name."""
     files = RunFiles(base / name, base)
+    found = []
     if files.has(HOOK):
         path = files.folder / HOOK
         own = _own_id(files.json(HOOK))
-        yield ImportedRun(named(own, path), "H", path, files.folder, base, own)
-    listed: Mapping[str, Json] | None = None
-    for above in LOOPS:
-        for slug in files.names(above, folders=True):
-            listed = _registry(files) if listed is None else listed
+        found.append(ImportedRun(named(own, path), "H", path, files.folder, base, own))
+    loops = [(above, slug) for above in LOOPS for slug in files.names(above, folders=True)]
+    listed = _registry(files) if loops else {}
+    for above, slug in loops:
+        if files.has(f"{above}/{slug}/{STATE}") or slug in listed:
             folder = files.folder / above / slug
-            if files.has(f"{above}/{slug}/{STATE}") or slug in listed:
-                path = folder / STATE
-                yield ImportedRun(named(slug, path), "G", path, folder, base, slug, slug)
+            path = folder / STATE
+            found.append(ImportedRun(named(slug, path), "G", path, folder, base, slug, slug))
+    return found
 
 
 def read_loop(run: ImportedRun, files: RunFiles) -> LoopState:
     """What is known of it; notes of `files` say what cannot be read."""
     found = files.json(run.path.name)
     if run.form == "H":
-        return LoopState(found if found is not None else _NONE, found is not None)
+        return LoopState(found or {}, found is not None)
     above = RunFiles(run.folder.parent.parent, run.base)
-    listed = _registry(above).get(run.slug, _NONE)
+    listed = _registry(above).get(run.slug, {})
     files.notes += [note for note in above.notes if note not in files.notes]
-    known = {
-        "task": listed.get("task_summary"),
-        "completion": listed.get("completion_criteria"),
-        "maxIterations": listed.get("max_iterations"),
-        "startTime": listed.get("started_at"),
-        "status": listed.get("status"),
-        "pid": listed.get("pid"),
-    }
+    known = {ours: listed.get(theirs) for ours, theirs in LISTED.items()}
     return LoopState({**known, **(found or {})}, found is not None)
 
 
 def row_of(run: ImportedRun) -> RunRow:
-    """What its file says."""
-    files = RunFiles(run.folder, run.base)
+    """What its file says: a verified iteration has reached all of it, any other nothing new."""
+    files = run.files
     state = read_loop(run, files)
-    started, updated = state.started, state.updated or state.started
-    return RunRow(
-        name=run.name,
-        objective=clip(one_line(objective_of(run, state)), OBJECTIVE),
-        status=state.outcome or "died",
-        iterations=max([state.current or 0, len(state.entries)]),
+    return run.row(
+        objective=objective_of(run, state),
+        outcome=state.outcome,
+        agent="",
+        iterations=max(state.current or 0, len(state.entries)),
         max_iterations=as_ordinal(state.fields.get("maxIterations")),
-        completions=_completions(state),
-        started=started,
-        updated=updated,
-        seconds=max(0.0, (updated - started).total_seconds()) if started and updated else 0.0,
-        imported=run.imported,
+        readings=[
+            100.0 if entry.get("verified") is True else None
+            for entry in state.entries[-COMPLETIONS:]
+        ],
+        started=state.started,
+        updated=state.updated or state.started,
         problem="" if state.readable else files.why_not(run.path.name),
     )
 
@@ -139,18 +140,9 @@ def objective_of(run: ImportedRun, state: LoopState) -> str:
     return as_text(state.fields.get("task")) or run.slug
 
 
-def _completions(state: LoopState) -> tuple[float, ...]:
-    """A verified iteration has reached all of it; any other says nothing new."""
-    readings: list[float] = []
-    for entry in state.entries[-COMPLETIONS:]:
-        before = readings[-1] if readings else 0.0
-        readings.append(1.0 if entry.get("verified") is True else before)
-    return tuple(readings)
-
-
 def _registry(files: RunFiles) -> dict[str, Json]:
     """The loops that it lists, by their ids."""
-    held = files.json(REGISTRY) or _NONE
+    held = files.json(REGISTRY) or {}
     entries = [as_map(entry) for name in LISTS for entry in as_list(held.get(name))]
     return {as_text(entry.get("loop_id")): entry for entry in entries if entry}
 

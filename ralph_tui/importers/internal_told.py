@@ -4,31 +4,26 @@ Rule: its own file counts; a file of an iteration stands in where that does not 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import cast
 
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.events import ForeignVerdict
-from ralph_tui.events.run import Outcome
-from ralph_tui.importers.fields import (
+from ralph_tui.importers.internal import LoopState, objective_of, read_loop
+from ralph_tui.importers.printed import Timed
+from ralph_tui.importers.records import (
+    TOOL,
+    ImportedRun,
     Json,
+    RunFiles,
     as_minutes,
     as_ordinal,
     as_seconds,
     as_texts,
     as_when,
 )
-from ralph_tui.importers.folder import RunFiles
-from ralph_tui.importers.imported_run import TOOL, ImportedRun
-from ralph_tui.importers.internal import LoopState, objective_of, read_loop
-from ralph_tui.importers.told import (
-    ToldIteration,
-    ToldNote,
-    ToldRun,
-    ToldVerdict,
-)
+from ralph_tui.importers.telling import ToldIteration, ToldRun, note, started_as
 from ralph_tui.layers.sensor import AgentReport
 from ralph_tui.text.terms import in_words
 
@@ -38,30 +33,29 @@ _FILE = re.compile(r"iteration-(\d{1,6})\.json")
 _REPORT = re.compile(r"completion-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)\.md")
 
 
-def told_of(run: ImportedRun) -> tuple[ToldRun, RunFiles]:
-    """The run, and the files that its notes are about."""
-    files = RunFiles(run.folder, run.base)
+def told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
+    """The run, and the notes of its files."""
     state = read_loop(run, files)
     fields = state.fields
     told = ToldRun(
-        run_id=run.run_id,
-        name=run.name,
-        form=run.form,
-        objective=objective_of(run, state),
-        criterion=as_text(fields.get("completion")),
-        agent="",
-        max_iterations=as_ordinal(fields.get("maxIterations")) or 0,
-        timeout_s=as_minutes(fields.get("timeoutMinutes")),
-        pid=as_ordinal(fields.get("pid")) or 0,
+        started_as(
+            run,
+            objective=objective_of(run, state),
+            criterion=as_text(fields.get("completion")) or None,
+            agent="",
+            max_iterations=as_ordinal(fields.get("maxIterations")) or 0,
+            session_timeout_s=as_minutes(fields.get("timeoutMinutes")),
+            pid=as_ordinal(fields.get("pid")) or 0,
+        ),
         started=state.started,
         updated=state.updated or state.started,
-        outcome=cast("Outcome | None", state.outcome),
+        outcome=state.outcome,
         reason=_reason(state),
+        iterations=_iterations(state, files),
     )
-    told.iterations += _iterations(state, files)
     _place(told.iterations, state)
     told.notes += _reports(files, told)
-    return told, files
+    return told
 
 
 def _reason(state: LoopState) -> str:
@@ -72,32 +66,31 @@ def _reason(state: LoopState) -> str:
     return in_words(said or ("" if status in ("success", state.outcome) else status))
 
 
-def _iterations(state: LoopState, files: RunFiles) -> Iterator[ToldIteration]:
+def _iterations(state: LoopState, files: RunFiles) -> list[ToldIteration]:
     """In the order of the file; numbers that it has left out where they belong."""
-    entries = [(_number(entry, place), entry) for place, entry in enumerate(state.entries, 1)]
+    entries = [
+        (as_ordinal(entry.get("number")) or place, entry)
+        for place, entry in enumerate(state.entries, 1)
+    ]
     filed = _filed(files, state.current)
     known = {number for number, _ in entries}
+    ahead = [number for number in filed if number > max(known, default=0)]
     last, made = 0, 0
-    given: dict[int, ToldIteration] = {}
-    ahead = [*entries, *((number, _filed_entry(files, number)) for number in filed
-                         if number > max(known, default=0))]  # fmt: skip
-    for number, entry in ahead:
-        if number in given:
-            given[number].notes.append(_again(entry))
+    found: dict[int, ToldIteration] = {}
+    for number, entry in [*entries, *((number, _filed_entry(files, number)) for number in ahead)]:
+        if number in found:
+            text = f"recorded once more: {_said(entry) or 'nothing more'}"
+            found[number].notes.append(note(text, at=as_when(entry.get("timestamp"))))
             continue
         for missing in range(last + 1, number):
             if missing not in known and made < MOST_GAPS:
                 made += 1
-                yield _missing(missing, files if missing in filed else None)
-        given[number] = _iteration(number, entry)
-        yield given[number]
+                found[missing] = _missing(missing, files if missing in filed else None)
+        found[number] = _iteration(number, entry)
         last = max(last, number)
     if state.current == last + 1 and state.outcome != "completed":
-        yield _missing(last + 1, None)
-
-
-def _number(entry: Json, place: int) -> int:
-    return as_ordinal(entry.get("number")) or place
+        found[last + 1] = _missing(last + 1, None)
+    return list(found.values())
 
 
 def _filed(files: RunFiles, current: int | None) -> list[int]:
@@ -119,20 +112,19 @@ def _missing(number: int, files: RunFiles | None) -> ToldIteration:
 
 
 def _iteration(number: int, entry: Json) -> ToldIteration:
-    action, result = as_text(entry.get("action")), as_text(entry.get("result"))
+    result = as_text(entry.get("result"))
     verified = entry.get("verified") is True
     ended = as_when(entry.get("timestamp"))
-    said = ": ".join(part for part in (action, result) if part)
     checked = "verified" if verified else "not verified"
     return ToldIteration(
         number,
         status="completed" if verified else "incomplete",
         completion=100.0 if verified else None,
-        report=AgentReport(summary=said, learnings=tuple(as_texts(entry.get("learnings")))),
+        report=AgentReport(summary=_said(entry), learnings=tuple(as_texts(entry.get("learnings")))),
         duration_s=as_seconds(entry.get("duration_ms")),
         ended=ended,
-        verdicts=[
-            ToldVerdict(
+        after=[
+            (
                 ForeignVerdict(
                     iteration=number,
                     tool=TOOL,
@@ -146,10 +138,8 @@ def _iteration(number: int, entry: Json) -> ToldIteration:
     )
 
 
-def _again(entry: Json) -> ToldNote:
-    action, result = as_text(entry.get("action")), as_text(entry.get("result"))
-    said = ": ".join(part for part in (action, result) if part) or "nothing more"
-    return ToldNote(f"recorded once more: {said}", at=as_when(entry.get("timestamp")))
+def _said(entry: Json) -> str:
+    return ": ".join(filter(None, (as_text(entry.get("action")), as_text(entry.get("result")))))
 
 
 def _place(iterations: Sequence[ToldIteration], state: LoopState) -> None:
@@ -182,12 +172,12 @@ def _spread(
     return placed
 
 
-def _reports(files: RunFiles, told: ToldRun) -> Iterator[ToldNote]:
+def _reports(files: RunFiles, told: ToldRun) -> list[Timed]:
     """Its own report of the end; others in the folder are of loops before it."""
-    if told.updated is None or told.outcome is None:
-        return
-    for name in files.names(""):
+    found: list[Timed] = []
+    for name in files.names("") if told.updated is not None and told.outcome is not None else ():
         match = _REPORT.fullmatch(name)
         at = as_when(f"{match[1]}T{match[2]}:{match[3]}:{match[4]}Z") if match else None
-        if at is not None and abs((at - told.updated).total_seconds()) <= 2:
-            yield ToldNote(f"its own report is in {name}", level="log", at=told.updated)
+        if at and told.updated and abs((at - told.updated).total_seconds()) <= 2:
+            found.append(note(f"its own report is in {name}", "log", told.updated))
+    return found

@@ -1,91 +1,233 @@
-"""Which iterations a loop had: recorded ones in the order of the file, and those that crashed.
+"""Which iterations an external run had, which checkpoints belong to each, and when each was.
 
-A number that comes twice is one iteration. A number that is missing is one that crashed before it
-was recorded. Standard library only.
+A number that is missing is an iteration that crashed before it was recorded.
+
+Beside shared outputs the numbers of checkpoints run on through the whole run, and an iteration's
+summary repeats all that were before; in a folder per iteration each has its own. Within a session a
+new group begins where the time since its start is not greater than before.
+
+Of times counts first what a transcript says; else checkpoints; else the health check or the
+snapshot after an iteration as its end; else its analytics; else it shares the time that is left
+between its neighbours.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from ralph_tui.adapters.agents.json_fields import as_map
-from ralph_tui.importers.fields import Json, as_points
-from ralph_tui.importers.state_file import number_of
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
+from ralph_tui.events import CheckpointCaptured
+from ralph_tui.importers.external_state import Numbered, recorded
+from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_seconds, as_when
+from ralph_tui.importers.telling import Checkpoint, ToldIteration, ToldRun
 
 WIDEST_GAP = 50
 """Missing numbers in a row that are taken for crashes wherever nothing lies there of them."""
-
-
-@dataclass
-class Numbered:
-    """An iteration, and what was recorded of it."""
-
-    number: int
-    """By which its files are found."""
-    shown: int
-    """By which it is told: it never goes back."""
-    entry: Json | None = None
-    """None for one that crashed."""
-    again: list[Json] = field(default_factory=list)
-    """What was recorded of it another time."""
+SHARED = "outputs/checkpoints"
+MOST_CHECKPOINTS = 2_000
+"""Of one folder that are read: one every half hour makes as many in six weeks."""
+_SECOND = timedelta(seconds=1)
 
 
 def numbered(
     entries: Sequence[Json], current: int, left: Callable[[int], bool], *, whole: bool
 ) -> list[Numbered]:
-    """All of them; `left` says whether a prompt or an output of a number lies there.
+    """All iterations; `left` says whether a prompt or an output of a number lies there.
 
     `current`: the iteration the loop was in last. `whole`: it is the only loop of the state, so
     what lies there below its first number is its own.
     """
-    return list(_renumbered(_with_crashed(recorded(entries), current, left, whole=whole)))
-
-
-def recorded(entries: Sequence[Json]) -> list[Numbered]:
-    """In the order of the file; one without a number follows the one before it.
-
-    What was recorded of one first counts, unless only what was recorded later has a reading.
-    """
+    listed = recorded(entries)
+    known = {one.number for one in listed}
     found: list[Numbered] = []
-    by_number: dict[int, Numbered] = {}
-    for entry in entries:
-        number = number_of(entry) or (found[-1].number + 1 if found else 1)
-        if number in by_number:
-            known = by_number[number]
-            if known.entry is not None and _reads(entry) and not _reads(known.entry):
-                known.again.append(known.entry)
-                known.entry = entry
-            else:
-                known.again.append(entry)
-        else:
-            by_number[number] = Numbered(number, number, entry)
-            found.append(by_number[number])
+    last = 0
+    for one in listed:
+        first = not last
+        for number in range(last + 1, one.number):
+            there = left(number) or (not first and one.number - last <= WIDEST_GAP)
+            if number not in known and there and (whole or not first):
+                found.append(Numbered(number, number))
+        found.append(one)
+        last = max(last, one.number)
+    crashed = (n for n in range(last + 1, current + 1) if n == last + 1 or left(n))
+    found += [Numbered(number, number) for number in crashed]
+    shown = 0
+    for one in found:
+        one.shown = shown = max(one.number, shown + 1)
     return found
 
 
-def _reads(entry: Json) -> bool:
-    return as_points(as_map(entry.get("analysis")).get("completionPercentage")) is not None
+def checkpoints_of(
+    files: RunFiles, numbered: Sequence[Numbered], *, own: bool
+) -> Mapping[int, list[Checkpoint]]:
+    """By the number an iteration is told by; `own`: what lies in the run's folder is its own."""
+    shared = _read(files, SHARED) if own else {}
+    found: dict[int, list[Checkpoint]] = {}
+    taken, last = set[int](), 0
+    previous: datetime | None = None
+    for one in numbered:
+        folder = f"iterations/{one.number:03}/checkpoints"
+        mine = _read(files, folder) if own else {}
+        summary = as_map((one.entry or {}).get("checkpointSummary"))
+        said = _summarized(summary)
+        if mine:
+            found[one.shown] = [moment for _, moment in sorted(mine.items())]
+            continue
+        if not said:
+            continue
+        begins = said[min(said)][1]
+        cumulative = bool(shared) or (begins is not None and begins == previous)
+        previous = begins
+        numbers = [number for number in sorted(said) if not cumulative or number > last]
+        known = {number: shared.get(number, said[number]) for number in numbers}
+        found[one.shown] = [moment for _, moment in sorted(known.items())]
+        taken |= set(known)
+        last = max(said)
+    rest = [moment for number, moment in sorted(shared.items()) if number not in taken]
+    _give(rest, taken, numbered, found)
+    return found
 
 
-def _with_crashed(
-    found: list[Numbered], current: int, left: Callable[[int], bool], *, whole: bool
-) -> Iterator[Numbered]:
-    known = {one.number for one in found}
-    last = 0
-    for one in found:
-        first = not last
-        for number in range(last + 1, one.number):
-            there = left(number) if first else left(number) or one.number - last <= WIDEST_GAP
-            if number not in known and there and (whole or not first):
-                yield Numbered(number, number)
-        yield one
-        last = max(last, one.number)
-    for number in range(last + 1, current + 1):
-        if number == last + 1 or left(number):
-            yield Numbered(number, number)
+def _give(
+    rest: Sequence[Checkpoint],
+    taken: set[int],
+    numbered: Sequence[Numbered],
+    found: dict[int, list[Checkpoint]],
+) -> None:
+    """Groups that no summary claims, in their order, to iterations that have none.
+
+    Those behind the last claimed one belong to what came after it.
+    """
+    groups = _groups(rest)
+    claimed = [index for index, one in enumerate(numbered) if found.get(one.shown)]
+    behind = claimed[-1] + 1 if claimed else 0
+    early = [group for group in groups if taken and group[0][0].number < max(taken)]
+    free_before = [one for one in numbered[:behind] if not found.get(one.shown)]
+    free_after = list(numbered[behind:])
+    for mine, free in ((early, free_before), (groups[len(early) :], free_after)):
+        for group, one in zip(mine, free, strict=False):
+            found[one.shown] = group
 
 
-def _renumbered(found: Iterator[Numbered]) -> Iterator[Numbered]:
-    last = 0
-    for one in found:
-        one.shown = last = max(one.number, last + 1)
-        yield one
+def _groups(moments: Sequence[Checkpoint]) -> list[list[Checkpoint]]:
+    groups: list[list[Checkpoint]] = []
+    for moment in moments:
+        event, before = moment[0], groups[-1][-1][0] if groups else None
+        begins = before is None or event.duration_s <= before.duration_s
+        if begins or (before is not None and event.session_id != before.session_id):
+            groups.append([])
+        groups[-1].append(moment)
+    return groups
+
+
+def _read(files: RunFiles, folder: str) -> dict[int, Checkpoint]:
+    found = {}
+    for number in files.numbers(folder, "-checkpoint.json")[:MOST_CHECKPOINTS]:
+        name = f"{folder}/{number:03}-checkpoint.json"
+        fields = files.json(name)
+        if fields is not None:
+            found[number] = _moment(number, fields, name, len(as_list(fields.get("filesModified"))))
+    return found
+
+
+def _summarized(summary: Json) -> dict[int, Checkpoint]:
+    found: dict[int, Checkpoint] = {}
+    for each in map(as_map, as_list(summary.get("checkpoints"))):
+        number = as_ordinal(each.get("number"))
+        if number is not None and len(found) < MOST_CHECKPOINTS:
+            found[number] = _moment(number, each, "", as_ordinal(each.get("filesModified")) or 0)
+    return found
+
+
+def _moment(number: int, fields: Json, path: str, changed: int) -> Checkpoint:
+    event = CheckpointCaptured(
+        iteration=0,
+        number=number,
+        trigger="timer",
+        path=path,
+        session_id=as_text(fields.get("sessionId")),
+        duration_s=as_seconds(fields.get("duration")) or 0.0,
+        files=changed,
+    )
+    return event, as_when(fields.get("timestamp"))
+
+
+class Clues(NamedTuple):
+    """What tells of an iteration's time."""
+
+    before: datetime | None = None
+    """The snapshot before its session."""
+    first: datetime | None = None
+    """Of the lines of its session."""
+    last: datetime | None = None
+    health: datetime | None = None
+    after: datetime | None = None
+    """The snapshot after its session."""
+    analytics: datetime | None = None
+
+
+def settle(told: ToldRun, clues: Sequence[Clues]) -> None:
+    """Give every iteration its times; `clues` stand in the order of the iterations."""
+    for iteration, clue in zip(told.iterations, clues, strict=True):
+        _own_times(iteration, clue)
+    _share(told)
+    previous = told.started
+    for index, (iteration, clue) in enumerate(zip(told.iterations, clues, strict=True)):
+        following = told.iterations[index + 1 :]
+        upto = following[0].started if following else told.updated
+        began = clue.before
+        within = began is not None and (previous is None or began >= previous)
+        if began is not None and within and iteration.started and began <= iteration.started:
+            iteration.opened = began
+        done = [at for at in (clue.after, clue.health, clue.analytics) if at is not None]
+        late = [at for at in done if iteration.ended and at >= iteration.ended]
+        iteration.closed = max((at for at in late if not upto or at <= upto), default=None)
+        previous = iteration.closed or iteration.ended or previous
+
+
+def _own_times(iteration: ToldIteration, clue: Clues) -> None:
+    moments = [at for _, at in iteration.checkpoints if at is not None]
+    lasted = timedelta(seconds=iteration.duration_s or 0.0)
+    if clue.first is not None and clue.last is not None:
+        iteration.started, iteration.ended = clue.first, clue.last
+        if moments:  # they tell parts of a second, which transcripts do not
+            iteration.started = _finer(clue.first, moments[0])
+            iteration.ended = _finer(clue.last, moments[-1])
+    elif moments:
+        iteration.started = moments[0]
+        iteration.ended = moments[-1] if len(moments) > 1 else None
+        if iteration.ended is None and iteration.duration_s:
+            iteration.ended = moments[0] + lasted
+    else:
+        iteration.ended = clue.health or clue.after or clue.analytics
+        if iteration.ended is not None:
+            iteration.started = iteration.ended - lasted
+    if iteration.started is not None and iteration.ended is not None:
+        iteration.ended = max(iteration.started, iteration.ended)
+
+
+def _finer(told: datetime, moment: datetime) -> datetime:
+    """A checkpoint's time for the same second as a time of whole seconds."""
+    return moment if not told.microsecond and told <= moment < told + _SECOND else told
+
+
+def _share(told: ToldRun) -> None:
+    """Iterations without a time share what is left between those before and after them."""
+    index = 0
+    while index < len(told.iterations):
+        if told.iterations[index].started is not None:
+            index += 1
+            continue
+        end = index
+        while end < len(told.iterations) and told.iterations[end].started is None:
+            end += 1
+        before = told.iterations[index - 1] if index else None
+        low = (before.ended or before.started) if before else told.started
+        high = told.iterations[end].started if end < len(told.iterations) else told.updated
+        if low is not None:
+            whole = max(timedelta(0), high - low) if high is not None else timedelta(0)
+            part = whole / (end - index)
+            for place, iteration in enumerate(told.iterations[index:end]):
+                iteration.started = low + place * part
+                iteration.ended = low + (place + 1) * part
+        index = end

@@ -16,19 +16,16 @@ from typing import BinaryIO
 
 from ralph_tui.adapters.agents.claims import SPOKEN
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
-from ralph_tui.adapters.agents.ends import SessionEnd
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.events import AgentNoted, AgentSpoke, Event, PromiseMade
-from ralph_tui.importers.fields import Json
-from ralph_tui.importers.folder import RunFiles
-from ralph_tui.importers.tape import Tape, key_of, unstamped
+from ralph_tui.events import AgentNoted, AgentSpoke, Event, PromiseMade, SessionFinished
+from ralph_tui.importers.external_files import LONGEST_LINE, Tape, key_of, unstamped
+from ralph_tui.importers.records import Json, RunFiles
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import shorten
 
 HEAD_BYTES, TAIL_BYTES = 32 << 20, 1 << 20
 """Of an output that are read: a night of work stays far below."""
-LONGEST_LINE = 4 << 20
 MOST_EVENTS = 20_000
 """Of a session that are told; what it used is counted to its end all the same."""
 _STDERR = 2000
@@ -40,6 +37,9 @@ _SAYS_DONE = re.compile(rf'"{_DONE}"\s*:\s*true')
 _LOOKED_AT = (_DONE, '"tool_use"', '"tool_result"', '"error"')
 """What a line has that is not told as it stands."""
 
+_BARE = {"tool_use": "assistant", "tool_result": "user"}
+"""Lines that may stand without the message that has them elsewhere."""
+
 Timed = tuple[Event, datetime | None]
 
 
@@ -47,16 +47,12 @@ Timed = tuple[Event, datetime | None]
 class Printed:
     """A session as its output tells it."""
 
+    finished: SessionFinished
+    """As far as it tells how it ended."""
     events: list[Timed] = field(default_factory=list)
-    end: SessionEnd = field(default_factory=lambda: SessionEnd("error"))
     first: datetime | None = None
     """When its first line came, as far as a transcript tells."""
     last: datetime | None = None
-    cost_usd: float | None = None
-    tokens: int = 0
-    turns: int = 0
-    tool_calls: int = 0
-    tool_errors: int = 0
     session_id: str = ""
     plain: bool = False
     """It printed words, and no events."""
@@ -75,7 +71,7 @@ class OutputReader:
         self._left_out_events = 0
         self._since = 0.0
         self._promise = False
-        self._printed = Printed()
+        self._printed = Printed(SessionFinished(iteration=iteration, outcome="error"))
 
     def read(
         self,
@@ -173,12 +169,9 @@ class OutputReader:
     def _once(self, fields: Json) -> Json | None:
         """The line with the blocks that are new, bare ones in a message; None where none is."""
         kind = as_text(fields.get("type"))
-        if kind == "tool_use":
+        if kind in _BARE:
             blocks = self._new([fields])
-            return {"type": "assistant", "message": {"content": blocks}} if blocks else None
-        if kind == "tool_result":
-            blocks = self._new([fields])
-            return {"type": "user", "message": {"content": blocks}} if blocks else None
+            return {"type": _BARE[kind], "message": {"content": blocks}} if blocks else None
         content = as_map(fields.get("message")).get("content")
         if kind not in ("assistant", "user") or not isinstance(content, list):
             return fields
@@ -213,11 +206,21 @@ class OutputReader:
         if self._left_out or self._left_out_events:
             self._note_gap()
         ended = reader.ends.of_last_turn if not reader.in_turn else None
-        printed.end = ended or reader.ends.at_exit(exit_code, stderr, heard=reader.heard)
-        printed.cost_usd, printed.tokens = reader.usage.cost_usd, reader.usage.tokens
-        printed.turns, printed.session_id = reader.turns, reader.session_id
-        printed.tool_calls = reader.tools.calls
-        printed.tool_errors = reader.tools.errors
+        end = ended or reader.ends.at_exit(exit_code, stderr, heard=reader.heard)
+        printed.session_id = reader.session_id
+        printed.finished = SessionFinished(
+            iteration=self._iteration,
+            outcome=end.outcome,
+            reason=end.reason,
+            exit_code=exit_code,
+            cost_usd=reader.usage.cost_usd,
+            tokens=reader.usage.tokens,
+            turns=reader.turns,
+            tool_calls=reader.tools.calls,
+            tool_errors=reader.tools.errors,
+            limit=end.limit,
+            resets_at=end.resets_at,
+        )
         return printed
 
     def _words(self) -> Iterator[Timed]:

@@ -1,15 +1,25 @@
 """What a foreign run told, as the events that our loop would have recorded, in its order.
 
-Times never go back: an event whose own time is not known, or lies before that of the one before it,
-has the latter.
+Readers fill in a `ToldRun`, whatever the form: what was not recorded is None, or empty, and stays
+so. Times never go back: an event whose own time is not known, or lies before that of the one before
+it, has the latter. Control, alarms and checks are what our governor makes of the readings: as in
+the lab, a redirect is taken as approved and a pause as continued, for nobody was asked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any, Literal
 
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events import (
+    AlarmCleared,
+    AlarmRaised,
+    CheckpointCaptured,
     Event,
+    HealthChecked,
+    InterventionMade,
     IterationFinished,
     IterationStarted,
     Noticed,
@@ -17,153 +27,238 @@ from ralph_tui.events import (
     ReadingTaken,
     RunFinished,
     RunStarted,
+    SessionStarted,
 )
 from ralph_tui.events.base import EPOCH
+from ralph_tui.events.oversight import Detected
+from ralph_tui.events.run import IterationStatus, Outcome
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.importers.folder import RunFiles
-from ralph_tui.importers.imported_run import TOOL, ImportedRun
-from ralph_tui.importers.printed import Timed
-from ralph_tui.importers.recomputed import Recomputed
-from ralph_tui.importers.session import session_of
-from ralph_tui.importers.told import (
-    ToldChange,
-    ToldIteration,
-    ToldNote,
-    ToldRun,
-    ToldVerdict,
-)
-from ralph_tui.layers.sensor.categories import categorize, files_changed
+from ralph_tui.importers.printed import Printed, Timed
+from ralph_tui.importers.records import TOOL, ImportedRun, RunFiles
+from ralph_tui.layers.governor import Governor
+from ralph_tui.layers.oversight import Finding, health_of, recommendations
+from ralph_tui.layers.sensor import AgentReport
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.state import RunState
 from ralph_tui.state.ending import ended
 from ralph_tui.text.format import all_used, count
 
+NoteLevel = Literal["log", "warn", "error"]
+Checkpoint = tuple[CheckpointCaptured, datetime | None]
+"""Numbered as its file is; its iteration is known to who tells it."""
 _WHOLE_SECOND = timedelta(seconds=1)
 _STALE = timedelta(days=1)
 """What is told to have been so long after the last word of the run was not."""
+_OF_LIMITS = ("budget", "pace")
+
+
+@dataclass
+class ToldIteration:
+    """One of them. Files are named relative to the run's folder; empty: there is none."""
+
+    number: int
+    status: IterationStatus = "incomplete"
+    read: bool = True
+    """Whether the tool took a reading at all: one that crashed has none, not even a held one."""
+    completion: float | None = None
+    """Points; None: the reading before it stands."""
+    reading_note: str = ""
+    report: AgentReport | None = None
+    prompt: str = ""
+    system_context: str = ""
+    output: str = ""
+    """What its session printed."""
+    printed: Printed | None = None
+    """That, as events; None where there is none."""
+    session_id: str = ""
+    duration_s: float | None = None
+    tokens: int = 0
+    """Where no session tells it."""
+    cost_usd: float | None = None
+    tool_calls: int = 0
+    tool_errors: int = 0
+    opened: datetime | None = None
+    """When the tool turned to it."""
+    started: datetime | None = None
+    """When its session began."""
+    ended: datetime | None = None
+    """When its session ended."""
+    closed: datetime | None = None
+    """When the tool was done with it."""
+    changes: list[FileChange] = field(default_factory=list)
+    checkpoints: list[Checkpoint] = field(default_factory=list)
+    before: list[Timed] = field(default_factory=list)
+    """What the tool's own layers said before its session."""
+    after: list[Timed] = field(default_factory=list)
+    """What they said of what came of it."""
+    notes: list[Timed] = field(default_factory=list)
+
+    @property
+    def lasted_s(self) -> float:
+        """As recorded, else by its times; 0 where nothing tells."""
+        if self.duration_s is None and self.started is not None and self.ended is not None:
+            return (self.ended - self.started).total_seconds()
+        return self.duration_s or 0.0
+
+
+@dataclass
+class ToldRun:
+    """A whole run."""
+
+    start: RunStarted
+    """Of its iterations 0 where no limit was recorded."""
+    started: datetime | None = None
+    updated: datetime | None = None
+    """When something was recorded last: with an outcome, when it ended."""
+    outcome: Outcome | None = None
+    """None: no end was recorded."""
+    reason: str = ""
+    iterations: list[ToldIteration] = field(default_factory=list)
+    notes: list[Timed] = field(default_factory=list)
+    """Told at its beginning."""
+    afterwards: list[Timed] = field(default_factory=list)
+    """Told at its end: learnings that came of it, and what was said of the whole."""
+
+
+def started_as(run: ImportedRun, **known: Any) -> RunStarted:
+    """Its first event; `known` are fields of it."""
+    task, _, attempt = run.name.partition("/")
+    unknown = {"root": "", "agent": "claude", "max_iterations": 0, "session_timeout_s": 0.0}
+    return RunStarted(
+        run_id=run.run_id,
+        task=task,
+        attempt=attempt,
+        imported=run.imported,
+        permissions="",
+        **{**unknown, **known},
+    )
+
+
+def note(text: str, level: NoteLevel = "warn", at: datetime | None = None) -> Timed:
+    """A line for the log: what happened beside all else, or what cannot be read."""
+    return Noticed(level=level, source=TOOL, text=text), at
 
 
 def recording_of(run: ImportedRun, told: ToldRun, files: RunFiles) -> Recording:
     """The whole run; `files` has its notes."""
-    events = Telling(told, files).events()
+    events = _Telling(told, files).events()
     bad = len(files.notes) + files.unnamed
     problem = f"{count(bad, 'file')} of this run cannot be used: the log names them" if bad else ""
     size = files.size(str(run.path.relative_to(run.folder)))
     return Recording(run.path, events, problem, size=size, kept_in=run.folder)
 
 
-class Telling:
+class _Telling:
     """Makes the events, one after the other, and folds them as it goes."""
 
     def __init__(self, told: ToldRun, files: RunFiles) -> None:
         self._told = told
         self._files = files
         self._state = RunState()
-        self._recomputed = Recomputed(self._state, limited=told.max_iterations > 0)
+        self._governor = Governor()
         self._events: list[Event] = []
         self._at = _began(told)
         self._latest = told.updated + _STALE if told.updated else None
 
     def events(self) -> list[Event]:
         """All of them, stamped."""
-        for event, at in self._run():
-            if at is not None and (self._latest is None or at <= self._latest):
-                self._at = max(self._at, at)
-            stamped = event.model_copy(update={"seq": len(self._events) + 1, "at": self._at})
-            self._events.append(stamped)
-            self._state.apply(stamped)
-        return self._events
-
-    def _run(self) -> Iterator[Timed]:
         told = self._told
-        yield self._started(), None
+        most = told.start.max_iterations or len(told.iterations)
+        self._tell(told.start.model_copy(update={"max_iterations": most}))
         for sentence in self._files.notes:
-            yield Noticed(level="warn", source=TOOL, text=sentence), None
+            self._tell(*note(sentence))
         if self._files.unnamed:
             more = count(self._files.unnamed, "further file")
-            yield Noticed(level="warn", source=TOOL, text=f"{more} cannot be used"), None
-        yield from map(_noted, told.notes)
+            self._tell(*note(f"{more} cannot be used"))
+        self._tell_all(told.notes)
         if not told.iterations:
-            yield Noticed(source=TOOL, text="no iteration was recorded"), None
+            self._tell(*note("no iteration was recorded", "log"))
         for iteration in told.iterations:
-            yield from self._iteration(iteration)
+            self._iteration(iteration)
         last = told.iterations[-1].number if told.iterations else 0
-        for learned, at in told.learned:
-            yield learned, min(at, told.updated) if at and told.updated else at
-        yield from (_verdict(one, last) for one in told.afterwards)
+        self._tell_all(told.afterwards, last)
         if told.outcome is not None:
-            yield self._finished(), told.updated
+            self._tell(self._finished(told.outcome), told.updated)
+        return self._events
 
-    def _started(self) -> RunStarted:
-        told = self._told
-        task, _, attempt = told.name.partition("/")
-        return RunStarted(
-            run_id=told.run_id,
-            task=task,
-            attempt=attempt,
-            root=told.root,
-            objective=told.objective,
-            criterion=told.criterion or None,
-            imported=f"{TOOL}, form {told.form}",
-            agent=told.agent,
-            model=told.model or None,
-            permissions="",
-            max_iterations=told.max_iterations or len(told.iterations),
-            session_timeout_s=told.timeout_s,
-            iteration_budget_usd=told.iteration_budget_usd,
-            pid=told.pid,
-        )
+    def _tell(self, event: Event, at: datetime | None = None) -> None:
+        if at is not None and (self._latest is None or at <= self._latest):
+            self._at = max(self._at, at)
+        stamped = event.model_copy(update={"seq": len(self._events) + 1, "at": self._at})
+        self._events.append(stamped)
+        self._state.apply(stamped)
 
-    def _iteration(self, told: ToldIteration) -> Iterator[Timed]:
-        k = told.number
-        most = self._state.run.max_iterations
-        yield IterationStarted(iteration=k, max_iterations=most), told.opened or told.started
-        yield from (_verdict(one, k) for one in _in_order(told.verdicts) if one.before)
+    def _tell_all(self, events: Iterable[Timed], iteration: int | None = None) -> None:
+        """`iteration`: the one that they are of, where they do not know it."""
+        for event, at in events:
+            known = {} if iteration is None else {"iteration": iteration}
+            self._tell(event.model_copy(update=known) if known else event, at)
+
+    def _iteration(self, told: ToldIteration) -> None:
+        k, most = told.number, self._state.run.max_iterations
+        self._tell(IterationStarted(iteration=k, max_iterations=most), told.opened or told.started)
+        self._tell_all(_in_order(told.before), k)
         if told.prompt:
-            yield self._prompted(told), None
-        yield from session_of(told, self._told.agent)
+            self._tell(
+                PromptPrepared(
+                    iteration=k,
+                    path=told.prompt,
+                    characters=self._files.size(told.prompt),
+                    system_context=told.system_context,
+                )
+            )
+        self._tell_all(_session(told, self._told.start.agent))
         if told.changes:
-            yield files_changed(k, list(map(_changed, told.changes)), live=False), told.ended
+            self._tell(files_changed(k, told.changes, live=False), told.ended)
         if told.report is not None:
-            yield told.report.event(k), told.ended
+            self._tell(told.report.event(k), told.ended)
         if told.read:
-            yield self._reading(told), told.ended
-            for event in self._recomputed.events(k):
-                yield event, None
-        yield from (_verdict(one, k) for one in _in_order(told.verdicts) if not one.before)
-        yield from map(_noted, told.notes)
-        yield self._iteration_finished(told), told.closed or told.ended
-
-    def _prompted(self, told: ToldIteration) -> PromptPrepared:
-        return PromptPrepared(
-            iteration=told.number,
-            path=told.prompt,
-            characters=self._files.size(told.prompt),
-            system_context=told.system_context,
-        )
+            self._tell(self._reading(told), told.ended)
+            for event in self._recomputed(k):
+                self._tell(event)
+        self._tell_all(_in_order(told.after), k)
+        self._tell_all(told.notes)
+        self._tell(self._iteration_finished(told), told.closed or told.ended)
 
     def _reading(self, told: ToldIteration) -> ReadingTaken:
-        held = told.completion is None
         points = self._state.run.completion or 0.0 if told.completion is None else told.completion
         return ReadingTaken(
             iteration=told.number,
             completion=points,
             source="agent",
-            held=held,
+            held=told.completion is None,
             note=told.reading_note,
         )
+
+    def _recomputed(self, k: int) -> list[Event]:
+        """What our governor makes of the reading that was told last.
+
+        Of limits nothing is said where it is not known how many iterations the run might have.
+        """
+        evaluated = self._governor.read(self._state)
+        evaluation, finding = evaluated.evaluation, evaluated.finding
+        limited = self._told.start.max_iterations > 0
+        alarms: list[AlarmCleared | AlarmRaised] = [*evaluation.cleared, *evaluation.raised]
+        known = [one for one in alarms if limited or one.alarm != "BUDGET_EXCEEDED"]
+        if finding is None:
+            return [evaluation.signal, *known]
+        if finding.opened:
+            self._governor.answered(approved=True)
+        return [
+            evaluation.signal,
+            *known,
+            *_found(k, finding if limited else _unlimited(finding)),
+        ]
 
     def _iteration_finished(self, told: ToldIteration) -> IterationFinished:
         run = self._state.run
         heard = told.printed is not None
         known = heard and run.iteration_cost_known
-        lasted = told.duration_s
-        if lasted is None and told.started is not None and told.ended is not None:
-            lasted = (told.ended - told.started).total_seconds()
         return IterationFinished(
             iteration=told.number,
             status=told.status,
             completion=run.completion or 0.0,
-            duration_s=lasted or 0.0,
+            duration_s=told.lasted_s,
             cost_usd=run.iteration_cost_usd if known else told.cost_usd,
             tokens=run.iteration_tokens if heard else told.tokens,
             tool_calls=run.iteration_tool_calls if heard else told.tool_calls,
@@ -173,14 +268,12 @@ class Telling:
             removed=sum(change.removed for change in told.changes),
         )
 
-    def _finished(self) -> RunFinished:
+    def _finished(self, outcome: Outcome) -> RunFinished:
         told, run = self._told, self._state.run
-        outcome = told.outcome or "interrupted"
-        began = self._events[0].at
         reason = told.reason or f"{TOOL} recorded it as {outcome.replace('_', ' ')}"
         if outcome == "limit_reached" and not told.reason and run.iteration >= run.max_iterations:
             reason = all_used(run.iteration)
-        return ended(run, outcome, reason, max(began, told.updated or self._at))
+        return ended(run, outcome, reason, max(self._events[0].at, told.updated or self._at))
 
 
 def _began(told: ToldRun) -> datetime:
@@ -191,24 +284,119 @@ def _began(told: ToldRun) -> datetime:
     return first or told.updated or EPOCH
 
 
-def _noted(note: ToldNote) -> Timed:
-    return Noticed(level=note.level, source=TOOL, text=note.text, detail=note.detail), note.at
-
-
-def _verdict(told: ToldVerdict, iteration: int) -> Timed:
-    return told.event.model_copy(update={"iteration": iteration}), told.at
-
-
-def _in_order(verdicts: list[ToldVerdict]) -> list[ToldVerdict]:
+def _in_order(said: list[Timed]) -> list[Timed]:
     """By their times; one without a time is told first."""
-    return sorted(verdicts, key=lambda one: one.at or EPOCH)
+    return sorted(said, key=lambda one: one[1] or EPOCH)
 
 
-def _changed(change: ToldChange) -> FileChange:
-    return FileChange(
-        path=change.path,
-        status=change.status,
-        category=categorize(change.path),
-        added=change.added,
-        removed=change.removed,
+def _unlimited(finding: Finding) -> Finding:
+    """Without what it says of a limit."""
+    return replace(
+        finding,
+        situations=tuple(one for one in finding.situations if one.about not in _OF_LIMITS),
+        detections=tuple(one for one in finding.detections if one.name not in _OF_LIMITS),
     )
+
+
+def _found(iteration: int, finding: Finding) -> Iterator[Event]:
+    if finding.situations:
+        acts, *others = finding.situations
+        yield InterventionMade(
+            iteration=iteration,
+            level=acts.level,
+            about=acts.about,
+            reason=acts.reason,
+            others=[f"{other.level}: {other.reason}" for other in others],
+            recommendations=list(recommendations(acts.about)),
+        )
+    yield HealthChecked(
+        iteration=iteration,
+        status=health_of(finding),
+        level=finding.level,
+        detections=[
+            Detected(name=one.name, severity=one.severity, reason=one.reason)
+            for one in finding.detections
+        ],
+        ended=finding.ended.about if finding.ended else None,
+    )
+
+
+def _session(told: ToldIteration, agent: str) -> list[Timed]:
+    """Its start, what happened in it and its checkpoints, its end; without one the checkpoints."""
+    printed, end = told.printed, told.ended
+    moments = _moments(told)
+    if printed is None:
+        return moments
+    late = [one for one in moments if end is not None and one[1] is not None and one[1] > end]
+    late = late or (moments[-1:] if len(moments) > 1 and told.read else [])
+    inside = [one for one in moments if one not in late] + _timed(printed, told.started, end)
+    started = SessionStarted(
+        iteration=told.number,
+        session_id=told.session_id or printed.session_id,
+        agent=agent,
+        transcript=told.output,
+        tells_tools=not printed.plain,
+        tells_context=not printed.plain,
+    )
+    return [
+        (started, told.started),
+        *_in_order([one for one in inside if one[1] is not None]),
+        *(one for one in inside if one[1] is None),
+        (_session_finished(told, printed), end),
+        *late,
+    ]
+
+
+def _session_finished(told: ToldIteration, printed: Printed) -> Event:
+    known: dict[str, object] = {"duration_s": told.lasted_s}
+    if printed.plain:  # nothing in it says how it ended, and the exit code of a signal is 0 too
+        cut = told.completion is None
+        known |= {
+            "outcome": "crashed" if cut else "success",
+            "reason": "The agent's process was ended without a result." if cut else "",
+            "limit": None,
+            "resets_at": None,
+        }
+    return printed.finished.model_copy(update=known)
+
+
+def _timed(printed: Printed, started: datetime | None, end: datetime | None) -> list[Timed]:
+    """Events each with its time; where no line has one they share that of the session evenly."""
+    events = printed.events
+    if any(at is not None for _, at in events):
+        return list(_between_seconds(events, started, end))
+    if started is None or end is None:
+        return events
+    part = (end - started) / (len(events) + 1)
+    return [(event, started + (index + 1) * part) for index, (event, _) in enumerate(events)]
+
+
+def _between_seconds(
+    events: list[Timed], started: datetime | None, end: datetime | None
+) -> Iterator[Timed]:
+    """Transcripts tell whole seconds: what came in the same one shares the rest of it evenly."""
+    finer = any(at and at.microsecond for _, at in events)
+    latest = started
+    known: list[Timed] = []
+    for event, at in events:
+        latest = max(filter(None, (latest, at)), default=None)
+        known.append((event, latest))
+    for latest, group in groupby(known, key=lambda one: one[1]):
+        same = list(group)
+        if latest is None or end is None or finer:
+            yield from same
+            continue
+        second = latest.replace(microsecond=0) + _WHOLE_SECOND
+        part = max(timedelta(0), min(second, end) - latest) / (len(same) + 1)
+        yield from ((event, latest + index * part) for index, (event, _) in enumerate(same, 1))
+
+
+def _moments(told: ToldIteration) -> list[Timed]:
+    """Its checkpoints, numbered as those of the iteration."""
+    found: list[Timed] = []
+    for number, (event, at) in enumerate(told.checkpoints, 1):
+        ends = number == len(told.checkpoints) and number > 1 and told.read
+        trigger = "end" if ends else "timer" if number > 1 else "start"
+        known = {"iteration": told.number, "number": number, "trigger": trigger}
+        found.append((event.model_copy(update=known), at))
+    return found

@@ -3,14 +3,13 @@
 Detections have our names where we have one; levels are in capitals, as ours are.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events.imported import ForeignLayer, ForeignLevel, ForeignVerdict
-from ralph_tui.importers.fields import Json, as_number, as_ordinal, as_texts, as_when
-from ralph_tui.importers.imported_run import TOOL
-from ralph_tui.importers.told import ToldVerdict
+from ralph_tui.importers.printed import Timed
+from ralph_tui.importers.records import TOOL, Json, as_number, as_ordinal, as_texts, as_when
 from ralph_tui.text.sanitize import shorten
 
 NAMES: Mapping[str, str] = {
@@ -33,180 +32,183 @@ _LOUD: Mapping[str, ForeignLevel] = {
 }
 
 
-def before_session(entry: Json, assessment: Json, at: datetime | None) -> list[ToldVerdict]:
+def before_session(entry: Json, assessment: Json, at: datetime | None) -> list[Timed]:
     """Assessment, strategy, control and validation that the session's prompt was made of."""
     return [
         *_assessment(assessment, at),
         *_strategy(as_map(entry.get("strategy"))),
         *_control(as_map(entry.get("controlSignals"))),
-        *_validation(as_map(entry.get("preValidation")), before=True),
+        *_validation(as_map(entry.get("preValidation"))),
     ]
 
 
-def after_session(entry: Json, logged: Json) -> list[ToldVerdict]:
+def after_session(entry: Json, logged: Json) -> list[Timed]:
     """Validation and the overseer's check; `logged`: that check as the overseer's log has it."""
     report = as_map(entry.get("healthReport")) or logged
     made = as_map(entry.get("interventionResult"))
     if not report and as_text(made.get("reason")):  # it wraps a whole report elsewhere
         report = {"interventions": [made], "timestamp": made.get("timestamp")}
-    validated = as_map(entry.get("postValidation"))
+    at = as_when(report.get("timestamp"))
     return [
         *_tests(as_map(entry.get("postSnapshot"))),
-        *_validation(validated, before=False),
-        *_oversight(report),
+        *_validation(as_map(entry.get("postValidation"))),
+        *(_detected(found, at) for found in _maps(report.get("detections"))),
+        *(_intervened(made, at) for made in _maps(report.get("interventions"))),
     ]
 
 
-def _tests(snapshot: Json) -> Iterator[ToldVerdict]:
+def _tests(snapshot: Json) -> list[Timed]:
     """Of a file of test results that lay there: when its tests ran is not told."""
     summary = as_map(as_map(snapshot.get("tests")).get("summary"))
     passed, total = as_ordinal(summary.get("passed")), as_ordinal(summary.get("total"))
-    if passed is not None and total:
-        yield _verdict(
+    if passed is None or not total:
+        return []
+    return [
+        _verdict(
             "validation",
             f"its snapshot has test results: {passed} of {total} pass",
             at=as_when(snapshot.get("timestamp")),
             about="tests",
             values={name: summary.get(name) for name in ("passed", "failed", "skipped", "total")},
         )
+    ]
 
 
-def _oversight(report: Json) -> Iterator[ToldVerdict]:
-    at = as_when(report.get("timestamp"))
-    for found in _maps(report.get("detections")):
-        about = as_text(found.get("type"))
-        yield _verdict(
-            "oversight",
-            as_text(found.get("message")) or about,
-            at=at,
-            loud=as_text(found.get("severity")),
-            about=name_of(about),
-            detail=as_texts(found.get("recommendations")),
-        )
-    for made in _maps(report.get("interventions")):
-        level = as_text(made.get("level")).lower()
-        about = as_text(as_map(made.get("detection")).get("type"))
-        yield _verdict(
-            "oversight",
-            as_text(made.get("reason")) or level,
-            at=as_when(made.get("timestamp")) or at,
-            loud=level,
-            act=level.upper() if level in LEVELS else level,
-            about=name_of(about),
-            detail=[
-                text
-                for name in ("strategyOverride", "warning")
-                if (text := as_text(made.get(name)))
-            ],
-        )
+def _detected(found: Json, at: datetime | None) -> Timed:
+    about = as_text(found.get("type"))
+    return _verdict(
+        "oversight",
+        as_text(found.get("message")) or about,
+        at=at,
+        loud=as_text(found.get("severity")),
+        about=NAMES.get(about, about),
+        detail=as_texts(found.get("recommendations")),
+    )
 
 
-def _control(signals: Json) -> Iterator[ToldVerdict]:
+def _intervened(made: Json, at: datetime | None) -> Timed:
+    level = as_text(made.get("level")).lower()
+    about = as_text(as_map(made.get("detection")).get("type"))
+    return _verdict(
+        "oversight",
+        as_text(made.get("reason")) or level,
+        at=as_when(made.get("timestamp")) or at,
+        loud=level,
+        act=level.upper() if level in LEVELS else level,
+        about=NAMES.get(about, about),
+        detail=[as_text(made.get(name)) for name in ("strategyOverride", "warning")],
+    )
+
+
+def _control(signals: Json) -> list[Timed]:
     if not signals:
-        return
+        return []
     metrics, gains = as_map(signals.get("metrics")), as_map(signals.get("gains"))
     alarms = as_texts(as_map(signals.get("alarmSummary")).get("types"))
     said = as_map(signals.get("recommendations"))
     action = as_text(signals.get("action"))
     told = as_text(said.get("message")) or action or "nothing in words"
-    yield _verdict(
-        "control",
-        f"{told} (alarms: {', '.join(map(name_of, alarms))})" if alarms else told,
-        at=as_when(signals.get("timestamp")),
-        loud=as_text(signals.get("urgency")),
-        act=action,
-        about=as_text(gains.get("name")),
-        detail=as_texts(said.get("alarmInterventions")),
-        values={
-            "signal": signals.get("controlSignal"),
-            **{name: metrics.get(name) for name in ("proportional", "integral", "derivative")},
-            "velocity": metrics.get("velocity"),
-            **{name: gains.get(name) for name in ("kp", "ki", "kd")},
-        },
-        before=True,
-    )
-
-
-def _strategy(strategy: Json) -> Iterator[ToldVerdict]:
-    reasoning, approach = as_text(strategy.get("reasoning")), as_text(strategy.get("approach"))
-    if reasoning or approach:
-        yield _verdict(
-            "strategy",
-            reasoning or approach,
-            at=as_when(as_map(strategy.get("metadata")).get("timestamp")),
-            loud="warn" if approach in ("pivot", "escalate") else "",
-            act=approach,
-            detail=as_texts(strategy.get("priorities")),
-            values={"confidence": strategy.get("confidence")},
-            before=True,
+    named = ", ".join(NAMES.get(alarm, alarm) for alarm in alarms)
+    return [
+        _verdict(
+            "control",
+            f"{told} (alarms: {named})" if alarms else told,
+            at=as_when(signals.get("timestamp")),
+            loud=as_text(signals.get("urgency")),
+            act=action,
+            about=as_text(gains.get("name")),
+            detail=as_texts(said.get("alarmInterventions")),
+            values={
+                "signal": signals.get("controlSignal"),
+                **{name: metrics.get(name) for name in ("proportional", "integral", "derivative")},
+                "velocity": metrics.get("velocity"),
+                **{name: gains.get(name) for name in ("kp", "ki", "kd")},
+            },
         )
+    ]
 
 
-def _assessment(assessment: Json, at: datetime | None) -> Iterator[ToldVerdict]:
-    orientation = as_map(assessment.get("orientation")) or assessment
-    summary = as_text(orientation.get("summary"))
-    if not summary:
-        return
-    step = as_text(orientation.get("recommendedNextStep"))
-    yield _verdict(
-        "assessment",
-        summary,
-        at=as_when(assessment.get("timestamp")) or at,
-        loud="warn" if as_texts(orientation.get("blockers")) else "",
-        about=as_text(orientation.get("phase")),
-        detail=[*as_texts(orientation.get("blockers")), *([step] if step else [])],
-        values={"progress": orientation.get("estimatedProgress")},
-        before=True,
+def _strategy(strategy: Json) -> list[Timed]:
+    reasoning, approach = as_text(strategy.get("reasoning")), as_text(strategy.get("approach"))
+    return (
+        [
+            _verdict(
+                "strategy",
+                reasoning or approach,
+                at=as_when(as_map(strategy.get("metadata")).get("timestamp")),
+                loud="warn" if approach in ("pivot", "escalate") else "",
+                act=approach,
+                detail=as_texts(strategy.get("priorities")),
+                values={"confidence": strategy.get("confidence")},
+            )
+        ]
+        if reasoning or approach
+        else []
     )
 
 
-def _validation(validated: Json, *, before: bool) -> Iterator[ToldVerdict]:
+def _assessment(assessment: Json, at: datetime | None) -> list[Timed]:
+    orientation = as_map(assessment.get("orientation")) or assessment
+    summary, blockers = as_text(orientation.get("summary")), as_texts(orientation.get("blockers"))
+    if not summary:
+        return []
+    return [
+        _verdict(
+            "assessment",
+            summary,
+            at=as_when(assessment.get("timestamp")) or at,
+            loud="warn" if blockers else "",
+            about=as_text(orientation.get("phase")),
+            detail=[*blockers, as_text(orientation.get("recommendedNextStep"))],
+            values={"progress": orientation.get("estimatedProgress")},
+        )
+    ]
+
+
+def _validation(validated: Json) -> list[Timed]:
     at = as_when(validated.get("timestamp"))
-    for issue in _maps(validated.get("issues")):
-        about = as_text(issue.get("type"))
-        suggested = as_text(issue.get("suggestion"))
-        yield _verdict(
+    return [
+        _verdict(
             "validation",
-            as_text(issue.get("message")) or about,
+            as_text(issue.get("message")) or as_text(issue.get("type")),
             at=at,
             loud=as_text(issue.get("severity")),
-            about=about,
-            detail=[suggested] if suggested else [],
-            before=before,
+            about=as_text(issue.get("type")),
+            detail=[as_text(issue.get("suggestion"))],
         )
+        for issue in _maps(validated.get("issues"))
+    ]
 
 
-def reflected(reflection: Json) -> Iterator[ToldVerdict]:
+def reflected(reflection: Json) -> list[Timed]:
     """What the tool wrote down as learned in an iteration."""
-    content = as_text(reflection.get("content"))
-    if content:
-        effect = as_text(reflection.get("effectiveness"))
-        yield _verdict(
+    content, effect = as_text(reflection.get("content")), as_text(reflection.get("effectiveness"))
+    if not content:
+        return []
+    return [
+        _verdict(
             "memory",
             content,
             at=as_when(reflection.get("timestamp")),
             about=as_text(reflection.get("type")),
             detail=[f"effectiveness: {effect}"] if effect else [],
         )
+    ]
 
 
-def verified(status: str) -> Iterator[ToldVerdict]:
+def verified(status: str) -> list[Timed]:
     """Whether the tool could verify what an iteration did."""
-    if status:
-        loud = "warn" if status == "failed" else ""
-        yield _verdict("validation", f"verification: {status}", loud=loud, about="verification")
+    loud = "warn" if status == "failed" else ""
+    said = f"verification: {status}"
+    return [_verdict("validation", said, loud=loud, about="verification")] if status else []
 
 
-def selected(iteration: object, why: str) -> Iterator[ToldVerdict]:
+def selected(iteration: object, why: str) -> list[Timed]:
     """Which iteration's output the tool took for the best."""
     number = as_number(iteration)
-    if number is not None and number >= 1:
-        yield _verdict("selection", f"iteration {number:g} was selected{f': {why}' if why else ''}")
-
-
-def name_of(detection: str) -> str:
-    """Ours, where there is one."""
-    return NAMES.get(detection, detection)
+    if number is None or number < 1:
+        return []
+    return [_verdict("selection", f"iteration {number:g} was selected{f': {why}' if why else ''}")]
 
 
 def _verdict(
@@ -219,8 +221,7 @@ def _verdict(
     about: str = "",
     detail: Sequence[str] = (),
     values: Mapping[str, object] | None = None,
-    before: bool = False,
-) -> ToldVerdict:
+) -> Timed:
     numbers = {name: as_number(value) for name, value in (values or {}).items()}
     event = ForeignVerdict(
         iteration=0,  # known to who tells it
@@ -230,10 +231,10 @@ def _verdict(
         act=shorten(act, 80),
         about=shorten(about, 80),
         text=shorten(text, LONGEST),
-        detail=shorten("\n".join(detail[:MOST]), LONGEST_DETAIL),
+        detail=shorten("\n".join(filter(None, detail[:MOST])), LONGEST_DETAIL),
         values={name: number for name, number in numbers.items() if number is not None},
     )
-    return ToldVerdict(event, at, before)
+    return event, at
 
 
 def _maps(value: object) -> list[Json]:

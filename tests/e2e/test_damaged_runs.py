@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from ralph_tui.cli.fronts.run_lines import PlainLines
-from ralph_tui.importers import find_imported, read_imported, row_of
 from ralph_tui.state import RunState
 from tests.e2e.cli import here
-from tests.foreign import NAMES, unpacked
+from tests.foreign import NAMES, find_imported, read_imported, row_of, unpacked
 
 Damage = Callable[[Path], None]
 

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.importers import find_imported
 from ralph_tui.sources.found import read_run
 from ralph_tui.sources.recorded import opened
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import NOBODY_ASKED
 from ralph_tui.text.terms import NOT_RECORDED
 from tests.fixtures.journals.make import FOLDER
-from tests.foreign import sample_events, unpacked
+from tests.foreign import find_imported, sample_events, unpacked
 from tests.tui.driving import Driver, drive, replay
 
 

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events import Noticed, ToolStarted
-from ralph_tui.importers import find_imported, read_imported, row_of
 from ralph_tui.state import RunState
-from tests.foreign import of_kind, unpacked
+from tests.foreign import find_imported, of_kind, read_imported, row_of, unpacked
 from tests.rows import each_row
 
 LOOP = "276305e5-6592-45e6-8027-5088abb66fce"

@@ -12,9 +12,21 @@ from ralph_tui.events import (
     RunFinished,
     SessionFinished,
 )
-from ralph_tui.importers import find_imported, read_imported, row_of
 from ralph_tui.state import RunState
-from tests.foreign import BEGAN, INIT, LOOP, External, at, entry, of_kind, spoke, told
+from tests.foreign import (
+    BEGAN,
+    INIT,
+    LOOP,
+    External,
+    at,
+    entry,
+    find_imported,
+    of_kind,
+    read_imported,
+    row_of,
+    spoke,
+    told,
+)
 from tests.rows import each_row
 
 OTHER = "ffffffff-0000-4000-8000-000000000002"

@@ -24,7 +24,6 @@ from ralph_tui.events import (
     SessionStarted,
     SignalComputed,
 )
-from ralph_tui.importers import find_imported, read_imported, row_of
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
 from tests.foreign import (
@@ -33,9 +32,12 @@ from tests.foreign import (
     External,
     at,
     entry,
+    find_imported,
     of_kind,
     printed_times,
+    read_imported,
     result,
+    row_of,
     spoke,
     told,
 )

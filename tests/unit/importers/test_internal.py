@@ -11,10 +11,9 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events import IterationFinished, IterationStarted, Noticed, RunFinished
-from ralph_tui.importers import ImportedRun, find_imported, read_imported, row_of
-from ralph_tui.importers.finding import imported_at
+from ralph_tui.importers.records import ImportedRun
 from ralph_tui.state import RunState
-from tests.foreign import unpacked
+from tests.foreign import find_imported, imported_at, read_imported, row_of, unpacked
 from tests.rows import each_row
 
 START = "2026-11-20T08:00:00.000Z"

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.cli import main
-from ralph_tui.importers import find_imported, remains, row_of
 from ralph_tui.tui.home.columns import OBJECTIVE
-from tests.foreign import NAMES, STATE, External, entry, unpacked
+from tests.foreign import NAMES, STATE, External, entry, find_imported, remains, row_of, unpacked
 from tests.rows import each_row
 
 

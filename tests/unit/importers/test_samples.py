@@ -16,9 +16,8 @@ from ralph_tui.events import (
     SessionStarted,
     ToolStarted,
 )
-from ralph_tui.importers import find_imported, read_imported, row_of
 from ralph_tui.state import RunState
-from tests.foreign import of_kind, unpacked
+from tests.foreign import find_imported, of_kind, read_imported, row_of, unpacked
 from tests.rows import each_row
 
 EXPECTED = {
