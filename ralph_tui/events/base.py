@@ -1,6 +1,6 @@
 """What every event is: a frozen fact in the past tense, stamped by the one writer.
 
-Rule: an event has its own words. Whoever shows less of it filters; nobody rewords it.
+Rule: an event has its own words. Code that shows fewer of them filters and never rewords.
 """
 
 from datetime import UTC, datetime
@@ -58,10 +58,10 @@ class Event(Fact):
     kind: str
 
     def row(self) -> Row | None:
-        """Its row in the log; None: the log does not tell it."""
+        """Return its row in the log; None if the log leaves it out."""
         return None
 
     def line(self) -> str | None:
-        """Its words without a screen, in one line or several, without time; None: a screen only."""
+        """Return its plain text without time, in one or more lines; None for screens only."""
         row = self.row()
         return row and row.line

@@ -9,7 +9,14 @@ from typing import get_args
 
 from pydantic import ValidationError
 
-from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_list, as_map, as_text
+from ralph_tui.adapters.agents.json_fields import (
+    as_amount,
+    as_count,
+    as_list,
+    as_map,
+    as_number,
+    as_text,
+)
 from ralph_tui.events import LearningPromoted
 from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.events.run import IterationStatus
@@ -33,7 +40,6 @@ from ralph_tui.importers.records import (
     Json,
     RunFiles,
     as_minutes,
-    as_number,
     as_ordinal,
     as_points,
     as_seconds,

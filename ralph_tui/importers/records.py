@@ -6,7 +6,6 @@ of a wrong type, an impossible number or time reads as absent.
 Standard library only: lists of runs are quick.
 """
 
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +18,7 @@ from stat import S_ISDIR
 from typing import TYPE_CHECKING, BinaryIO
 
 from ralph_tui import __version__
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_number, as_text
 from ralph_tui.adapters.records.listing import OBJECTIVE, RunRow
 from ralph_tui.errors import why
 from ralph_tui.plain_files import is_plain, read_bytes, reading
@@ -276,17 +275,6 @@ def as_when(value: object) -> datetime | None:
     if seconds > _LATEST:
         seconds /= 1000
     return datetime.fromtimestamp(seconds, UTC) if _EARLIEST <= seconds < _LATEST else None
-
-
-def as_number(value: object) -> float | None:
-    """A finite number, else None."""
-    if type(value) not in (int, float):
-        return None
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def as_ordinal(value: object) -> int | None:

@@ -1,6 +1,6 @@
-"""What of a run is news to its log: a change of strategy, what did not fit before, learnings.
+"""Log rows for strategies, validation issues and learnings that have changed.
 
-Rule: a strategy that stands, and an issue that stood in the iteration before, have been told.
+Rule: an unchanged strategy, and an issue of the iteration before, get no further row.
 """
 
 from ralph_tui.events import (
@@ -17,7 +17,7 @@ from ralph_tui.text.sanitize import one_line
 
 
 class News(Part):
-    """What was told of these, and the words of learnings, which events name by id."""
+    """What the log has already shown, and the text of each learning by its id."""
 
     def __init__(self) -> None:
         self._standing = ("persist", "")
@@ -27,13 +27,13 @@ class News(Part):
         """By the id of a learning."""
 
     def planned(self, e: StrategyPlanned) -> Row | None:
-        """A change of approach, or of what a pivot is about."""
+        """Return a row if the approach, or the focus of a pivot, has changed."""
         before = self._standing
         self._standing = now = e.approach, e.focus if e.approach != "persist" else ""
         return None if now == before else e.row()
 
     def validated(self, e: ValidationDone) -> Row | None:
-        """What did not stand in the iteration before."""
+        """Return a row with the issues that the iteration before did not have."""
         last, told = self._found.get(e.when, (0, set()))
         known = told if e.iteration == last + 1 else set()
         self._found[e.when] = e.iteration, {issue.name for issue in e.issues}
@@ -42,7 +42,7 @@ class News(Part):
     def learned(
         self, e: LearningsRetrieved | LearningStaged | LearningPromoted | LearningChanged
     ) -> Row | None:
-        """What changed in what is known."""
+        """Return a row for a change of the learnings."""
         match e:
             case LearningsRetrieved():
                 self._sayings |= {one.learning_id: one.saying for one in e.learnings}

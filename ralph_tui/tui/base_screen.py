@@ -28,7 +28,7 @@ class BaseScreen(StyledScreen):
 
     @on(events.ScreenResume)
     def _opens_styled(self, event: events.ScreenResume) -> None:
-        """Not once more at the opening: every widget has just got its styles as it was mounted."""
+        """Skip the second styling when the screen opens: each widget was styled when mounted."""
         if not self.stack_updates:
             event.refresh_styles = False
 

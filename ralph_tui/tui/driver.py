@@ -70,7 +70,7 @@ class TerminalDriver(LinuxDriver):
     """Reads input of any kind, and leaves only the screen where it cannot be read."""
 
     def _sigtstp_application(self, *_: object) -> None:
-        """The handler itself would wait for the lock of the output, which this thread may hold."""
+        """Suspend in the loop: a signal handler could wait for a lock that this thread holds."""
         self._soon(super()._sigtstp_application)
 
     def _sigcont_application(self, *_: object) -> None:
@@ -81,7 +81,7 @@ class TerminalDriver(LinuxDriver):
             self._loop.call_soon_threadsafe(handle)
 
     def resume_application_mode(self) -> None:
-        """Draw again, where the terminal is still there: one that closes continues what it ends."""
+        """Draw again, but only on a terminal that still exists: closing one sends CONT too."""
         if os.isatty(self.fileno):
             super().resume_application_mode()
 

@@ -25,15 +25,21 @@ def as_count(value: object) -> int:
     return value if type(value) is int and value >= 0 else 0
 
 
-def as_amount(value: object) -> float | None:
-    """A finite number that is not negative, else None."""
+def as_number(value: object) -> float | None:
+    """A finite number, else None."""
     if type(value) not in (int, float):
         return None
     try:
-        amount = float(value)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]
     except OverflowError:
         return None
-    return amount if math.isfinite(amount) and amount >= 0 else None
+    return number if math.isfinite(number) else None
+
+
+def as_amount(value: object) -> float | None:
+    """A finite number that is not negative, else None."""
+    number = as_number(value)
+    return None if number is None or number < 0 else number
 
 
 def as_moment(value: object) -> datetime | None:

@@ -54,13 +54,13 @@ UNCUT = (
     SessionFinished, AgentChanged, WaitStarted,
 )  # fmt: skip
 LINED = (AgentSpoke, AgentReported, ToolDenied)
-"""Told in a line for each of their lines."""
+"""Each line of their text is a plain line of its own."""
 RECOMPUTED = (AlarmRaised, AlarmCleared, InterventionMade)
 """What our layers make of a run that another tool has led."""
 
 
 def stamped(event: Event, text: str | None, where: str = "") -> str | None:
-    """The line, or lines, with local time and `where` in front; None for no text."""
+    """Put local time and `where` before each line of the text; None without text."""
     if not text:
         return None
     at, whole = clock(event.at, seconds=True), isinstance(event, UNCUT)
@@ -103,9 +103,9 @@ class PlainLines:
         """Those that run, by their ids."""
 
     def line(self, event: Event) -> str | None:
-        """The line for an event, local time first; None for what only a screen shows or was said.
+        """Return the line for an event, local time first; None for repeats and for screens only.
 
-        What the agent says has as many lines as it said, and a denied tool has two.
+        An agent's message keeps its lines, and a denied tool has two.
         """
         self._follow(event)
         width = 2 * len(str(self._of)) + 1

@@ -96,7 +96,7 @@ class FleetScreen(BaseScreen):
             self.ralph.end_call()
         self.source.stop()
 
-    def on_screen_resume(self, _: events.ScreenResume) -> None:
+    def on_screen_resume(self) -> None:
         """Back from a loop."""
         self._stamp = None
         self.tick()

@@ -53,7 +53,7 @@ class Veiled(Screen[T]):
         self._laid_out = True
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """Not once more at the opening: every widget has just got its styles as it was mounted."""
+        """Skip the second styling when the screen opens: each widget was styled when mounted."""
         if not self._laid_out:
             event.refresh_styles = False
 

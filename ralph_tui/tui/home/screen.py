@@ -104,7 +104,7 @@ class HomeScreen(BaseScreen):
         self._look_soon()
         self.set_interval(LOOK_S, self._look_soon)
 
-    def on_screen_resume(self, _: events.ScreenResume) -> None:
+    def on_screen_resume(self) -> None:
         """Back from the search."""
         self._look_soon()
 

@@ -169,8 +169,9 @@ def _keys(actions: Sequence[Action], keys: Keys) -> list[tuple[str, str]]:
 def blocks(
     keys: Keys = DEFAULTS, *, live: bool, now: Sequence[Action] = (), asked: bool = False
 ) -> list[Block]:
-    """All that is explained on this kind of screen, first what stands there: the keys that the
-    footer names `now`, and the signs; `asked`: a question is open.
+    """Return the help for this kind of screen: first the keys in the footer (`now`) and the signs.
+
+    While a question is open (`asked`), the keys that answer it come before them.
     """
     told: list[Block] = []
     for task in TASKS:

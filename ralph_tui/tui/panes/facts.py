@@ -53,8 +53,10 @@ def facts(
     way_back: str = "",
     until: str = "now",
 ) -> list[Line]:
-    """All that is known of one point; `way_back`: how its files are restored from here; `until`:
-    what an open iteration has for its end, `CUT_OFF` where its process is gone; empty: its moment.
+    """Return all that is known of one point.
+
+    `way_back` says how to restore its files from here. `until` is shown as the end of an open
+    iteration: `CUT_OFF` if its process is gone; if empty, the present time.
     """
     span = point.span
     if until == CUT_OFF and point.whole and span.number and open_now(span, state):

@@ -120,7 +120,7 @@ class SearchScreen(SideScreen):
         self._say("")
         self.words.insert_text_at_cursor(self._ahead)
 
-    def on_screen_resume(self, _: events.ScreenResume) -> None:
+    def on_screen_resume(self) -> None:
         """Back again: all stands as it was left."""
         self.set_focus(self.words)
         self._opening = False
