@@ -8,9 +8,9 @@ from statistics import median
 from bench.result import Result, Scale, ms, per_call
 from bench.scripted_world import ARMS, LIMIT, ON, TASKS, Arm, Ran, Task, copied, repository, run
 from bench.scripted_world import iterations_of as played
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import GateFinished, RunStarted
 from ralph_tui.layers.intelligence import assess, gather
-from ralph_tui.loop.run import Rules
 from ralph_tui.loop.steps.prompt_words import compose_prompt
 from ralph_tui.state import RunState
 from tests.world.recorder import Recorder
@@ -87,9 +87,9 @@ def _really_run() -> Result:
 def _costs(scale: Scale) -> Iterator[Result]:
     rounds = scale.of(5, 3)
     state, start = _long_run()
-    rules = Rules()
-    limit = rules.intelligence.prompt_budget_tokens
-    prompt_s = per_call(lambda: compose_prompt(PAST + 1, start, state, None, rules), 5, rounds)
+    settings = Settings()
+    limit = settings.intelligence.prompt_budget_tokens
+    prompt_s = per_call(lambda: compose_prompt(PAST + 1, start, state, None, settings), 5, rounds)
     assessed_s = per_call(lambda: assess(gather(state, PAST)), 5, rounds)
     for what, seconds in (("composing a prompt", prompt_s), ("assessing an iteration", assessed_s)):
         yield Result(

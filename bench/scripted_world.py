@@ -22,13 +22,13 @@ from pathlib import Path
 from bench.places import clean_environment, git, ralph_tui
 from bench.prompted_agent import PARTS, WAYS, poor_order, session
 from ralph_tui.adapters.knowledge.store import KnowledgeStore
+from ralph_tui.config.settings import MemorySettings, Settings
 from ralph_tui.events import AgentReported, Event, ReflectionWritten
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import NoPastRuns, PastReflection
 from tests.world import World
 from tests.world.agents import FakeSession
@@ -49,18 +49,18 @@ class Arm:
     memory: bool = True
 
     @property
-    def settings(self) -> tuple[str, ...]:
+    def flags(self) -> tuple[str, ...]:
         """As the command line takes them."""
         layers = {"intelligence": self.intelligence, "memory": self.memory}
         return tuple(f"{layer}.enabled=false" for layer, on in layers.items() if not on)
 
     @property
-    def rules(self) -> Rules:
+    def settings(self) -> Settings:
         """As the loop takes them."""
-        return Rules(
+        return Settings(
             oversight=OversightSettings(enabled=False),
             intelligence=IntelligenceSettings(enabled=self.intelligence),
-            memory=self.memory,
+            memory=MemorySettings(enabled=self.memory),
         )
 
 
@@ -199,7 +199,7 @@ def _played(
     world = World(
         [],
         max_iterations=LIMIT,
-        rules=arm.rules,
+        settings=arm.settings,
         knowledge=KnowledgeStore(place / "knowledge", run_id),
         past_runs=_Before(before),
         objective=task.objective,
@@ -266,7 +266,7 @@ def copied(origin: Path, root: Path) -> Path:
 def run(task: Task, seed: int, arm: Arm, root: Path) -> Ran:
     """One run to its end, as users run it."""
     program = [sys.executable, "-I", "-S", str(AGENT), task.name, str(seed)]
-    settings = ("oversight.enabled=false", *arm.settings)
+    settings = ("oversight.enabled=false", *arm.flags)
     done = subprocess.run(
         [
             *ralph_tui("run", task.objective, "-c", "sh check.sh", "--json"),

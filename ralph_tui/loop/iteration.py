@@ -94,7 +94,7 @@ class Iteration:
         self.checkpoints.first("before iteration 1")
         self.memory.plan()
         longest_s = self.run.start.session_timeout_s
-        if advice := interval_advice(self.run.rules.checkpoint_interval_s, longest_s):
+        if advice := interval_advice(self.run.settings.checkpoints.interval_s, longest_s):
             self.run.record(Noticed(level="warn", source="checkpoints", text=advice))
         return 1
 
@@ -126,7 +126,7 @@ class Iteration:
         )  # GainScheduler:    computed when it was taken (step 12),
         self.run.record(self.entered(k, 6))  # PIDController:    because the last reading of a run
         self.run.record(self.entered(k, 7))  # ControlAlarms:    deserves one too
-        control = self.governor.evaluation if self.run.rules.control.enabled else None
+        control = self.governor.evaluation if self.run.settings.control.enabled else None
         self.run.record(self.entered(k, 8))  # ValidationAgent: before
         self.strategist.before(k)
         self.run.record(self.entered(k, 9))  # PromptGenerator
@@ -167,7 +167,7 @@ class Iteration:
             self.overseer.intervene(k, finding)
             self.run.record(self.entered(k, 14))  # Overseer: the health check
             self.overseer.check(k, finding)
-        elif self.run.rules.oversight.enabled:
+        elif self.run.settings.oversight.enabled:
             self.run.record(self.entered(k, 13))
             self.overseer.tell_failure(k)
 

@@ -1,55 +1,18 @@
 """What every step of a run is given: what was asked for, the outside, the state, the scheduler."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import Protocol
 
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import Event, RunStarted
-from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.governor import Governor
-from ralph_tui.layers.intelligence import IntelligenceSettings
-from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.layers.sensor import Sensor
-from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.guard import Guard
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.state import RunState
-
-ProgressSource = Literal["auto", "tests", "plan", "agent", "estimate"]
-"""Where completion is read from; ``auto`` takes the first source that can speak."""
-
-
-@dataclass(frozen=True)
-class WatchdogLimits:
-    """When a silent agent is asked about, and how long the question waits."""
-
-    silence_s: float = 600.0
-    """Seconds without output or a changed file, after which it is asked about."""
-    answer_s: float = 300.0
-    """Seconds after which the default answers."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """The settings the loop itself follows."""
-
-    control: ControlSettings = field(default_factory=ControlSettings)
-    oversight: OversightSettings = field(default_factory=OversightSettings)
-    progress: ProgressSource = "auto"
-    checkpoint_interval_s: float = 1800.0
-    watchdog: WatchdogLimits = field(default_factory=WatchdogLimits)
-    answer_s: float = 300.0
-    """Seconds that a question of the agent waits for its answer."""
-    memory: bool = True
-    """Whether earlier runs teach this one, and it them."""
-    intelligence: IntelligenceSettings = field(default_factory=IntelligenceSettings)
-    context: ContextSettings = field(default_factory=ContextSettings)
-    fallback_after_s: float = 1200.0
-    """Seconds for which a refused agent is waited for before another one takes over."""
-    after_limit_s: float = 0.0
-    """Seconds after the known end of a limit in which somebody else says when to go on."""
 
 
 class Remembers(Protocol):
@@ -70,17 +33,17 @@ class Layers:
     """What of them fails is told from here."""
 
     @classmethod
-    def of(cls, rules: Rules, command: str | None) -> "Layers":
+    def of(cls, settings: Settings, command: str | None) -> "Layers":
         """As they are before the first reading; `command` is the completion command."""
         guard = Guard()
         governor = Governor(
             0.0,
-            rules.control,
-            rules.oversight,
-            plans=rules.intelligence.enabled,
+            settings.control,
+            settings.oversight,
+            plans=settings.intelligence.enabled,
             attempt=guard.attempt,
         )
-        return cls(Sensor(rules.progress, command or ""), governor, guard)
+        return cls(Sensor(settings.progress, command or ""), governor, guard)
 
     def recall(self, events: Iterable[Event]) -> RunState:
         """Take up the past of a run, in one pass; gives back its fold."""
@@ -106,7 +69,7 @@ class Run:
     """One run, as its steps see it."""
 
     start: RunStarted
-    rules: Rules
+    settings: Settings
     ports: Ports
     layers: Layers
     scheduler: Scheduler

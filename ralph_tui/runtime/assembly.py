@@ -45,7 +45,6 @@ from ralph_tui.ports import Asker, NoKnowledge, NoPastRuns, Ports
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
-from ralph_tui.runtime.loop_settings import layers_of, rules_of
 from ralph_tui.runtime.past_runs import RecordedRuns
 from ralph_tui.runtime.preflight import Preflight, check
 from ralph_tui.runtime.request import RunRequest
@@ -110,7 +109,7 @@ def new_run(
         attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))
         lock.rename(attempt.name)
         start = _run_started(request, preflight, attempt, run_id)
-        layers = layers_of(request.settings, request.command)
+        layers = Layers.of(request.settings, request.command)
         parts = _Parts(request, preflight, attempt, lock, start, layers, RunState())
         yield _assemble(parts, held, warn)
 
@@ -244,7 +243,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         sweep=lambda: sweep(dead.__contains__, root),
     )
     scheduler = Scheduler(engine, parts.state, workspace.hurry, ports.knowledge)
-    run = Run(parts.start, rules_of(settings), ports, parts.layers, scheduler)
+    run = Run(parts.start, settings, ports, parts.layers, scheduler)
     held.enter_context(closing(workspace))
     address = held.enter_context(listening(engine, run_id))
     held.enter_context(_outreach_closed(outreach, warn))

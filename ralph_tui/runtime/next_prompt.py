@@ -13,9 +13,9 @@ from ralph_tui.analysis.means import MORE
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE
+from ralph_tui.loop.run import Layers
 from ralph_tui.loop.steps.prompt_words import compose_prompt
 from ralph_tui.loop.steps.strategy import next_strategy, planned_event
-from ralph_tui.runtime.loop_settings import layers_of, rules_of
 from ralph_tui.runtime.resumption import recorded_settings
 
 
@@ -31,18 +31,17 @@ def next_prompt(
     first = recording.events[0]
     assert isinstance(first, RunStarted)  # read_journal vouches for it
     settings = load_settings(recorded_settings(first))
-    layers = layers_of(settings, first.command)
+    layers = Layers.of(settings, first.command)
     state = layers.recall(recording.events)
     start = state.run.started or first
     sent = state.gate.prompt.iteration if state.gate.prompt else 0
     k = max(1, state.run.iteration + (sent == state.run.iteration))
     if k > state.run.max_iterations:  # it goes on only with more of them
         state.run.max_iterations += MORE
-    rules = rules_of(settings)
-    strategy = next_strategy(layers.governor, state) if rules.intelligence.enabled else None
+    strategy = next_strategy(layers.governor, state) if settings.intelligence.enabled else None
     if strategy is not None:
         state.intelligence.strategies.setdefault(k, planned_event(k, strategy))
     given = load_template(root, settings.intelligence.prompt_template)
     template = given.template if given else BUILT_IN_TEMPLATE
-    control = layers.governor.evaluation if rules.control.enabled else None
-    return k, compose_prompt(k, start, state, control, rules, template).text
+    control = layers.governor.evaluation if settings.control.enabled else None
+    return k, compose_prompt(k, start, state, control, settings, template).text

@@ -20,7 +20,6 @@ from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.errors import UsageError
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.loop.run import Layers
-from ralph_tui.runtime.loop_settings import layers_of
 from ralph_tui.runtime.request import ResumeRequest, RunRequest
 from ralph_tui.state import RunState
 from ralph_tui.text.format import day_and_clock, duration
@@ -85,7 +84,7 @@ def plan_resume(
             "a secret in the completion command kept it out of the record: give it again with -c"
         )
     settings = load_settings(recorded_settings(first))
-    layers = layers_of(settings, command)
+    layers = Layers.of(settings, command)
     state = layers.recall(recording.events[:keep])
     start = state.run.started or first  # with what an earlier resume changed
     extension = _extension(state, wanted)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.commands import Guide, Instruct
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     GuidanceDelivered,
     GuidanceQueued,
@@ -15,12 +16,11 @@ from ralph_tui.events import (
     SignalComputed,
 )
 from ralph_tui.layers.intelligence import IntelligenceSettings
-from ralph_tui.loop.run import Rules
 from tests.examples import FEWER
 from tests.world import owner
 from tests.world.faults import ALL, GARBAGE, Fault, busy, injected
 
-RULES = Rules(
+SETTINGS = Settings(
     intelligence=IntelligenceSettings(
         model_prompts=True, model_assessment=True, model_reflections=True
     )
@@ -43,7 +43,7 @@ faults = st.lists(
 @given(faults)
 @FEWER
 def test_any_faults_end_no_run_and_lose_no_word(chosen: list[Fault]) -> None:
-    world = busy([2, 4, 6, 4, 6, 4, 6], RULES, max_iterations=6)
+    world = busy([2, 4, 6, 4, 6, 4, 6], SETTINGS, max_iterations=6)
     world.host.inbox.extend([Instruct(text=INSTRUCTION), Guide(text=GUIDANCE)])
     with injected(world, *chosen):
         world.play(owner.first)

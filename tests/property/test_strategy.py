@@ -8,13 +8,14 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import AgentReported
 from ralph_tui.layers.control import Budget, Sample, advice
 from ralph_tui.layers.control.history import TOLERANCE
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.intelligence.strategy import LEAST, PRIORITIES, Grounds
 from ralph_tui.layers.oversight import Episode
-from ralph_tui.loop.run import Layers, Rules
+from ralph_tui.loop.run import Layers
 from tests.examples import FEWER
 from tests.prompt_reading import control_words
 from tests.world import FakeSession, World
@@ -176,8 +177,8 @@ def reporting(blockers: list[str], next_step: str) -> Callable[[FakeSession], No
 def test_what_is_folded_again_is_what_the_run_had_at_every_event(
     passed: list[int], reports: list[tuple[list[str], str]], progress: str
 ) -> None:
-    rules = Rules(progress="estimate" if progress == "estimate" else "auto")
-    world = World(passed, mode="attended", max_iterations=len(passed), rules=rules)
+    settings = Settings(progress="estimate" if progress == "estimate" else "auto")
+    world = World(passed, mode="attended", max_iterations=len(passed), settings=settings)
     world.agent.acts.extend(reporting(*report) for report in reports)
     governor, had = world.loop.iteration.governor, []
     record = world.record
@@ -189,7 +190,7 @@ def test_what_is_folded_again_is_what_the_run_had_at_every_event(
 
     world.record = watched  # type: ignore[method-assign, assignment]
     world.play(first)
-    again = Layers.of(rules, world.loop.start.command)
+    again = Layers.of(settings, world.loop.start.command)
     state = type(world.state)()
     for event, course in zip(world.events, had, strict=True):
         again.governor.recall(event, state)

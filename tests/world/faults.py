@@ -12,9 +12,9 @@ from pkgutil import resolve_name
 from typing import Any
 from unittest.mock import patch
 
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import AgentReported
 from ralph_tui.events.memory import Learning
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Candidate, Credit, Promotion
 from tests.world.agents import FakeAsker, FakeSession
 from tests.world.records import FakeStateFile
@@ -252,12 +252,12 @@ def learns(session: FakeSession) -> None:
     session.finish()
 
 
-def busy(passed: Sequence[int] = SWINGS, rules: Rules | None = None, **fields: Any) -> World:
+def busy(passed: Sequence[int] = SWINGS, settings: Settings | None = None, **fields: Any) -> World:
     """A run that has something to do in every layer."""
     asker = FakeAsker()
     asker.answers.extend([PROMPTED] * 50)
     given: dict[str, Any] = {"knowledge": Known(), "max_iterations": 8, "asker": asker}
     given["state_file"] = FakeStateFile()
-    world = World(list(passed), rules=rules, **(given | fields))
+    world = World(list(passed), settings=settings, **(given | fields))
     world.agent.acts.extend([learns] * 30)
     return world

@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from ralph_tui.commands import Command
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import Event, QuestionAsked, RunFinished, RunStarted
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.intelligence import Traces
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.loop import Loop
-from ralph_tui.loop.run import Layers, Rules, Run
+from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import (
     Commits,
@@ -41,7 +42,7 @@ class World:
         passed: list[int],
         *,
         max_iterations: int = 10,
-        rules: Rules | None = None,
+        settings: Settings | None = None,
         budget_usd: float | None = None,
         mode: Mode = "headless",
         criterion: str | None = None,
@@ -114,11 +115,11 @@ class World:
             read_plan=lambda: self.plan,
             read_traces=self._read_traces,
         )
-        rules = rules or Rules()
-        self.layers = layers = Layers.of(rules, start.command)
+        settings = settings or Settings()
+        self.layers = layers = Layers.of(settings, start.command)
         self.state = layers.recall(past)
         scheduler = Scheduler(self.host, self.state, self.workspace.hurry, ports.knowledge)
-        self.loop = Loop(Run(start, rules, ports, layers, scheduler))
+        self.loop = Loop(Run(start, settings, ports, layers, scheduler))
 
     def _read_traces(self, _iteration: int, _since: datetime) -> Traces:
         if isinstance(self.traces, Exception):

@@ -64,7 +64,7 @@ class Agents(Step):
         current = roster.working
         if finished.outcome == "unknown_model" and current == self._order[0]:
             raise Ended("failed", finished.reason)  # a wrong setting is no outage
-        patience = self._run.rules.fallback_after_s
+        patience = self._run.settings.agent.fallback_after
         step = goes_on(self._order, roster.refusals, current, now, patience)
         if step is None:
             raise Ended("failed", self._nobody(finished))

@@ -45,7 +45,7 @@ class AgentQuestions(Step):
         super().__init__(run)
         self._k = k
         self._asking = run.state.asking
-        self._within_s = 0.0 if run.headless else run.rules.answer_s
+        self._within_s = 0.0 if run.headless else run.settings.permissions.answer_s
         self._headless = run.headless
         self._desk = desk
         self._request: AgentRequest | None = None

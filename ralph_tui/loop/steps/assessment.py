@@ -26,7 +26,7 @@ class Assessment(Step):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._records = run.ports.records
-        self._enabled = run.rules.intelligence.enabled
+        self._enabled = run.settings.intelligence.enabled
         self._saved = 0
         """Of the assessment that its file tells: its place in the journal."""
 

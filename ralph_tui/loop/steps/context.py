@@ -38,7 +38,7 @@ class ContextMonitor(Step):
         super().__init__(run)
         self.wanted: Wanted | None = None
         """Why the session is to hand over; None while it is not."""
-        self._rules = run.rules.context
+        self._rules = run.settings.context
         self._items = items
         self._thresholds = Thresholds(
             self._rules.warn_percent, self._rules.checkpoint_percent, self._rules.stop_percent

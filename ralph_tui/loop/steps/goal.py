@@ -52,7 +52,7 @@ class Goal(Step):
                 options=[CRITERION, PROMISE, CANCEL],
                 default="abort",
             ),
-            within_s=self._run.rules.oversight.pause_timeout_s,
+            within_s=self._run.settings.oversight.pause_timeout_s,
         )
         if answer.answer == "abort":
             self.record(AbortRequested(by=answer.by))

@@ -67,7 +67,7 @@ class Handoffs(Step):
         super().__init__(run)
         self._records = run.ports.records
         self._workspace = run.ports.workspace
-        self._rules = run.rules.context
+        self._rules = run.settings.context
         self._desk = desk
         self._checkpoints = checkpoints
         self._models = models

@@ -110,7 +110,7 @@ class Judging(Step):
                 default="no",
                 diff=diff,
             ),
-            within_s=self._run.rules.oversight.pause_timeout_s,
+            within_s=self._run.settings.oversight.pause_timeout_s,
         )
         match answer.answer:
             case "yes":

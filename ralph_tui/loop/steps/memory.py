@@ -52,7 +52,7 @@ class MemoryLayer(Step):
         self._models = models
         self._knowledge = run.ports.knowledge
         self._past = run.ports.past
-        self._enabled = run.rules.memory
+        self._enabled = run.settings.memory.enabled
         self._objective = run.start.objective
         self._task_type = task_type(self._objective)
         self._hanging: Job | None = None

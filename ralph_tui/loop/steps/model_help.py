@@ -67,8 +67,8 @@ class ModelHelp(Step):
         self._start = run.start
         self._asker = run.ports.asker
         self._askers = run.ports.askers
-        self._settings = run.rules.intelligence
-        self._context = run.rules.context
+        self._settings = run.settings.intelligence
+        self._context = run.settings.context
         self._told_budget = False
 
     def wants(self, purpose: Purpose) -> bool:

@@ -145,7 +145,7 @@ class PlanItems(Step):
         percent, window = context.percent, context.window
         if percent is None or not window or not context.calls:
             return ""
-        left = max(0.0, self._run.rules.context.checkpoint_percent - percent)
+        left = max(0.0, self._run.settings.context.checkpoint_percent - percent)
         gained = percent - 100 * (context.first_tokens or 0) / window
         if expected.high <= left or gained < GAIN:
             return ""

@@ -6,6 +6,7 @@ Rule: after a roll back nothing is said that belongs to what was undone.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     AgentReported,
     CriterionJudged,
@@ -25,7 +26,6 @@ from ralph_tui.layers.intelligence.fence import item
 from ralph_tui.layers.intelligence.findings import found_out
 from ralph_tui.layers.memory.prompt import knowledge_lines
 from ralph_tui.layers.sensor.passing import needs_promise
-from ralph_tui.loop.run import Rules
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import duration
 
@@ -59,11 +59,11 @@ def all_known(
     start: RunStarted,
     state: RunState,
     control: Evaluation | None,
-    rules: Rules,
+    settings: Settings,
 ) -> PromptInput:
     """All that is known of the run; `control` is None with the layer off, and before a reading.
 
-    Without `rules.memory` nothing of earlier runs is said, whatever the record holds.
+    Without `settings.memory.enabled` nothing of earlier runs is said, whatever the record holds.
     """
     agent, known = state.agent, state.intelligence
     restored, back = _restored(state), state.oversight.rollback
@@ -92,18 +92,18 @@ def all_known(
         report=agent.report,
         reports=_reports(iteration, state),
         strategy=strategy,
-        plan=state.memory.plan if rules.memory else None,
-        windows_fill=windows_fill(state.context.history, rules.context.checkpoint_percent),
-        found_out=_found_out(iteration, state, rules),
+        plan=state.memory.plan if settings.memory.enabled else None,
+        windows_fill=windows_fill(state.context.history, settings.context.checkpoint_percent),
+        found_out=_found_out(iteration, state, settings),
         learnings=knowledge_lines(state.memory.plan, state.memory.for_prompt(iteration))
-        if rules.memory
+        if settings.memory.enabled
         else [],
     )
 
 
-def _found_out(iteration: int, state: RunState, rules: Rules) -> list[str]:
+def _found_out(iteration: int, state: RunState, settings: Settings) -> list[str]:
     """What the agent reported as learned earlier in this run; work that is undone is marked."""
-    known = state.memory.for_prompt(iteration) if rules.memory else []
+    known = state.memory.for_prompt(iteration) if settings.memory.enabled else []
     found = found_out(state, iteration, [one.text for one in known])
     return [
         f"Iteration {k}{', undone since' if _undone_since(state, k) else ''}: {text}"

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.control import Evaluation
 from ralph_tui.layers.intelligence import Prompt, build_prompt
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.fence import closed
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
-from ralph_tui.loop.run import Rules
 from ralph_tui.loop.steps.prompt_material import all_known, said_only
 from ralph_tui.state import RunState
 
@@ -44,17 +44,17 @@ def compose_prompt(
     start: RunStarted,
     state: RunState,
     control: Evaluation | None,
-    rules: Rules,
+    settings: Settings,
     template: Template = BUILT_IN_TEMPLATE,
 ) -> Prompt:
     """All that is known of the run, in words; with the layer off what the owner has said alone.
 
     `control` is None with that layer off.
     """
-    if not rules.intelligence.enabled:
+    if not settings.intelligence.enabled:
         return basic_prompt(iteration, start, state)
-    known = all_known(iteration, start, state, control, rules)
-    return build_prompt(known, rules.intelligence.prompt_budget_tokens, template)
+    known = all_known(iteration, start, state, control, settings)
+    return build_prompt(known, settings.intelligence.prompt_budget_tokens, template)
 
 
 def later_words(state: RunState, guidance: list[str], instructed: str) -> str:

@@ -56,7 +56,7 @@ class PromptWriter(Step):
         self._models = models
         self._records = run.ports.records
         self._start = run.start
-        self._rules = run.rules
+        self._settings = run.settings
         self._desk = desk
         self._told_too_long = False
         self._given = run.ports.template
@@ -82,7 +82,7 @@ class PromptWriter(Step):
         Nobody is asked again: your edit of the prompt, or else a model's words, stand in it.
         """
         governor = self._run.layers.governor
-        control = governor.evaluation if self._rules.control.enabled else None
+        control = governor.evaluation if self._settings.control.enabled else None
         words = self._compose(k, control)
         words = self.guarded(
             "intelligence",
@@ -95,8 +95,8 @@ class PromptWriter(Step):
         return words
 
     def _compose(self, k: int, control: Evaluation | None) -> Words:
-        start, state, rules = self._start, self._state, self._rules
-        limit, enabled = rules.intelligence.prompt_budget_tokens, rules.intelligence.enabled
+        start, state, settings = self._start, self._state, self._settings
+        limit, enabled = settings.intelligence.prompt_budget_tokens, settings.intelligence.enabled
         prompt: Prompt | None = None
         own_layout = False
         origin: Origin = "template"
@@ -106,7 +106,7 @@ class PromptWriter(Step):
             prompt = self.guarded(
                 "intelligence",
                 lambda: sound(
-                    compose_prompt(k, start, state, control, rules, template),
+                    compose_prompt(k, start, state, control, settings, template),
                     said_only(k, start, state),
                     whole=False,
                 ),
@@ -118,7 +118,7 @@ class PromptWriter(Step):
             prompt = self.guarded(
                 "intelligence",
                 lambda: sound(
-                    compose_prompt(k, start, state, control, rules), said_only(k, start, state)
+                    compose_prompt(k, start, state, control, settings), said_only(k, start, state)
                 ),
                 lambda: None,
                 instead="the prompt says nothing of what was measured",
@@ -178,13 +178,13 @@ class PromptWriter(Step):
 
     def _worded(self, k: int, control: Evaluation | None, words: Words) -> Words:
         """In a model's words, where one is asked; without them those of the template."""
-        limit = self._rules.intelligence.prompt_budget_tokens
+        limit = self._settings.intelligence.prompt_budget_tokens
         if not words.composed or not self._models.wants("prompt"):
             return words
         made: list[Prompt] = []
 
         def accept(answer: PromptAnswer) -> None:
-            known = all_known(k, self._start, self._state, control, self._rules)
+            known = all_known(k, self._start, self._state, control, self._settings)
             made.append(sound(worded_prompt(known, answer, limit, self._template(words)), known))
 
         answer = self._models.ask(
@@ -197,7 +197,7 @@ class PromptWriter(Step):
 
     def _as_before(self, k: int, control: Evaluation | None, words: Words) -> Words:
         """With what you, or a model, made of the prompt of this iteration's first session."""
-        known = all_known(k, self._start, self._state, control, self._rules)
+        known = all_known(k, self._start, self._state, control, self._settings)
         if self._yours is not None:
             yours, instructed = self._yours
             queued = [item.text for item in self._state.guidance.queued]
@@ -206,7 +206,7 @@ class PromptWriter(Step):
             return replace(reworded(yours, f"{text.rstrip()}\n"), composed=words.composed)
         if self._answer is None:
             return words
-        limit = self._rules.intelligence.prompt_budget_tokens
+        limit = self._settings.intelligence.prompt_budget_tokens
         layout = self._template(words)
         prompt = sound(worded_prompt(known, self._answer, limit, layout), known)
         return replace(words, prompt=prompt, origin="model", model_urgency=self._answer.urgency)
@@ -248,7 +248,7 @@ class PromptWriter(Step):
                 options=[SEND, EDIT, ABORT],
                 default="send",
             ),
-            within_s=self._rules.oversight.redirect_timeout_s,
+            within_s=self._settings.oversight.redirect_timeout_s,
         )
         if answer.answer == "abort":
             self.record(AbortRequested(by=answer.by))

@@ -49,8 +49,8 @@ class QuestionDesk(Step):
         super().__init__(run)
         self._escalation = escalation
         self._restore = checkpoints.restore
-        self._escalate_after_s = run.rules.oversight.escalate_after_s
-        self._presence = timedelta(seconds=run.rules.oversight.presence_s)
+        self._escalate_after_s = run.settings.oversight.escalate_after_s
+        self._presence = timedelta(seconds=run.settings.oversight.presence_s)
         self._open: _Open | None = None
 
     @property

@@ -50,7 +50,7 @@ def wait_for_service(run: Run, k: int, agent: str, until: datetime, others: Sequ
     )
     began = scheduler.host.clock.now()
     # Where many wait for the same moment they must not all try at once: each is told when.
-    turn_s = run.rules.after_limit_s if refusal.resets_at is not None else 0.0
+    turn_s = run.settings.agent.after_limit_s if refusal.resets_at is not None else 0.0
     by = scheduler.sleep_until(until + timedelta(seconds=turn_s))
     run.record(WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began)))
 

@@ -152,7 +152,7 @@ class Sessions(Step):
             monitor.overflowed()
             # The prompt alone fills the window where nothing was done: it would fill the next one.
             done = turn.resume is not None or self._state.context.calls > 0
-            acts = done and self._run.rules.context.rollover
+            acts = done and self._run.settings.context.rollover
             wanted = Wanted("L3", "the context window is full") if acts else None
         elif finished.outcome not in HANDING_OVER:
             return None
@@ -223,7 +223,7 @@ class Sessions(Step):
                 self._desk.tick()
 
         scheduler.start_timer(
-            self._run.rules.checkpoint_interval_s, lambda: checkpoints.capture(k, "timer")
+            self._run.settings.checkpoints.interval_s, lambda: checkpoints.capture(k, "timer")
         )
         controls = Controls(
             capture=lambda note, by: checkpoints.capture(k, "key", note, by),

@@ -31,7 +31,7 @@ class Strategist(Step):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._governor = run.layers.governor
-        self._enabled = run.rules.intelligence.enabled
+        self._enabled = run.settings.intelligence.enabled
         self._named = named_files(run.start.command or "")
 
     @guards("intelligence", instead="the approach stays as it is")

@@ -36,7 +36,7 @@ class Watchdog:
         self._stand_in = stand_in
         self._scheduler = run.scheduler
         self._state = run.state
-        self._limits = run.rules.watchdog
+        self._limits = run.settings.agent
         self._desk = desk
         self._retried = False
         self._asks = False
@@ -65,7 +65,9 @@ class Watchdog:
             quiet = self._now() - self._quiet_since
             if quiet >= self._limits.silence_s:
                 self._asks = True
-                self._desk.open(self._question(quiet), self._decide, within_s=self._limits.answer_s)
+                self._desk.open(
+                    self._question(quiet), self._decide, within_s=self._limits.silence_answer_s
+                )
 
     def end(self) -> None:
         """The session is over, and so is any question about it."""

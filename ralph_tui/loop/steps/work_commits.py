@@ -12,7 +12,7 @@ NAMED = 3
 def commit_work(run: Run, k: int, trees: tuple[str, str], message: str) -> None:
     """Commit what changed between two trees, or say why not: the rollover goes on in any case."""
     commits, (since, until) = run.ports.commits, trees
-    if commits is None or not run.rules.context.commit_wip or not until:
+    if commits is None or not run.settings.context.commit_wip or not until:
         return
     try:
         with run.scheduler.offering(Controls(cancel=commits.cancel)):

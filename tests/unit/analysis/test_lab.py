@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from ralph_tui.analysis.lab import recompute
 from ralph_tui.cli.commands import lab
 from ralph_tui.commands import Answer
+from ralph_tui.config.settings import Settings
 from ralph_tui.errors import JournalError, UsageError
 from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.loop.run import Rules
 from tests.examples import FEWER
 from tests.world import FakeSession, World
 
@@ -247,16 +247,16 @@ def test_what_other_settings_would_have_done() -> None:
 
 
 def test_a_redirect_nobody_was_asked_about_counts_as_approved() -> None:
-    rules = Rules(oversight=OversightSettings(enabled=False))
-    world = lived(World([4, 6, 4, 6, 4, 5, 5], max_iterations=7, rules=rules))
+    settings = Settings(oversight=OversightSettings(enabled=False))
+    world = lived(World([4, 6, 4, 6, 4, 5, 5], max_iterations=7, settings=settings))
     rows = [one.row for one in recompute(world.events)]
     redirected = next(row.iteration for row in rows if row.intervention == "REDIRECT")
     assert rows[redirected].profile == "damped"
 
 
 def test_a_recorded_answer_is_for_the_redirect_it_was_given_to() -> None:
-    rules = Rules(oversight=OversightSettings(enabled=False))
-    events = lived(World([0, 4, 6, 4, 6, 4, 5, 5, 5], max_iterations=9, rules=rules)).events
+    settings = Settings(oversight=OversightSettings(enabled=False))
+    events = lived(World([0, 4, 6, 4, 6, 4, 5, 5, 5], max_iterations=9, settings=settings)).events
     at = next(i for i, e in enumerate(events) if getattr(e, "iteration", 0) == 7)
     other = RedirectDecided(iteration=6, about="stuck", approved=False)
     assert recompute([*events[:at], other, *events[at:]])[6].row.profile == "damped"
@@ -311,7 +311,7 @@ def test_run_tells_what_differs_from_the_record(
 def test_run_takes_the_settings_the_run_was_started_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    world = World(STUCK, rules=Rules(ControlSettings(patience=2)))
+    world = World(STUCK, settings=Settings(control=ControlSettings(patience=2)))
     lived(world)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".ralph-tui.toml").write_text("[control]\npatience = 1\n")

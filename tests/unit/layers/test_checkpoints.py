@@ -2,10 +2,9 @@
 
 import pytest
 
-from ralph_tui.config.settings import Settings
+from ralph_tui.config.settings import CheckpointSettings, Settings
 from ralph_tui.events import Noticed
 from ralph_tui.layers.checkpoints import advised_interval, interval_advice
-from ralph_tui.loop.run import Rules
 from tests.world import World
 
 M, H = 60.0, 3600.0
@@ -61,8 +60,8 @@ def test_more_than_advised_costs_little_and_a_short_session_needs_none() -> None
 
 def test_a_run_says_so_once_before_it_begins() -> None:
     def noticed(session_s: float) -> list[str]:
-        rules = Rules(checkpoint_interval_s=30 * M)
-        world = World([2, 10], rules=rules, session_timeout_s=session_s).run()
+        settings = Settings(checkpoints=CheckpointSettings(interval_s=30 * M))
+        world = World([2, 10], settings=settings, session_timeout_s=session_s).run()
         return [e.text for e in world.all(Noticed) if e.source == "checkpoints"]
 
     (text,) = noticed(2 * H)

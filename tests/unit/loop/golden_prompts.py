@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ralph_tui.commands import Guide, Instruct
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
@@ -23,7 +24,6 @@ from ralph_tui.events.memory import Learning
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.sensor import Progress
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import NoPastRuns, PastReflection
 from tests.unit.loop.steps.test_memory import Remembered
 from tests.world import World
@@ -168,9 +168,9 @@ def retry_with_reflections() -> str:
 def after_a_judges_no() -> str:
     asker = FakeAsker()
     asker.answers.append({"met": False, "reason": "The file samples/deep.txt is not read yet."})
-    rules = Rules(intelligence=IntelligenceSettings(model_judge=True))
+    settings = Settings(intelligence=IntelligenceSettings(model_judge=True))
     criterion = "the parser reads every file in samples/"
-    world = run_of([], criterion=criterion, asker=asker, rules=rules, max_iterations=2)
+    world = run_of([], criterion=criterion, asker=asker, settings=settings, max_iterations=2)
     world.agent.acts.append(working("Every sample parses.", "", at=100, promises=True))
     return world.run().agent.prompts[1]
 
@@ -253,8 +253,8 @@ def taking_over_after_a_kill() -> str:
 
 def all_of_it_at_budget_1000() -> str:
     """More than fits: 150 failing tests, long output, long reports, knowledge, guidance."""
-    rules = Rules(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
-    world = run_of([0, 3, 3, 3, 3, 10], rules=rules, past_runs=TwoAttempts())
+    settings = Settings(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
+    world = run_of([0, 3, 3, 3, 3, 10], settings=settings, past_runs=TwoAttempts())
     world.gate.total = 150
     world.gate.tail = "\n".join(f"E  assert line {n} of the output is right" for n in range(90))
     world.agent.acts.extend(

@@ -6,6 +6,7 @@ from pkgutil import resolve_name
 import pytest
 
 from ralph_tui.commands import Abort
+from ralph_tui.config.settings import Settings
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AssessmentMade,
@@ -27,7 +28,6 @@ from ralph_tui.events import (
 from ralph_tui.layers.control import PROFILES
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.sensor import Counts, GateResult, Progress
-from ralph_tui.loop.run import Rules
 from ralph_tui.loop.waiting.scheduler import ENDING_S
 from tests.world import owner
 from tests.world.faults import (
@@ -49,7 +49,7 @@ from tests.world.faults import (
 )
 from tests.world.world import World
 
-ASKING = Rules(
+ASKING = Settings(
     intelligence=IntelligenceSettings(
         model_prompts=True, model_assessment=True, model_reflections=True
     )
@@ -347,7 +347,7 @@ HANGING = {
 
 @pytest.mark.parametrize("name", HANGING)
 def test_what_hangs_is_let_go_after_its_time(name: str) -> None:
-    world = busy(rules=ASKING if name == "question" else None, plan="PLAN.md")
+    world = busy(settings=ASKING if name == "question" else None, plan="PLAN.md")
     world.plan = Progress(1, 2, (("a", True), ("b", False)))
     world.host.hangs = lambda job: job == name and world.state.run.iteration >= 2
     world.play(owner.first)
@@ -425,7 +425,7 @@ def test_counts_of_impossible_numbers_are_no_reading() -> None:
 
 @pytest.mark.parametrize("name", HANGING)
 def test_an_abort_does_not_wait_for_what_hangs(name: str) -> None:
-    world = busy(rules=ASKING if name == "question" else None, plan="PLAN.md")
+    world = busy(settings=ASKING if name == "question" else None, plan="PLAN.md")
     world.plan = Progress(1, 2, (("a", True), ("b", False)))
     world.host.hangs = lambda job: job == name and world.state.run.iteration >= 2
     asked: list[float] = []

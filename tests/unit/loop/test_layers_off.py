@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from ralph_tui.config.settings import MemorySettings, Settings
 from ralph_tui.events import (
     AlarmRaised,
     AssessmentMade,
@@ -29,7 +30,6 @@ from ralph_tui.events import (
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.loop.run import Rules
 from tests.world import owner
 from tests.world.faults import Known, busy
 from tests.world.world import World
@@ -62,11 +62,11 @@ COMBINATIONS = [
 ]
 
 
-def rules_with(layers: frozenset[str]) -> Rules:
-    return Rules(
+def settings_with(layers: frozenset[str]) -> Settings:
+    return Settings(
         control=ControlSettings(enabled="control" in layers),
         oversight=OversightSettings(enabled="oversight" in layers),
-        memory="memory" in layers,
+        memory=MemorySettings(enabled="memory" in layers),
         intelligence=IntelligenceSettings(enabled="intelligence" in layers),
     )
 
@@ -95,8 +95,8 @@ def in_words(layers: frozenset[str]) -> str:
 @pytest.mark.parametrize("layers", COMBINATIONS, ids=in_words)
 @pytest.mark.parametrize("run", RUNS)
 def test_a_run_needs_none_of_its_layers(run: str, layers: frozenset[str]) -> None:
-    rules = rules_with(layers)
-    whole = busy(RUNS[run], rules, max_iterations=10).play(owner.first)
+    settings = settings_with(layers)
+    whole = busy(RUNS[run], settings, max_iterations=10).play(owner.first)
     check(whole, layers)
     hopeless = "aborted" if "oversight" in layers else "limit_reached"
     ends = {"steady": "completed", "stuck": hopeless, "oscillating": "limit_reached"}
@@ -111,12 +111,12 @@ def test_a_run_needs_none_of_its_layers(run: str, layers: frozenset[str]) -> Non
 @pytest.mark.parametrize("layers", COMBINATIONS, ids=in_words)
 def test_its_resume_needs_none_of_them_either(layers: frozenset[str]) -> None:
     """Killed right after the reading of iteration 5, which is then evaluated by the resume."""
-    rules, readings = rules_with(layers), RUNS["oscillating"]
-    first = busy(readings, rules, max_iterations=8)
+    settings, readings = settings_with(layers), RUNS["oscillating"]
+    first = busy(readings, settings, max_iterations=8)
     for event in first.steps():
         if isinstance(event, ReadingTaken) and event.iteration == 5:
             break
-    again = busy(readings[6:], rules, max_iterations=8, past=first.events, knowledge=Known())
+    again = busy(readings[6:], settings, max_iterations=8, past=first.events, knowledge=Known())
     again.play(owner.first, partial(again.loop.resume, RunResumed()))
     check(again, layers)
     assert [event.iteration for event in again.all(ReadingTaken)] == list(range(9))

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
+from ralph_tui.config.settings import CheckpointSettings, Settings
 from ralph_tui.errors import AgentError, WorkspaceError
 from ralph_tui.events import (
     AlarmRaised,
@@ -20,7 +21,6 @@ from ralph_tui.events import (
     StepEntered,
 )
 from ralph_tui.layers.settings import ControlSettings
-from ralph_tui.loop.run import Rules
 from tests.lines import plain_line
 from tests.world import FakeSession, World, promise, report, wait
 from tests.world.moments import moments
@@ -146,7 +146,9 @@ def test_control_speaks_in_the_prompt_only_when_it_is_on() -> None:
     """A signal that nobody reads does not count."""
     series = [2, 3, 3, 3, 3, 3]
     on = World(series, max_iterations=5).run()
-    off = World(series, max_iterations=5, rules=Rules(control=ControlSettings(enabled=False))).run()
+    off = World(
+        series, max_iterations=5, settings=Settings(control=ControlSettings(enabled=False))
+    ).run()
     assert "# Control" in on.agent.prompts[-1]
     assert "# Control" not in off.agent.prompts[-1]
     assert on.agent.prompts[-1] != off.agent.prompts[-1]
@@ -243,7 +245,7 @@ def test_a_checkpoint_by_key_is_taken_beside_the_session() -> None:
 
 
 def test_checkpoints_by_timer_come_at_their_interval() -> None:
-    world = World([2, 10], rules=Rules(checkpoint_interval_s=10))
+    world = World([2, 10], settings=Settings(checkpoints=CheckpointSettings(interval_s=10)))
     world.agent.acts.append(wait)
 
     def later() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.analysis.verdict import verdict
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     AlarmRaised,
     AssessmentMade,
@@ -19,7 +20,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.sensor import Counts, GateResult
-from ralph_tui.loop.run import Layers, Rules
+from ralph_tui.loop.run import Layers
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import ahead_of
 from ralph_tui.tui.panes.header_fields import measures
@@ -260,7 +261,7 @@ def test_a_removal_that_is_refused_is_not_judged() -> None:
 
 def test_a_resumed_run_takes_up_what_is_expected() -> None:
     world = played([*GONE[:2], BROKEN, BROKEN])
-    layers = Layers.of(Rules(), "pytest -q")
+    layers = Layers.of(Settings(), "pytest -q")
     layers.recall(world.events)
 
     assert layers.sensor.state == world.layers.sensor.state
@@ -277,7 +278,7 @@ def test_the_journal_of_an_older_version_is_judged_as_it_was() -> None:
         else one
         for one in world.events
     ]
-    recalled = Layers.of(Rules(), "pytest -q")
+    recalled = Layers.of(Settings(), "pytest -q")
     state = recalled.recall(older)
 
     assert state.gate.unmeasured == 0

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     Noticed,
     SessionFinished,
@@ -11,7 +12,6 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.layers.settings import ContextSettings
-from ralph_tui.loop.run import Rules
 from tests.world import FakeSession, World
 
 WINDOW = 200_000
@@ -49,7 +49,7 @@ def fills(*percents: float) -> Act:
 
 def worlds(*acts: Act, passed: list[int] | None = None, **settings: Any) -> World:
     context = ContextSettings.model_validate(settings)
-    world = World(passed or [3, 6, 10], rules=Rules(context=context))
+    world = World(passed or [3, 6, 10], settings=Settings(context=context))
     world.agent.acts.extend(acts)
     return world
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ralph_tui.cli.fronts.run_lines import WIDTH
 from ralph_tui.commands import RetryNow
+from ralph_tui.config.settings import AgentSettings, Settings
 from ralph_tui.events import (
     AgentChanged,
     AgentSpoke,
@@ -19,7 +20,6 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.loop.steps.sessions import TAKEN_OVER
 from tests.lines import plain_line
 from tests.world import FakeSession, World
@@ -71,8 +71,8 @@ def hang(session: FakeSession) -> None:
 
 
 def test_who_is_silent_again_hands_over_and_is_tried_again_after_a_while() -> None:
-    rules = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300))
-    world = World([2, 4, 6, 8, 10], fallbacks=FALLBACKS, rules=rules)
+    settings = Settings(agent=AgentSettings(silence_s=600, silence_answer_s=300))
+    world = World([2, 4, 6, 8, 10], fallbacks=FALLBACKS, settings=settings)
     world.agent.acts.extend([hang, hang])
     second = world.fallbacks[0]
     second.acts.extend([taking(world, 60), taking(world, 1800)])
@@ -90,8 +90,8 @@ def test_who_is_silent_again_hands_over_and_is_tried_again_after_a_while() -> No
 
 
 def test_where_all_are_silent_the_iteration_is_measured() -> None:
-    rules = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300))
-    world = World([2, 10], fallbacks=["second"], rules=rules)
+    settings = Settings(agent=AgentSettings(silence_s=600, silence_answer_s=300))
+    world = World([2, 10], fallbacks=["second"], settings=settings)
     world.agent.acts.extend([hang, hang])
     world.fallbacks[0].acts.extend([hang, hang])
     world.run()

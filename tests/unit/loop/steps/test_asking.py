@@ -17,6 +17,7 @@ from ralph_tui.commands import (
     Stop,
 )
 from ralph_tui.commands.refusals import empowers, refusal
+from ralph_tui.config.settings import CheckpointSettings, PermissionSettings, Settings
 from ralph_tui.events import (
     AgentAsked,
     AgentAskedNoMore,
@@ -33,7 +34,6 @@ from ralph_tui.events import (
     SnapshotTaken,
 )
 from ralph_tui.events.run import Mode
-from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.ports import AgentAnswer
 from tests.world import World
 from tests.world.agents import FakeSession
@@ -49,7 +49,7 @@ COLOURS = asked(
         choice("Which sizes?", "Sizes", [("S", ""), ("L", "")], multiple=True),
     ],
 )
-RULES = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300), answer_s=300)
+SETTINGS = Settings()
 
 
 def asks(*requests: AgentAsked) -> Callable[[FakeSession], None]:
@@ -73,10 +73,10 @@ def asks(*requests: AgentAsked) -> Callable[[FakeSession], None]:
 def asking(
     *requests: AgentAsked,
     mode: Mode = "attended",
-    rules: Rules = RULES,
+    settings: Settings = SETTINGS,
     passed: Sequence[int] = (2, 10),
 ) -> World:
-    world = World(list(passed), mode=mode, rules=rules)
+    world = World(list(passed), mode=mode, settings=settings)
     world.agent.acts.append(asks(*requests))
     return world
 
@@ -153,9 +153,13 @@ def test_without_an_answer_it_is_refused_after_five_minutes() -> None:
     assert world.end.outcome == "completed"
 
 
-@pytest.mark.parametrize("rules", [RULES, Rules(answer_s=0)])
-def test_nobody_is_waited_for_where_nobody_is(rules: Rules) -> None:
-    world = asking(PUSH, COLOURS, mode="headless" if rules is RULES else "attended", rules=rules)
+@pytest.mark.parametrize(
+    "settings", [SETTINGS, Settings(permissions=PermissionSettings(answer_s=0))]
+)
+def test_nobody_is_waited_for_where_nobody_is(settings: Settings) -> None:
+    world = asking(
+        PUSH, COLOURS, mode="headless" if settings is SETTINGS else "attended", settings=settings
+    )
     world.run()
     assert [told.words for _, told in answers(world)] == [
         "Nobody is here to be asked. Go on without it.",
@@ -198,7 +202,7 @@ def again(*requests: AgentAsked, often: int) -> Callable[[FakeSession], None]:
 def test_what_was_refused_is_refused_in_the_same_words_without_a_question(
     said: dict[str, object],
 ) -> None:
-    world = World([2, 10], mode="attended", rules=RULES)
+    world = World([2, 10], mode="attended", settings=SETTINGS)
     world.agent.acts.append(again(PUSH, often=31))
     world.play(answering(said))
     assert len(world.all(QuestionAsked)) == 1
@@ -212,7 +216,7 @@ def test_what_was_refused_is_refused_in_the_same_words_without_a_question(
 
 def test_only_the_very_same_call_is_refused_without_a_question() -> None:
     other = PUSH.model_copy(update={"request_id": "r4", "input": "git push origin other"})
-    world = World([2, 10], mode="attended", rules=RULES)
+    world = World([2, 10], mode="attended", settings=SETTINGS)
     world.agent.acts.append(again(PUSH, other, COLOURS, often=2))
     world.play(
         answering(
@@ -226,14 +230,14 @@ def test_only_the_very_same_call_is_refused_without_a_question() -> None:
 
 
 def test_calls_that_tell_nothing_of_themselves_are_each_asked_about() -> None:
-    world = World([2, 10], mode="attended", rules=RULES)
+    world = World([2, 10], mode="attended", settings=SETTINGS)
     world.agent.acts.append(again(asked(1, "r1", "Edit"), often=2))
     world.play(answering({"answer": "refuse"}, {"answer": "once"}))
     assert [told.decision for _, told in answers(world)] == ["refuse", "once"]
 
 
 def test_another_session_asks_anew() -> None:
-    world = World([2, 4, 10], mode="attended", rules=RULES)
+    world = World([2, 4, 10], mode="attended", settings=SETTINGS)
     world.agent.acts.extend([again(PUSH, often=2), again(PUSH, often=2)])
     world.play(answering({"answer": "refuse"}, {"answer": "refuse", "text": "still not"}))
     assert [event.times for event in world.all(AgentRefusedAgain)] == [1, 1]
@@ -290,12 +294,8 @@ def question(world: World) -> str:
 
 
 def test_while_it_is_open_the_watchdog_stands_still_and_checkpoints_go_on() -> None:
-    rules = Rules(
-        watchdog=WatchdogLimits(silence_s=600, answer_s=300),
-        checkpoint_interval_s=1000,
-        answer_s=300,
-    )
-    world = asking(PUSH, rules=rules)
+    settings = Settings(checkpoints=CheckpointSettings(interval_s=1000))
+    world = asking(PUSH, settings=settings)
     nothing = [lambda: None] * 1500
     later(
         world,
@@ -327,7 +327,7 @@ def test_other_signs_of_the_agent_do_not_withdraw_it() -> None:
 
 
 def test_it_comes_before_the_question_of_a_silent_agent() -> None:
-    world = World([2, 10], mode="attended", rules=RULES)
+    world = World([2, 10], mode="attended", settings=SETTINGS)
     world.agent.acts.append(lambda session: None)
 
     def ask() -> object:
@@ -415,5 +415,5 @@ def test_the_files_of_an_agent_that_waits_are_in_use() -> None:
 def test_the_agent_is_told_whether_somebody_answers(
     permissions: str, mode: Mode, told: str
 ) -> None:
-    world = World([2, 10], mode=mode, rules=RULES, permissions=permissions).run()
+    world = World([2, 10], mode=mode, settings=SETTINGS, permissions=permissions).run()
     assert told in world.agent.system_contexts[0]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.config.settings import Settings
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
@@ -19,14 +20,13 @@ from ralph_tui.events import (
 from ralph_tui.events.intelligence import Statement
 from ralph_tui.layers.intelligence import InnerLoop, IntelligenceSettings, Traces
 from ralph_tui.layers.sensor import Progress
-from ralph_tui.loop.run import Rules
 from ralph_tui.loop.steps import assessment
 from ralph_tui.ports import NoCheckpointFiles
 from tests.unit.loop.test_recovery import broken_off
 from tests.world import FakeSession, World
 from tests.world.owner import first
 
-OFF = Rules(intelligence=IntelligenceSettings(enabled=False))
+OFF = Settings(intelligence=IntelligenceSettings(enabled=False))
 
 
 def of(world: World, iteration: int) -> AssessmentMade:
@@ -92,7 +92,7 @@ def test_the_estimate_of_the_sensor_is_the_progress_of_the_assessment() -> None:
 
 
 def test_switched_off_nothing_is_assessed_and_activity_is_still_estimated() -> None:
-    world = World([], criterion="it is nice", max_iterations=2, rules=OFF).run()
+    world = World([], criterion="it is nice", max_iterations=2, settings=OFF).run()
     assert not world.all(AssessmentMade)
     assert not kept(world)
     assert world.all(ReadingTaken)[-1].completion == 15

@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tui.commands import Answer
 from ralph_tui.commands.refusals import refusal
+from ralph_tui.config.settings import Settings
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
@@ -25,7 +26,6 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import MOST_CHARACTERS
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.settings import ContextSettings
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Asked
 from tests.world import FakeAsker, FakeSession, World
 from tests.world.faults import Fault, Part, injected
@@ -239,7 +239,7 @@ def test_one_that_cannot_be_made_ends_no_run(name: str, kind: str) -> None:
 
 def attended(*acts: Callable[..., None], **settings: object) -> World:
     context = ContextSettings.model_validate(settings)
-    return world(*acts, mode="attended", rules=Rules(context=context))
+    return world(*acts, mode="attended", settings=Settings(context=context))
 
 
 def test_its_owner_is_asked_and_silence_sends_it() -> None:
@@ -306,11 +306,11 @@ WORDED: dict[str, object] = {
 
 
 def helped(*answers: dict[str, object] | Asked) -> World:
-    rules = Rules(context=ContextSettings(model_handoff=True))
+    settings = Settings(context=ContextSettings(model_handoff=True))
     asker = FakeAsker()
     asker.answers.extend(answers)
     says = works(says="Two levels work.", blockers=["no network"], summary="It nests.")
-    return world(says, rules=rules, asker=asker)
+    return world(says, settings=settings, asker=asker)
 
 
 def asked_of(made: World) -> str:
@@ -371,7 +371,7 @@ def test_a_model_that_never_answers_costs_its_time_alone() -> None:
 
 
 def test_an_agent_that_cannot_be_asked_is_told_once() -> None:
-    made = world(works(), rules=Rules(context=ContextSettings(model_handoff=True)))
+    made = world(works(), settings=Settings(context=ContextSettings(model_handoff=True)))
     made.run()
     said = [e.text for e in made.all(Noticed) if e.source == "model help"]
     assert len(said) == 1

@@ -13,6 +13,7 @@ import pytest
 
 from ralph_tui.adapters.knowledge import KnowledgeStore
 from ralph_tui.commands import ChangeLearning, Instruct
+from ralph_tui.config.settings import MemorySettings, Settings
 from ralph_tui.errors import KnowledgeError
 from ralph_tui.events import (
     AgentReported,
@@ -37,7 +38,6 @@ from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import parse_template
 from ralph_tui.layers.sensor import Counts, GateResult
-from ralph_tui.loop.run import Rules
 from ralph_tui.loop.steps import memory
 from ralph_tui.ports import (
     Candidate,
@@ -282,8 +282,8 @@ def test_only_a_prompt_that_carried_a_learning_is_credited() -> None:
     assert world.all(PromptPrepared)[0].learnings == []
     assert not world.state.memory.in_prompt
     assert knowledge.credits == set()
-    small = Rules(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
-    world = World([0, 10], knowledge=knowledge, rules=small)
+    small = Settings(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
+    world = World([0, 10], knowledge=knowledge, settings=small)
     world.host.inbox.append(Instruct(text="Leave the public names as they are. " * 80))
     world.run()
     assert "notes of earlier runs" in world.all(PromptPrepared)[0].cut
@@ -352,7 +352,12 @@ def test_steps_come_in_their_order() -> None:
 
 def test_with_memory_off_a_run_starts_fresh_and_teaches_nothing() -> None:
     knowledge = Remembered()
-    world = World([0, 10], rules=Rules(memory=False), knowledge=knowledge, past_runs=Before())
+    world = World(
+        [0, 10],
+        settings=Settings(memory=MemorySettings(enabled=False)),
+        knowledge=knowledge,
+        past_runs=Before(),
+    )
     world.agent.acts.append(learned)
     world.run()
     assert not in_prompt(world, 1)
@@ -454,7 +459,12 @@ def test_a_run_that_goes_on_with_memory_off_is_told_nothing_more() -> None:
         past.append(event)
         if isinstance(event, LearningCredited):
             break
-    off = World([10], rules=Rules(memory=False), knowledge=Remembered(), past=before.events)
+    off = World(
+        [10],
+        settings=Settings(memory=MemorySettings(enabled=False)),
+        knowledge=Remembered(),
+        past=before.events,
+    )
     resumed = RunResumed(program_version="1", pid=1, host="h", mode="headless")
     for _ in off.steps(partial(off.loop.resume, resumed)):
         pass

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.commands import Abort, Guide, Instruct, Stop
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     AgentReported,
     AssessmentRefined,
@@ -26,7 +27,6 @@ from ralph_tui.events import (
     SnapshotTaken,
 )
 from ralph_tui.layers.intelligence import IntelligenceSettings
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Ask, Asked
 from tests.unit.loop.steps.test_memory import Remembered, reporting
 from tests.world import FakeAsker, FakeSession, World, promise, wait
@@ -41,9 +41,9 @@ def judged(
     """A run whose sessions promise, and whose judge answers so."""
     asker = asker or FakeAsker()
     asker.answers.extend(answers)
-    rules = Rules(intelligence=IntelligenceSettings(model_judge=True))
+    settings = Settings(intelligence=IntelligenceSettings(model_judge=True))
     given: dict[str, Any] = {"criterion": CRITERION, "mode": "attended", "max_iterations": 3}
-    world = World([], rules=rules, asker=asker, **(given | fields))
+    world = World([], settings=settings, asker=asker, **(given | fields))
     world.agent.acts.extend([promise] * 3)
     return world
 
@@ -143,8 +143,8 @@ WORDS: dict[str, object] = {
 def worded(*answers: dict[str, object] | Asked, passed: list[int] | None = None) -> World:
     asker = FakeAsker()
     asker.answers.extend(answers)
-    rules = Rules(intelligence=IntelligenceSettings(model_prompts=True))
-    return World(passed or [3, 10], rules=rules, asker=asker, mode="attended")
+    settings = Settings(intelligence=IntelligenceSettings(model_prompts=True))
+    return World(passed or [3, 10], settings=settings, asker=asker, mode="attended")
 
 
 def test_a_model_words_the_prompt_and_nothing_of_yours_is_lost() -> None:
@@ -173,8 +173,8 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
     def prompts(*answers: dict[str, object]) -> World:
         asker = FakeAsker()
         asker.answers.extend(answers)
-        rules = Rules(intelligence=IntelligenceSettings(model_prompts=bool(answers)))
-        world = World([3, 4, 10], rules=rules, asker=asker, knowledge=Remembered())
+        settings = Settings(intelligence=IntelligenceSettings(model_prompts=bool(answers)))
+        world = World([3, 4, 10], settings=settings, asker=asker, knowledge=Remembered())
         world.agent.acts.append(reporting("The lexer runs first."))
         return world.run()
 
@@ -243,8 +243,8 @@ OPINION: dict[str, object] = {
 def assessed(*answers: dict[str, object] | Asked, past: Sequence[Event] = ()) -> World:
     asker = FakeAsker()
     asker.answers.extend(answers)
-    rules = Rules(intelligence=IntelligenceSettings(model_assessment=True))
-    return World([3, 4, 10], rules=rules, asker=asker, past=past)
+    settings = Settings(intelligence=IntelligenceSettings(model_assessment=True))
+    return World([3, 4, 10], settings=settings, asker=asker, past=past)
 
 
 def test_a_second_opinion_stands_beside_the_assessment_and_is_no_reading() -> None:
@@ -288,8 +288,8 @@ LESSON: dict[str, object] = {
 def taught(*answers: dict[str, object] | Asked, **fields: Any) -> World:
     asker = FakeAsker()
     asker.answers.extend(answers)
-    rules = Rules(intelligence=IntelligenceSettings(model_reflections=True))
-    return World([3, 10], rules=rules, asker=asker, **fields)
+    settings = Settings(intelligence=IntelligenceSettings(model_reflections=True))
+    return World([3, 10], settings=settings, asker=asker, **fields)
 
 
 def test_a_model_words_what_an_attempt_teaches_and_not_what_was_measured() -> None:
@@ -395,8 +395,8 @@ def test_without_money_no_model_is_asked() -> None:
 
 
 def test_an_agent_that_cannot_be_asked_is_told_once() -> None:
-    rules = Rules(intelligence=IntelligenceSettings(model_judge=True, model_prompts=True))
-    world = World([], criterion=CRITERION, mode="attended", rules=rules)
+    settings = Settings(intelligence=IntelligenceSettings(model_judge=True, model_prompts=True))
+    world = World([], criterion=CRITERION, mode="attended", settings=settings)
     world.agent.acts.append(promise)
     world.play(answer("yes"))
     assert warnings(world) == [
@@ -407,8 +407,8 @@ def test_an_agent_that_cannot_be_asked_is_told_once() -> None:
 
 
 def test_with_the_layer_off_no_model_is_asked() -> None:
-    rules = Rules(intelligence=IntelligenceSettings(enabled=False, model_judge=True))
-    world = World([], criterion=CRITERION, mode="attended", rules=rules, asker=FakeAsker())
+    settings = Settings(intelligence=IntelligenceSettings(enabled=False, model_judge=True))
+    world = World([], criterion=CRITERION, mode="attended", settings=settings, asker=FakeAsker())
     world.agent.acts.append(promise)
     world.play(answer("yes"))
     assert not world.all(ModelAsked)

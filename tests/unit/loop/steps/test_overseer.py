@@ -19,6 +19,7 @@ from ralph_tui.commands import (
     Stop,
     Unpause,
 )
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     AgentReported,
     ConflictsFound,
@@ -39,7 +40,6 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.oversight import Health
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.oversight import OversightSettings, Situation, beside
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Accepted, CommandRequest, Refused
 from ralph_tui.state import RunState
 from tests.examples import FEWER
@@ -681,8 +681,8 @@ def test_a_flat_run_is_asked_about_at_most_7_times() -> None:
 
 
 def test_switched_off_nobody_watches() -> None:
-    rules = Rules(oversight=OversightSettings(enabled=False))
-    world = World([3] * 12, rules=rules).run()
+    settings = Settings(oversight=OversightSettings(enabled=False))
+    world = World([3] * 12, settings=settings).run()
     assert not world.all(HealthChecked)
     assert not world.all(InterventionMade)
     assert last(world)[0] == "limit_reached"

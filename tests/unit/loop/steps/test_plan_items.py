@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     AgentSpoke,
     Event,
@@ -17,7 +18,6 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.settings import ContextSettings
-from ralph_tui.loop.run import Rules
 from ralph_tui.loop.steps.plan_items import LOOK_S
 from tests.world import World
 from tests.world.faults import GARBAGE, BrokenError, Fault, Part, injected
@@ -147,8 +147,8 @@ def test_what_must_be_split_is_said_once_and_rolls_over_once() -> None:
 
 
 def test_nothing_is_rolled_over_where_that_is_switched_off() -> None:
-    rules = Rules(context=ContextSettings(rollover=False))
-    run = Work(world(rules=rules), "a", "b [complex]").full(10).calls(55, done=1).ends()
+    settings = Settings(context=ContextSettings(rollover=False))
+    run = Work(world(settings=settings), "a", "b [complex]").full(10).calls(55, done=1).ends()
     assert len(began(run)) == 2
     assert not rollovers(run)
 

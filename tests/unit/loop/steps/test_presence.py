@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from ralph_tui.commands import Answer, Command, Present, empowers
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import CommandRefused, QuestionAnswered, QuestionAsked, QuestionPostponed
 from ralph_tui.events.run import Mode
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.loop.run import Rules
 from tests.world.agents import FakeSession, promise
 from tests.world.owner import answer
 from tests.world.world import World
@@ -82,8 +82,8 @@ def test_who_was_there_a_moment_ago_is_given_longer_from_the_start() -> None:
 
 
 def test_without_presence_keys_hold_nothing() -> None:
-    rules = Rules(oversight=OversightSettings(presence_s=0, pause_timeout_s=60))
-    world = World(FLAT, mode="attended", rules=rules)
+    settings = Settings(oversight=OversightSettings(presence_s=0, pause_timeout_s=60))
+    world = World(FLAT, mode="attended", settings=settings)
     world.agent.acts.append(FakeSession.finish)
     world.run()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.commands import Answer, EditPrompt, Guide, Instruct, Pause, Restore, Unpause
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     AgentReported,
     GuidanceDelivered,
@@ -28,7 +29,6 @@ from ralph_tui.layers.intelligence.template import (
     Template,
     parse_template,
 )
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import PromptTemplate
 from tests.world import FakeAsker, World, promise
 from tests.world.agents import FakeSession
@@ -167,8 +167,8 @@ def test_a_standing_instruction_is_in_every_prompt_until_it_is_taken_back() -> N
 
 
 def test_without_the_layer_a_prompt_says_what_the_owner_has_said_and_no_more() -> None:
-    rules = Rules(intelligence=IntelligenceSettings(enabled=False))
-    world = World([3, 3, 3, 3, 3, 10], rules=rules)
+    settings = Settings(intelligence=IntelligenceSettings(enabled=False))
+    world = World([3, 3, 3, 3, 3, 10], settings=settings)
     world.host.inbox.extend([Instruct(text="small commits"), Guide(text="mind the lexer")])
     world.run()
     first, *_, last = world.agent.prompts
@@ -207,8 +207,8 @@ def test_the_next_prompt_is_the_words_of_the_template_and_the_prompt_is_what_was
 
 
 def test_an_objective_larger_than_the_budget_is_sent_whole_and_that_is_said_once() -> None:
-    rules = Rules(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
-    world = World([0, 2, 10], rules=rules, objective="fix it all, " * 1000).run()
+    settings = Settings(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
+    world = World([0, 2, 10], settings=settings, objective="fix it all, " * 1000).run()
     assert all("fix it all, " * 999 in prompt for prompt in world.agent.prompts)
     said = [e.text for e in world.all(Noticed) if "prompt_budget_tokens" in e.text]
     assert len(said) == 1
@@ -305,9 +305,14 @@ def test_what_a_judge_said_of_work_that_was_undone_is_not_said(back_to: int) -> 
     """Snapshot 1 is the start, 2 what the first iteration left."""
     asker = FakeAsker()
     asker.answers.append({"met": False, "reason": "page 2 is missing"})
-    rules = Rules(intelligence=IntelligenceSettings(model_judge=True))
+    settings = Settings(intelligence=IntelligenceSettings(model_judge=True))
     world = World(
-        [], criterion="it reads well", mode="attended", rules=rules, asker=asker, max_iterations=2
+        [],
+        criterion="it reads well",
+        mode="attended",
+        settings=settings,
+        asker=asker,
+        max_iterations=2,
     )
     world.agent.acts.append(promise)
     for event in world.steps():

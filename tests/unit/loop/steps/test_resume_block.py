@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from ralph_tui.commands import Answer, EditPrompt, Guide
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     GuidanceDelivered,
     GuidanceQueued,
@@ -20,7 +21,6 @@ from ralph_tui.layers.context.resume import DO_NOT_RESTART
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.handover import HEADING
 from ralph_tui.layers.intelligence.template import parse_template
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import PromptTemplate
 from tests.unit.loop.steps.rollovers import fills
 from tests.unit.loop.test_recovery import broken_off
@@ -51,7 +51,7 @@ def test_only_the_session_that_takes_over_is_told() -> None:
 def test_it_is_told_whatever_of_the_layer_is_off_or_fails(
     *, enabled: bool, part: Part | None
 ) -> None:
-    world = World([4, 10], rules=Rules(intelligence=IntelligenceSettings(enabled=enabled)))
+    world = World([4, 10], settings=Settings(intelligence=IntelligenceSettings(enabled=enabled)))
     world.agent.acts.append(fills(86))
     with injected(world, *([Fault(part)] if part else [])):
         world.run()
@@ -162,8 +162,8 @@ def test_your_edit_of_a_prompt_stands_in_the_next_ones_of_its_iteration() -> Non
 def test_a_models_words_stand_in_the_next_prompts_without_asking_again() -> None:
     asker = FakeAsker()
     asker.answers.append({"prompt": "Mend the lexer.", "focusAreas": [], "urgency": "normal"})
-    rules = Rules(intelligence=IntelligenceSettings(model_prompts=True))
-    world = World([4, 10], asker=asker, rules=rules)
+    settings = Settings(intelligence=IntelligenceSettings(model_prompts=True))
+    world = World([4, 10], asker=asker, settings=settings)
     world.agent.acts.append(fills(86))
     world.run()
     first_told, second = world.agent.prompts[:2]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ralph_tui.commands import Answer, RollOver
+from ralph_tui.config.settings import Settings
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
@@ -20,7 +21,6 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.memory.issues import standing
 from ralph_tui.layers.settings import ContextSettings
-from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Committed
 from ralph_tui.state.actions import Derivation
 from tests.unit.loop.invariants import check
@@ -149,7 +149,7 @@ class Keeper:
 
 def commits(keeper: Keeper, *acts: Act, **settings: Any) -> World:
     context = ContextSettings.model_validate(settings)
-    world = World([3, 6, 10], rules=Rules(context=context), commits=keeper)
+    world = World([3, 6, 10], settings=Settings(context=context), commits=keeper)
     world.agent.acts.extend(acts)
     return world.run()
 
@@ -203,7 +203,7 @@ def test_handoffs_are_copied_where_that_is_set() -> None:
 
     def played(**settings: Any) -> World:
         context = ContextSettings.model_validate(settings)
-        world = World([3, 6, 10], rules=Rules(context=context), copy_handoff=copy)
+        world = World([3, 6, 10], settings=Settings(context=context), copy_handoff=copy)
         world.agent.acts.extend([fills(40, 86), fills(40, 86)])
         return world.run()
 
@@ -218,8 +218,8 @@ def test_a_folder_that_takes_no_copies_is_told_once() -> None:
     def copy(text: str, before: str) -> str:
         raise PermissionError(13, "Permission denied", "/r/.claude/handoffs")
 
-    rules = Rules(context=ContextSettings(handoff_copy=True))
-    world = World([3, 6, 10], rules=rules, copy_handoff=copy)
+    settings = Settings(context=ContextSettings(handoff_copy=True))
+    world = World([3, 6, 10], settings=settings, copy_handoff=copy)
     world.agent.acts.extend([fills(40, 86), fills(40, 86)])
     world.run()
     (said,) = told(world)

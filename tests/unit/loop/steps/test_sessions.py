@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.commands import Abort, Answer, Guide, Hold, Interrupt, RetryNow, SetPermissions
+from ralph_tui.config.settings import AgentSettings, Settings
 from ralph_tui.errors import NoRoomError
 from ralph_tui.events import (
     AgentSpoke,
@@ -25,7 +26,6 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.loop.steps.service_limits import (
     AFTER_RESET_S,
     FIRST_WAIT_S,
@@ -83,7 +83,7 @@ def test_a_run_that_is_told_when_to_go_on_does_so_by_itself_at_the_latest(
     seconds: float | None, waited: float
 ) -> None:
     """Only of an end that is known: that is when many would try at once."""
-    world = World([2, 10], rules=Rules(after_limit_s=60))
+    world = World([2, 10], settings=Settings(agent=AgentSettings(after_limit_s=60)))
     world.agent.acts.append(limited(seconds))
     world.run()
     started, ended = world.all(WaitStarted)[0], world.all(WaitEnded)[0]
@@ -286,8 +286,8 @@ def test_a_hopeless_end_ends_the_run_at_its_first_sign(outcome: Any) -> None:
 
 def test_each_session_of_an_iteration_has_a_prompt_of_its_own() -> None:
     """After a limit, with words that came meanwhile, after a silence: none is written over."""
-    rules = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300))
-    world = World([2, 4, 10], rules=rules)
+    settings = Settings(agent=AgentSettings(silence_s=600, silence_answer_s=300))
+    world = World([2, 4, 10], settings=settings)
     world.agent.acts.extend([limited(3600), limited(3600), wait, FakeSession.finish])
     world.host.idle.extend([RetryNow(), Guide(text="and look at b.py"), RetryNow()])
     world.run()
@@ -305,8 +305,8 @@ def test_each_session_of_an_iteration_has_a_prompt_of_its_own() -> None:
 
 
 def silent_world(passed: list[int]) -> World:
-    rules = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300))
-    world = World(passed, rules=rules)
+    settings = Settings(agent=AgentSettings(silence_s=600, silence_answer_s=300))
+    world = World(passed, settings=settings)
     world.agent.acts.append(wait)
     return world
 

@@ -9,6 +9,7 @@ import pytest
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.lab import recompute
 from ralph_tui.cli.status_words import status_text
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import (
     AgentReported,
     Event,
@@ -27,7 +28,6 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.loop.run import Rules
 from tests.unit.loop.invariants import check
 from tests.unit.loop.test_recovery import broken_off, go_on, world
 from tests.world import FakeSession, World, promise, report
@@ -136,22 +136,22 @@ def test_conflicts_that_are_still_there_are_told_before_the_session() -> None:
 
 
 def test_where_the_layer_is_off_nothing_of_it_is_recorded() -> None:
-    off = Rules(intelligence=IntelligenceSettings(enabled=False))
-    world = World([2, 3, 3, 3, 3, 3], max_iterations=5, rules=off).run()
+    off = Settings(intelligence=IntelligenceSettings(enabled=False))
+    world = World([2, 3, 3, 3, 3, 3], max_iterations=5, settings=off).run()
     assert not world.all(StrategyPlanned)
     assert not world.all(ValidationDone)
     assert world.end.outcome == "aborted" or world.end.iterations == 5
 
 
 @pytest.mark.parametrize(
-    "rules",
+    "settings",
     [
-        Rules(oversight=OversightSettings(enabled=False)),
-        Rules(control=ControlSettings(enabled=False)),
+        Settings(oversight=OversightSettings(enabled=False)),
+        Settings(control=ControlSettings(enabled=False)),
     ],
 )
-def test_without_another_layer_strategies_are_planned_all_the_same(rules: Rules) -> None:
-    world = World([2, 3, 3, 3, 3, 10], rules=rules).run()
+def test_without_another_layer_strategies_are_planned_all_the_same(settings: Settings) -> None:
+    world = World([2, 3, 3, 3, 3, 10], settings=settings).run()
     focuses = [event.focus for event in world.all(StrategyPlanned)]
     assert focuses[:5] == ["continue"] * 4 + ["reframe"]
 
@@ -170,12 +170,12 @@ def test_a_resumed_run_records_no_strategy_and_no_issue_twice() -> None:
         assert len(found) == len(set(found)), cut
 
 
-NEVER_COUNTED = Rules(progress="estimate")
+NEVER_COUNTED = Settings(progress="estimate")
 """No REDIRECT comes of an estimate: a pivot stands without an episode."""
 
 
 def blocked_run(mode: str = "attended", most: int = 12) -> World:
-    run = world([2] * 30, max_iterations=most, rules=NEVER_COUNTED, mode=mode)
+    run = world([2] * 30, max_iterations=most, settings=NEVER_COUNTED, mode=mode)
     run.agent.acts.extend([blocked("no network")] * most)
     return run
 
@@ -218,7 +218,7 @@ def test_a_run_that_is_resumed_asks_about_its_strategy_once() -> None:
     whole = blocked_run().play(first)
     asked = next(event.seq for event in whole.all(QuestionAsked))
     for cut in range(asked - 12, asked + 12, 3):
-        again = broken_off(whole, cut, rules=NEVER_COUNTED)
+        again = broken_off(whole, cut, settings=NEVER_COUNTED)
         again.agent.acts.extend([blocked("no network")] * 12)
         again.play(first, partial(again.loop.resume, RunResumed(pid=2, host="h")))
         made = [e.iteration for e in again.all(InterventionMade) if e.about == "strategy"]
