@@ -1,40 +1,54 @@
-"""What a human may ask of a run: commands go into the engine's inbox, events come back."""
+"""What a human may ask of a run: commands go into the engine's inbox, events come back.
 
-from ralph_tui.commands.refusals import (
+A command is one class: its fields, why it is refused, and what it does.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ralph_tui.commands.command import (
     IMPORTED,
-    MOST_GUIDANCE,
     MOST_ITERATIONS,
-    MOST_ROLLOVERS,
     NO_MONEY,
     WATCHED,
-    empowers,
-    files_rest,
+    Command,
+    Controls,
+    Steered,
     over,
     refusal,
     stopping,
 )
-from ralph_tui.commands.wishes import (
-    Abort,
+from ralph_tui.commands.questions import (
     Answer,
-    AnyCommand,
-    ChangeLearning,
-    Checkpoint,
-    Command,
-    EditPrompt,
-    Extend,
-    Guide,
     Hold,
-    Instruct,
+    Present,
+)
+from ralph_tui.commands.steering import (
+    Abort,
+    Extend,
     Interrupt,
     Pause,
-    Present,
-    Reflect,
-    Restore,
     RetryNow,
-    RollOver,
     SetPermissions,
     Stop,
     Unpause,
+    extended,
+)
+from ralph_tui.commands.words import (
+    MOST_GUIDANCE,
+    ChangeLearning,
+    EditPrompt,
+    Guide,
+    Instruct,
+    Reflect,
+)
+from ralph_tui.commands.work import (
+    MOST_ROLLOVERS,
+    Checkpoint,
+    Restore,
+    RollOver,
+    files_rest,
 )
 
 __all__ = [
@@ -50,6 +64,7 @@ __all__ = [
     "ChangeLearning",
     "Checkpoint",
     "Command",
+    "Controls",
     "EditPrompt",
     "Extend",
     "Guide",
@@ -63,11 +78,36 @@ __all__ = [
     "RetryNow",
     "RollOver",
     "SetPermissions",
+    "Steered",
     "Stop",
     "Unpause",
-    "empowers",
+    "extended",
     "files_rest",
     "over",
     "refusal",
     "stopping",
 ]
+
+AnyCommand = Annotated[
+    Pause
+    | Unpause
+    | Guide
+    | Abort
+    | Checkpoint
+    | RollOver
+    | Stop
+    | Interrupt
+    | RetryNow
+    | Answer
+    | Hold
+    | Present
+    | Extend
+    | Restore
+    | SetPermissions
+    | ChangeLearning
+    | Reflect
+    | EditPrompt
+    | Instruct,
+    Field(discriminator="name"),
+]
+"""Every command, by its name."""

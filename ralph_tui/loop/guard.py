@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, Noticed
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.sanitize import clip, one_line
 
 T = TypeVar("T")

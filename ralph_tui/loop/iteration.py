@@ -27,7 +27,7 @@ from ralph_tui.loop.steps.second_opinion import SecondOpinion
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.strategy import Strategist
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.format import all_used, percent
 
 STEPS: dict[int, str] = {

@@ -15,7 +15,7 @@ from ralph_tui.loop.recovery import Recovery
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.pause import pause_point
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.state.ending import ended
 
 

@@ -9,7 +9,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import LimitsChanged, Noticed
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.step import Step
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.state import RunState
 from ralph_tui.state.context import CUT_OFF
 from ralph_tui.text.format import clock, count, duration

@@ -97,13 +97,14 @@ def test_it_says_why(command: Command, events: list[Event], reason: str | None) 
 
 def test_what_a_wait_offers_is_known_sooner_than_the_state() -> None:
     before = state_of()
-    assert refusal(Interrupt(), before, offered=True) is None
+    assert refusal(Interrupt(), before) == "no session runs"
+    assert Interrupt().refused(before, taken=True) is None
     started = state_of(SessionStarted(iteration=1, session_id="s", agent="a"))
     assert refusal(Interrupt(), started) is None
-    assert refusal(Interrupt(), started, offered=False) == "no session runs"
+    assert Interrupt().refused(started, taken=False) == "no session runs"
 
 
 def test_a_snapshot_is_missing_whatever_the_files_do() -> None:
-    for offered in (True, False):
-        reason = refusal(Restore(snapshot=99), state_of(), offered=offered)
+    for taken in (True, False):
+        reason = Restore(snapshot=99).refused(state_of(), taken=taken)
         assert reason == "there is no snapshot 99 in this run"

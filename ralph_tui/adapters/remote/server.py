@@ -17,7 +17,7 @@ from ralph_tui.adapters.remote.address import bind, listen
 from ralph_tui.adapters.remote.peer import Peer, UnwelcomeError
 from ralph_tui.adapters.remote.protocol import LIMIT, accepted_line, refused_line
 from ralph_tui.adapters.remote.requests import Request, read_fleet_request, read_request
-from ralph_tui.commands import Command, empowers
+from ralph_tui.commands import Command
 from ralph_tui.events import Event, Noticed
 from ralph_tui.ports import Accepted, Refused
 
@@ -246,7 +246,7 @@ class CommandServer:
             request = self._hearing.read(line, speaker.name)
         except ValueError as error:
             return refused_line(str(error))
-        if empowers(request.command) and not speaker.at_terminal:
+        if request.command.empowers and not speaker.at_terminal:
             return refused_line(self._hearing.only_people)
         heard: asyncio.Future[Accepted | Refused] = self._loop.create_future()
 

@@ -7,7 +7,7 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.roster import Waits, Works, begins, free_at, goes_on, stands_in
 from ralph_tui.loop.steps.service_limits import wait_for_service
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.ports import Agent
 from ralph_tui.state.roster import Refusal
 

@@ -13,7 +13,7 @@ from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step, guards
-from ralph_tui.loop.waiting.controls import Late
+from ralph_tui.loop.waiting.ends import Late
 from ralph_tui.loop.waiting.scheduler import JOB_S
 
 FILE = "assessment.json"

@@ -11,7 +11,7 @@ from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.overseer import ended_by
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.state.goal import passes_before_words
 
 CRITERION = Option(

@@ -43,7 +43,7 @@ from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.prompting import EDIT, SEND
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended, Late
+from ralph_tui.loop.waiting.ends import Ended, Late
 from ralph_tui.text.terms import who_words
 
 LONGEST_DIFF = 200_000

@@ -25,7 +25,7 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import who_words
 

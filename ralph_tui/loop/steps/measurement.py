@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from ralph_tui.commands import Controls
 from ralph_tui.events import AssessmentMade, FilesChanged, GateFinished, GateStarted, Noticed
 from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
 from ralph_tui.layers.sensor.expected import broken_by
@@ -15,7 +16,7 @@ from ralph_tui.loop.steps.assessment import Assessment, read_plan
 from ralph_tui.loop.steps.judging import Judging
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.removals import ask_about_removal
-from ralph_tui.loop.waiting.controls import Controls, Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.ports import Gate
 
 UNMEASURED = GateResult(

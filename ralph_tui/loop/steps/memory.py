@@ -35,7 +35,7 @@ from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.model_help import ModelHelp
-from ralph_tui.loop.waiting.controls import Late
+from ralph_tui.loop.waiting.ends import Late
 from ralph_tui.loop.waiting.scheduler import JOB_S
 from ralph_tui.ports import Candidate, Credit, Job
 

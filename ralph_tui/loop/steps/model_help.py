@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
 
+from ralph_tui.commands import Controls
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, ModelAnswered, ModelAsked, Noticed
 from ralph_tui.events.intelligence import Purpose
@@ -20,7 +21,7 @@ from ralph_tui.layers.intelligence.questions import repair_question
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
-from ralph_tui.loop.waiting.controls import Controls, Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.ports import Ask, Asked
 
 WORDS: dict[Purpose, str] = {

@@ -6,6 +6,7 @@ step 13, before the next iteration, and uses no agent.
 
 from uuid import uuid4
 
+from ralph_tui.commands import extended
 from ralph_tui.events import (
     AbortRequested,
     EffectObserved,
@@ -44,8 +45,7 @@ from ralph_tui.loop.steps.offers import (
 )
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.redirect_material import redirect_words
-from ralph_tui.loop.waiting.controls import Ended
-from ralph_tui.loop.waiting.handlers import extended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.state.goal import needed_words
 from ralph_tui.text.terms import who_words
 

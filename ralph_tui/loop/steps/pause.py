@@ -1,9 +1,9 @@
 """A pause: before an iteration, for as long as the owner wants."""
 
+from ralph_tui.commands import Controls
 from ralph_tui.events import Paused
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
-from ralph_tui.loop.waiting.controls import Controls
 
 
 def pause_point(run: Run, checkpoints: Checkpoints) -> None:

@@ -37,7 +37,7 @@ from ralph_tui.loop.steps.prompt_words import (
     reworded,
 )
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.terms import who_words
 
 SEND = Option(key="y", answer="send", verb="send it as it is")

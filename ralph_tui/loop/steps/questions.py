@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import uuid4
 
+from ralph_tui.commands import Controls
 from ralph_tui.events import (
     QuestionAnswered,
     QuestionAsked,
@@ -23,7 +24,6 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
-from ralph_tui.loop.waiting.controls import Controls
 
 POSTPONED_S = 60.0
 """A deadline that moves on by less is not recorded anew."""

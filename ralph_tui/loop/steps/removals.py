@@ -14,7 +14,7 @@ from ralph_tui.layers.sensor.expected import gone_words
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.format import count
 from ralph_tui.text.terms import who_words
 

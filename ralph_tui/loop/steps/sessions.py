@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import uuid4
 
+from ralph_tui.commands import Controls
 from ralph_tui.events import (
     GuidanceDelivered,
     PromptPrepared,
@@ -29,7 +30,6 @@ from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.session_budget import SessionBudget
 from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.watchdog import Watchdog
-from ralph_tui.loop.waiting.controls import Controls
 from ralph_tui.ports import Permissions, Turn
 
 REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")

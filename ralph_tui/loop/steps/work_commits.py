@@ -1,9 +1,9 @@
 """The work of a session that hands over, as a commit of the owner's branch, where that is set."""
 
+from ralph_tui.commands import Controls
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Noticed, WorkCommitted
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Controls
 
 NAMED = 3
 """Files that are left out and told each by each."""

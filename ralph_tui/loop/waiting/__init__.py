@@ -1,1 +1,1 @@
-"""The one place where the loop waits, and how commands are handled meanwhile."""
+"""The one place where the loop waits; commands are carried out meanwhile."""

@@ -21,7 +21,7 @@ abort is heard at any time, within `LOOK_S` plus the handling of one item.
 
 Controls. What a command may do depends on what is waited for. A wait offers its `Controls` for the
 length of a with-block: during a session a checkpoint can be taken, during a pause files can be
-restored, a limit can be retried. A handler finds None for what is not offered, and refuses.
+restored, a limit can be retried. A command finds None for what is not offered, and is refused.
 
 Ends. `end` (by stop, abort, the watchdog, or a wait for an owner who has asked for a stop) only
 notes how the run is to end and stops the work. `wait_until` raises `Ended` when its condition
@@ -41,13 +41,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from ralph_tui.commands import Command
-from ralph_tui.errors import NoRoomError, WorkspaceError, why
-from ralph_tui.events import Event, SessionFinished
+from ralph_tui.commands import Abort, Command, Controls, Present, Stop, refusal
+from ralph_tui.errors import NoRoomError, RalphError, WorkspaceError, why
+from ralph_tui.events import CommandRefused, Event, LearningChanged, Noticed, SessionFinished
+from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.events.run import Outcome
-from ralph_tui.loop.waiting.controls import Controls, Ended, Late
+from ralph_tui.layers.memory.by_hand import by_hand
 from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
-from ralph_tui.loop.waiting.handlers import handle
+from ralph_tui.loop.waiting.ends import Ended, Late
 from ralph_tui.loop.waiting.stopwatch import Stopwatch
 from ralph_tui.ports import (
     Accepted,
@@ -112,7 +113,7 @@ class Scheduler:
 
     @contextmanager
     def offering(self, controls: Controls) -> Iterator[None]:
-        """Offer these controls to the handlers of commands, until the block is left."""
+        """Offer these controls to commands, until the block is left."""
         before, self.controls = self.controls, controls
         try:
             yield
@@ -292,7 +293,7 @@ class Scheduler:
                     self._pending.remove(item)
                     item.then(item)
             case Command():
-                handle(self, item)
+                self._handle(item)
             case CommandRequest():
                 self._reply_to(item)
             case _:
@@ -301,17 +302,67 @@ class Scheduler:
     def _reply_to(self, request: CommandRequest) -> None:
         """Handle the command, and give its sender the result."""
         first = self.state.seq + 1
-        reason = handle(self, request.command)
+        reason = self._handle(request.command)
         accepted = Accepted(min(first, self.state.seq))
         request.reply(accepted if reason is None else Refused(reason))
 
-    def hurry(self) -> None:
-        """No job takes long from now on: the owner wants the end of the run."""
-        self._hurry()
+    def _handle(self, command: Command) -> str | None:
+        """Carry out one command of the owner, or refuse it; gives back why it was refused."""
+        if isinstance(command, Present):  # it asks for nothing, and is no news
+            self.seen_at = self.host.clock.now()
+            return None
+        reason = "the run is ending" if self.ending else refusal(command, self.state, self)
+        if self.ending and isinstance(command, Stop | Abort):
+            self._hurry()
+            if self.controls.cancel is not None:  # a model that is asked about the run's end
+                self.controls.cancel()
+        if reason is not None:
+            self.record(CommandRefused(command=command.name, reason=reason))
+        else:
+            command.carry_out(self)
+        return reason
+
+    # -- what commands do --------------------------------------------------------------------
+
+    @property
+    def works(self) -> bool:
+        """Whether a session works."""
+        return self.session is not None
+
+    def say(self, guidance_id: str, text: str) -> None:
+        """Give words to the session, where one works and takes them."""
+        if self.session is not None and self.session.takes_guidance:
+            self.session.send(guidance_id, text)
+
+    def interrupt(self) -> None:
+        """End the turn of the session."""
+        if self.session is not None:
+            self.session.stop("interrupted")
+
+    def reflect(self, text: str) -> None:
+        """Record a reflection in the owner's words."""
+        self.record(by_hand(self.state, text))
+
+    def change_learning(self, learning_id: str, change: Change, text: str, by: str) -> None:
+        """Change the knowledge file; it is told when that is done, or why it is not."""
+
+        def told(job: Job) -> None:
+            if isinstance(job.error, RalphError | OSError):
+                why_not = unchanged_words(learning_id, str(job.error))
+                self.record(Noticed(level="warn", source="memory", text=why_not))
+            elif job.error is not None:
+                raise job.error
+            else:
+                words = text if change == "edit" else ""
+                self.record(
+                    LearningChanged(learning_id=learning_id, change=change, text=words, by=by)
+                )
+
+        self.spawn("learning", lambda: self.knowledge.change(learning_id, change, text), told)
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
-        self.hurry()
+        self._hurry()
         if self._ending is None:
             self._ending = Ended(outcome, reason)
             self._ended_at = self.host.clock.monotonic()

@@ -6,7 +6,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, Noticed
 from ralph_tui.loop.guard import LONGEST, LONGEST_TRACEBACK, Guard, guarded
 from ralph_tui.loop.step import Step, guards
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from tests.world.world import World
 
 

@@ -12,7 +12,7 @@ from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.commands import Stop
 from ralph_tui.events import Event, QuestionAsked, RunFinished, RunStarted
 from ralph_tui.events.waiting import Option
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine

@@ -15,8 +15,8 @@ from ralph_tui.commands import (
     Pause,
     Restore,
     Stop,
+    refusal,
 )
-from ralph_tui.commands.refusals import empowers, refusal
 from ralph_tui.config.settings import CheckpointSettings, PermissionSettings, Settings
 from ralph_tui.events import (
     AgentAsked,
@@ -389,10 +389,10 @@ def test_choices_that_are_none_are_refused(
 
 
 def test_only_a_person_allows_and_anybody_of_yours_refuses() -> None:
-    assert empowers(Answer(question_id="q", answer="once"))
-    assert empowers(Answer(question_id="q", answer="session"))
-    assert not empowers(Answer(question_id="q", answer="refuse", text="no"))
-    assert not empowers(Answer(question_id="q", answer="choose", choices=(("Blue",),)))
+    assert Answer(question_id="q", answer="once").empowers
+    assert Answer(question_id="q", answer="session").empowers
+    assert not Answer(question_id="q", answer="refuse", text="no").empowers
+    assert not Answer(question_id="q", answer="choose", choices=(("Blue",),)).empowers
 
 
 def test_the_files_of_an_agent_that_waits_are_in_use() -> None:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from ralph_tui.commands import Answer
-from ralph_tui.commands.refusals import refusal
+from ralph_tui.commands import Answer, refusal
 from ralph_tui.config.settings import Settings
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from ralph_tui.commands import Answer, Command, Present, empowers
+from ralph_tui.commands import Answer, Command, Present
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import CommandRefused, QuestionAnswered, QuestionAsked, QuestionPostponed
 from ralph_tui.events.run import Mode
@@ -91,4 +91,4 @@ def test_without_presence_keys_hold_nothing() -> None:
 
 
 def test_only_a_person_can_be_present() -> None:
-    assert empowers(Present())
+    assert Present().empowers

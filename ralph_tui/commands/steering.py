@@ -1,0 +1,190 @@
+"""Commands that steer the run: whether it goes on, how long, and what its agent may do."""
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from ralph_tui.commands.command import MOST_ITERATIONS, NO_MONEY, Command, Steered
+from ralph_tui.events import (
+    AbortRequested,
+    InterruptRequested,
+    LimitsChanged,
+    PauseRequested,
+    PermissionsChanged,
+    StopRequested,
+    Unpaused,
+)
+from ralph_tui.events.run import UNRESTRICTED, StopMode
+from ralph_tui.events.text import Line
+from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY, who_words
+
+if TYPE_CHECKING:
+    from ralph_tui.state import RunState
+
+
+class Pause(Command):
+    """Hold before the next iteration."""
+
+    name: Literal["pause"] = "pause"
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        if state.run.paused:
+            return PAUSED_ALREADY
+        return PAUSE_ASKED_ALREADY if state.run.pause_requested else None
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(PauseRequested(by=self.by))
+
+
+class Unpause(Command):
+    """Go on."""
+
+    name: Literal["unpause"] = "unpause"
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        paused = state.run.paused or state.run.pause_requested
+        return None if paused else "the run is not paused"
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(Unpaused(by=self.by))
+
+
+class Stop(Command):
+    """Leave the run: now, or when the iteration is done, which can be taken back until then."""
+
+    name: Literal["stop"] = "stop"
+    mode: StopMode = "now"
+
+    while_stopping: ClassVar[bool] = True
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        asked = state.run.stopping == "after_iteration"
+        if self.mode == "taken_back" and not asked:
+            return "no stop is asked for that could be taken back"
+        if self.mode == "after_iteration" and asked:
+            return "a stop was asked for already"
+        return None
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(StopRequested(mode=self.mode, by=self.by))
+        if self.mode == "now":
+            run.end("interrupted", f"stopped by {who_words(self.by)}")
+
+
+def no_snapshot(number: int, state: "RunState") -> str | None:
+    """Why a run cannot go back to the snapshot of this number; None when it has one."""
+    known = number in state.timeline.snapshots
+    return None if known else f"there is no snapshot {number} in this run"
+
+
+class Abort(Command):
+    """Give the run up; the work stays as it is, or goes back to a snapshot."""
+
+    name: Literal["abort"] = "abort"
+    roll_back_to: int | None = Field(default=None, ge=1)
+    """Number of a snapshot."""
+
+    while_stopping: ClassVar[bool] = True
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        return None if self.roll_back_to is None else no_snapshot(self.roll_back_to, state)
+
+    def carry_out(self, run: Steered) -> None:
+        number = self.roll_back_to
+        run.record(AbortRequested(by=self.by, roll_back_to=number))
+        work = "stays as it is" if number is None else f"goes back to snapshot {number}"
+        run.end("aborted", f"aborted by {who_words(self.by)}; the work {work}")
+
+
+class Interrupt(Command):
+    """End the agent's turn; the run goes on."""
+
+    name: Literal["interrupt"] = "interrupt"
+
+    def taken(self, state: "RunState") -> bool:
+        return state.run.session_running
+
+    def offered(self, run: Steered) -> bool:
+        return run.works
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        return None if taken else "no session runs"
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(InterruptRequested(by=self.by))
+        run.interrupt()
+
+
+class RetryNow(Command):
+    """Do not wait for the end of a limit."""
+
+    name: Literal["retry"] = "retry"
+
+    def taken(self, state: "RunState") -> bool:
+        return state.needs.wait is not None
+
+    def offered(self, run: Steered) -> bool:
+        return run.controls.retry is not None
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        return None if taken else "the run is not waiting for a limit or a service"
+
+    def carry_out(self, run: Steered) -> None:
+        if run.controls.retry is not None:
+            run.controls.retry(self.by)
+
+
+class Extend(Command):
+    """Grant more iterations or money, or take iterations back."""
+
+    name: Literal["extend"] = "extend"
+    iterations: int = Field(default=0, ge=-1000, le=1000)
+    budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
+    """Dollars."""
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        run = state.run
+        if self.budget_usd and run.budget_usd is None:
+            return NO_MONEY
+        if run.max_iterations + self.iterations > MOST_ITERATIONS:
+            return f"a run has at most {MOST_ITERATIONS} iterations"
+        if run.max_iterations + self.iterations < max(1, run.iteration):
+            return f"iteration {run.iteration} has begun"
+        if not (self.iterations or self.budget_usd):
+            return "by nothing: name iterations or dollars"
+        return None
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(extended(run.state, self.iterations, self.budget_usd, self.by))
+
+
+def extended(state: "RunState", iterations: int, budget_usd: float, by: str) -> LimitsChanged:
+    """The limits with this added, `budget_usd` in dollars."""
+    run = state.run
+    money = None if run.budget_usd is None else run.budget_usd + budget_usd
+    return LimitsChanged(
+        max_iterations=run.max_iterations + iterations,
+        budget_usd=money,
+        budget_tokens=run.budget_tokens,
+        by=by,
+    )
+
+
+class SetPermissions(Command):
+    """What the agent may do from its next session on."""
+
+    name: Literal["permissions"] = "permissions"
+    mode: Literal["edits", "skip", "ask"]
+    allow: tuple[Line, ...] = ()
+
+    @property
+    def empowers(self) -> bool:
+        return True
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        if state.run.started and state.run.started.permissions == UNRESTRICTED:
+            return "this agent keeps to no permissions: it may do whatever you may"
+        return None
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(PermissionsChanged(mode=self.mode, allow=list(self.allow), by=self.by))

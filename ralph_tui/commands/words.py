@@ -1,0 +1,101 @@
+"""Commands that carry words: to the agent, into its prompts, and into what later runs know."""
+
+from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
+
+from pydantic import Field
+
+from ralph_tui.commands.command import Command, Steered
+from ralph_tui.events import GuidanceQueued, PromptEditRequested, StandingInstructionChanged
+from ralph_tui.events.memory import Change
+from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.terms import GONE
+
+if TYPE_CHECKING:
+    from ralph_tui.state import RunState
+
+MOST_GUIDANCE = 20
+"""Pieces that may wait for the next prompt."""
+
+
+class Guide(Command):
+    """Words for the agent: into its session where it can take them, else into the next prompt."""
+
+    name: Literal["guide"] = "guide"
+    text: Plain = Field(min_length=1, max_length=100_000)
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        full = len(state.guidance.queued) >= MOST_GUIDANCE
+        return f"{MOST_GUIDANCE} pieces wait for the next prompt already" if full else None
+
+    def carry_out(self, run: Steered) -> None:
+        guidance = GuidanceQueued(guidance_id=str(uuid4()), text=self.text, by=self.by)
+        run.record(guidance)
+        # What the session cannot take now stays queued, and the next prompt carries it.
+        run.say(guidance.guidance_id, guidance.text)
+
+
+class EditPrompt(Command):
+    """Show the next prompt before it is sent, to be edited; or do not any more."""
+
+    name: Literal["edit_prompt"] = "edit_prompt"
+    wanted: bool = True
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        if self.wanted and state.run.started and state.run.started.mode == "headless":
+            return "this run was started headless: nobody is asked before a prompt is sent"
+        if self.wanted == state.intelligence.edit_requested:
+            already = "will be shown before it is sent" if self.wanted else "is sent as it is"
+            return f"the next prompt {already} already"
+        return None
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(PromptEditRequested(wanted=self.wanted, by=self.by))
+
+
+class Instruct(Command):
+    """Words that every prompt carries from here on; empty: none any more."""
+
+    name: Literal["instruct"] = "instruct"
+    text: Plain = Field(default="", max_length=10_000)
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        if not self.text.strip() and not state.intelligence.standing_instruction:
+            return "no standing instruction is set"
+        return None
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(StandingInstructionChanged(text=self.text.strip(), by=self.by))
+
+
+class ChangeLearning(Command):
+    """Pin, mute, edit or delete what a run has looked up or learned."""
+
+    name: Literal["learning"] = "learning"
+    learning_id: Line
+    change: Change
+    text: Plain = Field(default="", max_length=10_000)
+    """The new words of an ``edit``."""
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        seen = state.memory.seen.get(self.learning_id)
+        if seen is None:
+            return f"this run has seen no learning {self.learning_id}"
+        if seen.gone:
+            return GONE[seen.gone]
+        if self.change == "edit" and not self.text.strip():
+            return "an edit needs words: give some, or delete the learning"
+        return None
+
+    def carry_out(self, run: Steered) -> None:
+        run.change_learning(self.learning_id, self.change, self.text, self.by)
+
+
+class Reflect(Command):
+    """What is to be done differently the next time, in the owner's words."""
+
+    name: Literal["reflect"] = "reflect"
+    text: Plain = Field(min_length=1, max_length=10_000)
+
+    def carry_out(self, run: Steered) -> None:
+        run.reflect(self.text)

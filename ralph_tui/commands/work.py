@@ -1,0 +1,98 @@
+"""Commands about the work: capture it, bring it back, hand it to a fresh session."""
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from ralph_tui.commands.command import Command, Steered
+from ralph_tui.commands.steering import no_snapshot
+from ralph_tui.events import RolloverRequested
+from ralph_tui.events.text import Line, Plain
+
+if TYPE_CHECKING:
+    from ralph_tui.state import RunState
+
+MOST_ROLLOVERS = 3
+"""Of one iteration: a task that fills four windows is too large for it."""
+
+
+class Checkpoint(Command):
+    """Capture the present."""
+
+    name: Literal["checkpoint"] = "checkpoint"
+    note: Plain = ""
+
+    def taken(self, state: "RunState") -> bool:
+        return state.run.session_running or state.run.paused
+
+    def offered(self, run: Steered) -> bool:
+        return run.controls.capture is not None
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        return None if taken else "no session runs that could change files"
+
+    def carry_out(self, run: Steered) -> None:
+        if run.controls.capture is not None:
+            run.controls.capture(self.note, self.by)
+
+
+def files_rest(state: "RunState") -> bool:
+    """Whether neither the agent nor the completion command uses the files."""
+    asked = state.needs.question is not None and not state.run.session_running
+    return state.run.paused or asked
+
+
+class Restore(Command):
+    """Bring the files back to a snapshot; the present is held first."""
+
+    name: Literal["restore"] = "restore"
+    snapshot: int = Field(ge=1)
+
+    while_stopping: ClassVar[bool] = True
+
+    def taken(self, state: "RunState") -> bool:
+        return files_rest(state)
+
+    def offered(self, run: Steered) -> bool:
+        return run.controls.restore is not None
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        if reason := no_snapshot(self.snapshot, state):
+            return reason
+        return (
+            None if taken else "the files are in use: pause the run, and restore when it is paused"
+        )
+
+    def carry_out(self, run: Steered) -> None:
+        if run.controls.restore is not None:
+            run.controls.restore(self.snapshot, self.by)
+
+
+class RollOver(Command):
+    """End the session with a handoff, and let a fresh one of the same iteration go on.
+
+    The step that watches the session's context carries it out.
+    """
+
+    name: Literal["rollover"] = "rollover"
+    note: Line = Field(default="", max_length=1000)
+    """Why."""
+
+    def taken(self, state: "RunState") -> bool:
+        return state.run.session_running
+
+    def offered(self, run: Steered) -> bool:
+        return run.works
+
+    def refused(self, state: "RunState", *, taken: bool) -> str | None:
+        use = state.context.use
+        if not taken:
+            return "no session runs"
+        if state.context.requested_by:
+            return "the session is about to hand over already"
+        if use is not None and use.rollovers >= MOST_ROLLOVERS:
+            return f"this iteration has had {MOST_ROLLOVERS} rollovers already"
+        return None
+
+    def carry_out(self, run: Steered) -> None:
+        run.record(RolloverRequested(by=self.by, note=self.note))

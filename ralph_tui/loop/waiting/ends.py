@@ -1,0 +1,22 @@
+"""How a wait ends other than by what it waits for."""
+
+from ralph_tui.errors import RalphError
+from ralph_tui.events.run import Outcome
+from ralph_tui.ports import Job
+
+
+class Ended(Exception):  # noqa: N818  an end is not an error
+    """The run's end, raised where the loop waits and caught where it closes."""
+
+    def __init__(self, outcome: Outcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.reason = reason
+
+
+class Late(RalphError):  # noqa: N818  as above
+    """A job has not ended in its time; it is let go, and may end still."""
+
+    def __init__(self, job: Job, within_s: float) -> None:
+        super().__init__(f"{job.name} has given no answer within {within_s:.0f} s")
+        self.job = job
