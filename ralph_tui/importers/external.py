@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.adapters.records.listing import COMPLETIONS, RunRow
 from ralph_tui.importers.external_state import (
     STATE,
@@ -34,6 +33,7 @@ from ralph_tui.importers.records import (
     as_when,
     named,
 )
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 if TYPE_CHECKING:
     from ralph_tui.events.run import Outcome

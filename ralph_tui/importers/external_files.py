@@ -7,9 +7,9 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import BinaryIO
 
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_when
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 SHARED_TRANSCRIPT = "outputs/session-transcript.jsonl"
 OVERSEER_LOG = "-overseer-log.json"

@@ -12,9 +12,9 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_points, as_when
 from ralph_tui.text.foreign_json import parse_json, parse_json_at
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 STATE = "session-state.json"
 MOST_ANALYTICS = 500

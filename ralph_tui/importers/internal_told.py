@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.events import ForeignVerdict
 from ralph_tui.importers.internal import LoopState, objective_of, read_loop
 from ralph_tui.importers.printed import Timed
@@ -25,6 +24,7 @@ from ralph_tui.importers.records import (
 )
 from ralph_tui.importers.telling import ToldIteration, ToldRun, note, started_as
 from ralph_tui.layers.sensor import AgentReport
+from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.terms import in_words
 
 MOST_GAPS = 1000

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events import CheckpointCaptured
 from ralph_tui.importers.external_state import Numbered, recorded
 from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_seconds, as_when
 from ralph_tui.importers.telling import Checkpoint, ToldIteration, ToldRun
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 WIDEST_GAP = 50
 """Missing numbers in a row that are taken for crashes wherever nothing lies there of them."""

@@ -16,12 +16,12 @@ from typing import BinaryIO
 
 from ralph_tui.adapters.agents.claims import SPOKEN
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events import AgentNoted, AgentSpoke, Event, PromiseMade, SessionFinished
 from ralph_tui.importers.external_files import LONGEST_LINE, Tape, key_of, unstamped
 from ralph_tui.importers.records import Json, RunFiles
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import count
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 HEAD_BYTES, TAIL_BYTES = 32 << 20, 1 << 20

@@ -6,10 +6,10 @@ Detections have our names where we have one; levels are in capitals, as ours are
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_number, as_text
 from ralph_tui.events.imported import ForeignLayer, ForeignLevel, ForeignVerdict
 from ralph_tui.importers.printed import Timed
 from ralph_tui.importers.records import TOOL, Json, as_ordinal, as_texts, as_when
+from ralph_tui.text.json_fields import as_list, as_map, as_number, as_text
 from ralph_tui.text.sanitize import shorten
 
 NAMES: Mapping[str, str] = {

@@ -7,9 +7,9 @@ how much is not shown.
 
 from collections.abc import Iterable, Mapping
 
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events import AgentAsked
 from ralph_tui.events.asking import AgentChoice, AgentOption
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import one_line, plain, shorten
 
 MOST_INPUT = 4000

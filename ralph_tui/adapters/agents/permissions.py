@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ralph_tui.adapters.agents.json_fields import as_text
 from ralph_tui.ports import Permissions
+from ralph_tui.text.json_fields import as_text
 
 _SUBCOMMANDS: Mapping[str, int] = {
     **dict.fromkeys(

@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.events import ToolDenied, ToolFinished, ToolStarted
 from ralph_tui.events.agent import Prevented
+from ralph_tui.text.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.text.sanitize import clip, shorten
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")

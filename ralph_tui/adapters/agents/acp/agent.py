@@ -17,11 +17,11 @@ from ralph_tui.adapters.agents.acp.quirks import Quirks, of_command
 from ralph_tui.adapters.agents.acp.session import AcpSession
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.installed import NOT_TOLD, printed, program_path
-from ralph_tui.adapters.agents.json_fields import as_map
 from ralph_tui.adapters.agents.permissions import FILTERS, rules_for_command
 from ralph_tui.adapters.agents.process_session import start_child
 from ralph_tui.ports import Emit, Permissions, Turn
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.json_fields import as_map
 
 _VERSION = re.compile(r"\b\d{1,6}\.\d{1,6}\.\d{1,9}[\w.+-]{0,30}")
 VARIABLE = "OPENCODE_CONFIG_CONTENT"

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.acp.tools import ToolUse, approval
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Request
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 Json = Mapping[str, object]
 

@@ -22,10 +22,10 @@ from ralph_tui.adapters.agents.ends import (
     last_words,
     reset_in_words,
 )
-from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.agents.rpc.messages import NO_METHOD, Failure
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
+from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.sanitize import clip, one_line
 
 Json = Mapping[str, object]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from ralph_tui import __version__
 from ralph_tui.adapters.agents.acp.quirks import Quirks
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events import SessionDescribed
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 Json = Mapping[str, object]
 

@@ -15,7 +15,6 @@ from ralph_tui.adapters.agents.acp.opening import Capabilities, Plan, Setting
 from ralph_tui.adapters.agents.acp.quirks import ANY, of_name
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
 from ralph_tui.adapters.agents.ends import SessionEnd, local_now
-from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.agents.output import Transcript
 from ralph_tui.adapters.agents.rpc.agent_session import AgentSession
 from ralph_tui.adapters.agents.rpc.approvals import Approval
@@ -29,6 +28,7 @@ from ralph_tui.events import (
     SessionDescribed,
 )
 from ralph_tui.ports import AgentAnswer, Emit, Turn
+from ralph_tui.text.json_fields import as_map, as_text
 
 
 class AcpSession(AgentSession):

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ralph_tui.adapters.agents.acp.quirks import Quirks
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.adapters.agents.rpc.approvals import EDITS, Approval
 from ralph_tui.adapters.agents.rpc.messages import Id
 from ralph_tui.adapters.agents.tools import (
@@ -21,6 +20,7 @@ from ralph_tui.adapters.agents.tools import (
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
 from ralph_tui.text.format import count
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

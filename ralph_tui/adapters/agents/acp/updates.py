@@ -14,9 +14,9 @@ from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.acp.tools import ToolCalls
 from ralph_tui.adapters.agents.claims import spoken
 from ralph_tui.adapters.agents.ends import classify
-from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_list, as_map, as_text
 from ralph_tui.adapters.agents.reader import SessionReader, SessionUsage
 from ralph_tui.events import Event, UsageReported
+from ralph_tui.text.json_fields import as_amount, as_count, as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

@@ -22,8 +22,8 @@ from ralph_tui.adapters.agents.ends import (
     local_now,
     reset_in_words,
 )
-from ralph_tui.adapters.agents.json_fields import as_list, as_text
 from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.text.json_fields import as_list, as_text
 
 NO_ANSWER = "connection_failed"
 _INTERRUPTED = frozenset({"aborted_streaming", "aborted_tools"})

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_moment, as_text
 from ralph_tui.events.agent import BackgroundTask
+from ralph_tui.text.json_fields import as_amount, as_count, as_map, as_moment, as_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

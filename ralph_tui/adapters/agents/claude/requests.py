@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 
 from ralph_tui.adapters.agents.asked import MOST_INPUT, asked, choice_in
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, Event
 from ralph_tui.events.asking import AgentChoice
 from ralph_tui.ports import AgentAnswer
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

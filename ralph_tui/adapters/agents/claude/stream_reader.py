@@ -15,10 +15,10 @@ from ralph_tui.adapters.agents.claude.requests import Requests
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
 from ralph_tui.adapters.agents.ends import classify
-from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.adapters.agents.reader import SessionReader
 from ralph_tui.events import AgentAsked, Event
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

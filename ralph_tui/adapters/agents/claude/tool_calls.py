@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents.json_fields import as_map, as_text, content_text
 from ralph_tui.adapters.agents.permissions import rules_for_denied
 from ralph_tui.adapters.agents.tools import (
     SessionTools,
@@ -13,6 +12,7 @@ from ralph_tui.adapters.agents.tools import (
 )
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
+from ralph_tui.text.json_fields import as_map, as_text, content_text
 
 Json = Mapping[str, object]
 

@@ -8,9 +8,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_text
 from ralph_tui.adapters.agents.reader import SessionUsage
 from ralph_tui.events import ContextCompacted, Event, UsageReported
+from ralph_tui.text.json_fields import as_amount, as_count, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

@@ -19,7 +19,6 @@ from ralph_tui.adapters.agents.codex.reader import UNTOLD, CodexReader, Ledger
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.ends import SessionEnd, classify, local_now
 from ralph_tui.adapters.agents.installed import dotted
-from ralph_tui.adapters.agents.json_fields import as_map
 from ralph_tui.adapters.agents.process_session import start_child
 from ralph_tui.adapters.agents.rpc.agent_session import AgentSession
 from ralph_tui.adapters.agents.rpc.approvals import Approval
@@ -27,6 +26,7 @@ from ralph_tui.adapters.agents.rpc.messages import Failure, Notification, Reques
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import Event
 from ralph_tui.ports import AgentAnswer, Emit, Turn
+from ralph_tui.text.json_fields import as_map
 
 RECEIPT_S = 10.0
 """Seconds that a finished agent may be silent about guidance that it has taken."""

@@ -16,7 +16,7 @@ from ralph_tui.adapters.agents.ends import (
     last_words,
     reset_in_words,
 )
-from ralph_tui.adapters.agents.json_fields import as_amount, as_map, as_moment, as_text
+from ralph_tui.text.json_fields import as_amount, as_map, as_moment, as_text
 
 Json = Mapping[str, object]
 

@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.adapters.agents.tools import (
     SessionTools,
     describe_input,
@@ -18,6 +17,7 @@ from ralph_tui.adapters.agents.tools import (
 )
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
+from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

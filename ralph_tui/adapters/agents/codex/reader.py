@@ -17,9 +17,9 @@ from ralph_tui.adapters.agents.codex import ends
 from ralph_tui.adapters.agents.codex.ends import Windows
 from ralph_tui.adapters.agents.codex.items import ToolItems, tool_of
 from ralph_tui.adapters.agents.ends import FailedCall, SessionEnd, with_local_times
-from ralph_tui.adapters.agents.json_fields import as_count, as_map, as_text, content_text
 from ralph_tui.adapters.agents.reader import SessionReader, SessionUsage
 from ralph_tui.events import ContextCompacted, Event, UsageReported
+from ralph_tui.text.json_fields import as_count, as_map, as_text, content_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

@@ -9,8 +9,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

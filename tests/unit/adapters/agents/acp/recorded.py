@@ -9,9 +9,9 @@ from ralph_tui.adapters.agents.acp import ends
 from ralph_tui.adapters.agents.acp.quirks import ANY, Quirks, of_name
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
 from ralph_tui.adapters.agents.ends import SessionEnd
-from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.agents.rpc.messages import Notification, Request, Response, read_message
 from ralph_tui.events import Event
+from ralph_tui.text.json_fields import as_map, as_text
 from tests.paths import FIXTURES
 
 FOLDER = FIXTURES / "agents"

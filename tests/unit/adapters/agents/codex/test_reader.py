@@ -14,7 +14,6 @@ from ralph_tui.adapters.agents.codex.ends import Windows
 from ralph_tui.adapters.agents.codex.items import command_of, result_of, summary_of, tool_of
 from ralph_tui.adapters.agents.codex.reader import CodexReader, Ledger
 from ralph_tui.adapters.agents.ends import FailedCall
-from ralph_tui.adapters.agents.json_fields import as_map
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Notification, Request, Response, read_message
 from ralph_tui.events import (
@@ -31,6 +30,7 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.text.json_fields import as_map
 from tests.paths import FIXTURES
 from tests.rows import each_row
 from tests.unit.adapters.agents.rpc.test_messages import JSON
