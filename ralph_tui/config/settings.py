@@ -17,10 +17,12 @@ from pydantic import (
 )
 
 from ralph_tui.keys import TABLE, Keys, checked
-from ralph_tui.layers.control import ControlSettings
-from ralph_tui.layers.intelligence import IntelligenceSettings
-from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.layers.settings import ContextSettings
+from ralph_tui.layers.settings import (
+    ContextSettings,
+    ControlSettings,
+    IntelligenceSettings,
+    OversightSettings,
+)
 from ralph_tui.text.durations import DAY, Seconds
 
 LINES = '["Bash(make test)", "Read"]'

@@ -25,7 +25,7 @@ class ControlSettings(BaseModel):
     Text (``"0.9"``, ``"false"``) is taken where it says a value.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
     """False: fixed `focused` gains, no alarms; the overseer still reads the conditions."""
@@ -48,7 +48,7 @@ class ControlSettings(BaseModel):
 class OversightSettings(BaseModel):
     """The overseer, which proposes another course, pauses or aborts."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
     """False: no overseer watches, the loop runs to its limit."""
@@ -70,7 +70,7 @@ Text = Annotated[str | None, Field(max_length=4096), BeforeValidator(_none_if_em
 class ContextSettings(BaseModel):
     """How full the context window may get. Of levels reached at once the highest counts."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     rollover: bool = True
     """False: no session is ended for it, it is shown only."""
@@ -118,7 +118,7 @@ Model = Annotated[str | None, Field(max_length=200), BeforeValidator(_none_if_em
 class IntelligenceSettings(BaseModel):
     """Assessment, strategy, validation, prompts, and how much a model helps with them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
     """False: prompts say the objective, the criteria and your words, and nothing is derived."""

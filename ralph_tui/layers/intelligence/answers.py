@@ -39,7 +39,9 @@ Items = Annotated[list[Needed], BeforeValidator(_first)]
 class Answer(BaseModel):
     """A form: what is not in it is ignored."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, extra="ignore", strict=True)
+    model_config = ConfigDict(
+        frozen=True, alias_generator=to_camel, extra="ignore", strict=True, defer_build=True
+    )
 
 
 class PromptAnswer(Answer):

@@ -26,7 +26,7 @@ RESULTS: dict[Outcome, AttemptResult] = {"completed": "success", "limit_reached"
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     def as_json(self) -> dict[str, Any]:
         """As it is on disk; what is None is left out."""
