@@ -7,8 +7,8 @@ import pytest
 
 import ralph_tui
 from ralph_tui.cli import main
-from tests.unit.loop.golden_prompts import GOLDEN
 from tests.rows import each_row
+from tests.unit.loop.golden_prompts import GOLDEN
 from tests.words import RETIRED, retired, retired_in, sentences
 
 PACKAGE = Path(ralph_tui.__file__).parent
