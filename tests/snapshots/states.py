@@ -87,10 +87,7 @@ STATES = (
     State("working-no-colour", of("running"), colours=False),
     State("working-60x15", of("running"), sizes=((60, 15),)),
     State("one-line-asked", of("asked"), ("escape",), sizes=((50, 12),)),
-    State("one-line-over", of("stuck"), sizes=((50, 12),)),
-    State("working-20-columns", of("running"), sizes=((20, 10),)),
     State("verifying", of("regressing")),
-    State("regressing-no-colour", of("regressing"), ("2",), colours=False),
     State("limit", of("limited")),
     State("paused", of("paused")),
     State("aborting", lambda: live(and_then("running", AbortRequested()))),
@@ -99,8 +96,6 @@ STATES = (
     State("hostile", of("hostile")),
     # what needs somebody
     State("question", of("asked")),
-    State("question-light", of("asked", **LIGHT)),
-    State("redirect", of("redirect")),
     State("redirect-restore", of("rollback")),
     State("redirect-edited", of("redirect"), ("e", "A"), sizes=BOTH),
     State("pause", of("pause")),
@@ -109,27 +104,22 @@ STATES = (
     State("permission", of("permission"), sees="asks for a permission"),
     State("permission-edit", of("permission_edit")),
     State("permission-hostile", of("permission_hostile")),
-    State("choices", of("choices"), sees="Quoting"),
     State("choices-several", of("choices"), ("1", "1", "3")),
     State("permissions-decided", of("permissions_decided"), ("2",)),
     State("question-later", of("redirect"), ("escape",), sees="press d"),
     # what happened
     State("episode", of("oscillating"), ("2",), sizes=BOTH),
-    State("episode-light", of("oscillating", **LIGHT), ("2",), sizes=(MEDIUM,)),
     State("decided", of("decided"), ("2",)),
     State("restored", of("rolled_back"), ("3",)),
     State("away", lambda: returned("decided"), sees="while you were away"),
     # the past
     State("replay-start", lambda: replay(story("stuck")), ("home",)),
     State("replay-alarm", lambda: replay(story("stuck")), ("M",), sizes=BOTH),
-    State("replay-end", lambda: replay(story("stuck")), ("home", "end")),
     State("imported-oscillating", lambda: replay(sample_events("wired-oscillating")), ("M", "2")),
-    State("imported-stuck", lambda: replay(sample_events("ref-stuck")), ("end",)),
     State("end-completed", of("steady"), sizes=BOTH),
     State("end-limit", of("stuck")),
     State("end-aborted", lambda: ended("aborted", "aborted by you")),
     State("end-failed", lambda: ended("failed", "the agent could not be started: no such file")),
-    State("end-interrupted", lambda: ended("interrupted", "stopped by you")),
     # dialogs
     State("help", of("running"), ("question_mark",)),
     State("commands", of("limited"), ("colon",), sizes=(MEDIUM,)),
@@ -141,16 +131,12 @@ STATES = (
     State("evidence", of("oscillating"), ("2", "enter")),
     State("changes", of("decided", files=Held()), ("3", "left", "left", "enter", "right"),
           "class Lexer", sizes=BOTH),
-    State("changes-no-colour", of("decided", files=Held()), ("3", "left", "left", "enter"),
-          "class Lexer", colours=False),
     State("two-points", of("decided", files=Held()),
           ("3", "shift+left", "v", "shift+left", "shift+left")),
     State("restore", of("paused", files=Held()), ("3", "home", "right", "r"),
           "would change 4 files"),
     State("search", of("running", beside=beside(OneRun(story("stuck")))), ("slash", *"test"),
           "4 places", sizes=BOTH),
-    State("search-empty", of("running", beside=beside(OneRun(story("stuck")))), ("slash",),
-          "Type what you remember"),
     # a fleet
     State("fleet", lambda: FleetDriver(under_way()), sees="loop 2 waits for your answer",
           sizes=BOTH),
@@ -158,7 +144,6 @@ STATES = (
     # home
     State("home", partial(HomeDriver, LIVE, DONE, USED_UP, DIED), sees="1 live",
           sizes=(*BOTH, (60, 15))),
-    State("home-light", partial(HomeDriver, LIVE, DONE, DIED, **LIGHT), sees="1 live"),
     State("home-question", partial(HomeDriver, DONE, ASKS, said="the run is not there any more"),
           sees="waits for your answer"),
     State("home-none", HomeDriver, sees="No run is recorded"),
@@ -166,18 +151,16 @@ STATES = (
     State("new-run", FormDriver, sees="2.1.198", sizes=BOTH),
     State("new-run-wrong", FormDriver, ("ctrl+s",), "2 to correct", sizes=(SMALL, (60, 15))),
     State("new-run-tried", FormDriver, ("tab", "tab", "down", "ctrl+t"), "41 of 66"),
-    State("new-run-light", partial(FormDriver, **LIGHT), sees="2.1.198"),
     # panes
     *(State(f"zoomed-{key}", of("taught" if key == "learnings" else "running"),
             (str(index), "z"), sizes=(LARGE,))
       for index, key in enumerate(layout.ORDER, start=1)),
     State("learnings", of("taught"), ("5", "down")),
     State("learning-card", of("marked"), ("5", "enter")),
-    State("learnings-none", of("untaught"), ("5",)),
     State("details", lambda: live(and_then("running", MADE.model_copy(update={"iteration": 6}))),
           ("9",)),
     *(State(f"context-{name}", of(name), ("9", "end"))
-      for name in ("climbing", "handing_over", "rolled_over", "forgot", "unknown")),
+      for name in ("climbing", "rolled_over", "unknown")),
 )  # fmt: skip
 
 
