@@ -6,7 +6,7 @@ Names in code marks, options, and names with an underscore are no words: ``--rol
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import unescape
 from pathlib import Path
 
@@ -37,7 +37,9 @@ RETIRED = {
     r"errors|times|steps|runs|attempts|tasks|rollovers|dollars|commands|alarms)\b(?!/)",
 }
 """What is said instead, and how the retired word is found."""
-_PATTERNS = {said: re.compile(pattern, re.IGNORECASE) for said, pattern in RETIRED.items()}
+_PATTERNS = {
+    said: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for said, pattern in RETIRED.items()
+}
 NEAR = 12
 """Characters of a neighbour."""
 _CODE = re.compile(r"``[^`]*``|`[^`\n]*`|(?<!\w)--[\w-]+(?:=\S+)?|\"[a-z_]+\"(?=:)")
@@ -48,22 +50,31 @@ def retired(text: str, record: str = "") -> list[str]:
 
     What the `record` itself says in these words is no fault of who shows it.
     """
+    lines = (_CODE.sub(lambda match: "`" * len(match[0]), line) for line in text.splitlines())
+    plain = "\n".join(lines)
     found = []
-    for line in text.splitlines():
-        plain = _CODE.sub(lambda match: "`" * len(match[0]), line)
-        for instead, pattern in _PATTERNS.items():
-            for match in pattern.finditer(plain):
-                around = plain[max(0, match.start() - 40) : match.end() + 40].strip()
-                if not (record and _says(record, plain, match)):
-                    found.append(f"{match[0]!r} (say: {instead}) in: {around}")
+    for instead, pattern in _PATTERNS.items():
+        for match in pattern.finditer(plain):
+            before = plain[max(0, match.start() - 40) : match.start()].rpartition("\n")[2]
+            after = plain[match.end() : match.end() + 40].partition("\n")[0]
+            if not (record and _says(record, before, match[0], after)):
+                around = f"{before}{match[0]}{after}".strip()
+                found.append(f"{match[0]!r} (say: {instead}) in: {around}")
     return found
 
 
-def _says(record: str, line: str, match: re.Match[str]) -> bool:
+def retired_in(texts: Iterable[tuple[str, str]], record: str = "") -> list[str]:
+    """Each retired word of these texts, after the name of the place of its text."""
+    known = list(texts)
+    if not retired("\n".join(text for _, text in known), record):  # one look is much cheaper
+        return []
+    return [f"{place}: {said}" for place, text in known for said in retired(text, record)]
+
+
+def _says(record: str, before: str, word: str, after: str) -> bool:
     """Whether the record has the word beside the same neighbour; a line may be broken there."""
-    before = line[max(0, match.start() - NEAR) : match.end()].lstrip()
-    after = line[match.start() : match.end() + NEAR].rstrip()
-    return any(words in record and words != match[0] for words in (before, after))
+    neighbours = (f"{before[-NEAR:]}{word}".lstrip(), f"{word}{after[:NEAR]}".rstrip())
+    return any(words in record and words != word for words in neighbours)
 
 
 _DRAWN = re.compile(r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>')

@@ -143,10 +143,13 @@ def walk(root: Path, seed: int, kept: Counter[str] | None = None) -> None:
         kept.update(walker.kept)
 
 
-SEEDS = (3, 11, 25, 28, 37, 113, 118, 147, 156, 181, 219, 563)
-"""Most of them have found something once; any other number is as good."""
+SEEDS = (3, 28, 113, 118, 219)
+"""They leave files alone for each of the reasons that random trees bring about."""
+if "RALPH_TEST_FUZZ" in os.environ:
+    SEEDS += (11, 25, 37, 147, 156, 181, 563)
 
 
+@pytest.mark.hypothesis  # `make fuzz` walks from all of them
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_a_snapshot_holds_comes_back_or_is_named(seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

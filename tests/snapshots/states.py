@@ -26,6 +26,7 @@ from tests.tui.test_away import returned
 Size = tuple[int, int]
 SMALL, MEDIUM, LARGE = (80, 24), (100, 30), (140, 45)
 ALL: tuple[Size, ...] = (SMALL, MEDIUM, LARGE)
+BOTH: tuple[Size, ...] = (SMALL, LARGE)
 LIGHT: dict[str, Any] = {"theme": "ralph-light"}
 
 
@@ -39,7 +40,7 @@ class State:
     sees: str = ""
     """What stands on the screen when the picture is taken, where that takes time."""
     sizes: tuple[Size, ...] = (SMALL,)
-    """All three where its place differs; `tests/golden` draws whole screens of every run."""
+    """Several where its place differs; `tests/golden` draws whole screens of every run."""
     colours: bool = True
     """False: with NO_COLOR."""
 
@@ -86,52 +87,42 @@ STATES = (
     State("working-no-colour", of("running"), colours=False),
     State("working-60x15", of("running"), sizes=((60, 15),)),
     State("one-line-asked", of("asked"), ("escape",), sizes=((50, 12),)),
-    State("one-line-over", of("stuck"), sizes=((50, 12),)),
-    State("working-20-columns", of("running"), sizes=((20, 10),)),
     State("verifying", of("regressing")),
-    State("regressing-no-colour", of("regressing"), ("2",), colours=False),
-    State("limit", of("limited"), sizes=ALL),
+    State("limit", of("limited")),
     State("paused", of("paused")),
     State("aborting", lambda: live(and_then("running", AbortRequested()))),
     State("disconnected", disconnected),
     State("crashed", of("crashed")),
-    State("hostile", of("hostile"), sizes=(SMALL, LARGE)),
+    State("hostile", of("hostile")),
     # what needs somebody
-    State("question", of("asked"), sizes=ALL),
-    State("question-light", of("asked", **LIGHT)),
-    State("redirect", of("redirect")),
+    State("question", of("asked")),
     State("redirect-restore", of("rollback")),
-    State("redirect-edited", of("redirect"), ("e", "A"), sizes=ALL),
+    State("redirect-edited", of("redirect"), ("e", "A"), sizes=BOTH),
     State("pause", of("pause")),
     State("criterion", of("criterion")),
-    State("handoff", of("handoff_asked"), sees="Handoff of iteration 3", sizes=ALL),
+    State("handoff", of("handoff_asked"), sees="Handoff of iteration 3"),
     State("permission", of("permission"), sees="asks for a permission"),
     State("permission-edit", of("permission_edit")),
     State("permission-hostile", of("permission_hostile")),
-    State("choices", of("choices"), sees="Quoting"),
     State("choices-several", of("choices"), ("1", "1", "3")),
     State("permissions-decided", of("permissions_decided"), ("2",)),
     State("question-later", of("redirect"), ("escape",), sees="press d"),
     # what happened
-    State("episode", of("oscillating"), ("2",), sizes=ALL),
-    State("episode-light", of("oscillating", **LIGHT), ("2",), sizes=(MEDIUM,)),
+    State("episode", of("oscillating"), ("2",), sizes=BOTH),
     State("decided", of("decided"), ("2",)),
     State("restored", of("rolled_back"), ("3",)),
     State("away", lambda: returned("decided"), sees="while you were away"),
     # the past
     State("replay-start", lambda: replay(story("stuck")), ("home",)),
-    State("replay-alarm", lambda: replay(story("stuck")), ("M",), sizes=ALL),
-    State("replay-end", lambda: replay(story("stuck")), ("home", "end")),
+    State("replay-alarm", lambda: replay(story("stuck")), ("M",), sizes=BOTH),
     State("imported-oscillating", lambda: replay(sample_events("wired-oscillating")), ("M", "2")),
-    State("imported-stuck", lambda: replay(sample_events("ref-stuck")), ("end",)),
-    State("end-completed", of("steady"), sizes=ALL),
+    State("end-completed", of("steady"), sizes=BOTH),
     State("end-limit", of("stuck")),
     State("end-aborted", lambda: ended("aborted", "aborted by you")),
     State("end-failed", lambda: ended("failed", "the agent could not be started: no such file")),
-    State("end-interrupted", lambda: ended("interrupted", "stopped by you")),
     # dialogs
     State("help", of("running"), ("question_mark",)),
-    State("commands", of("limited"), ("colon",), sizes=ALL),
+    State("commands", of("limited"), ("colon",), sizes=(MEDIUM,)),
     State("guide", of("running"), ("g", "h", "i")),
     State("abort", of("running"), ("a",)),
     State("leave", of("running"), ("q",)),
@@ -139,45 +130,37 @@ STATES = (
     State("roll-over", of("climbing"), ("C",)),
     State("evidence", of("oscillating"), ("2", "enter")),
     State("changes", of("decided", files=Held()), ("3", "left", "left", "enter", "right"),
-          "class Lexer", sizes=ALL),
-    State("changes-no-colour", of("decided", files=Held()), ("3", "left", "left", "enter"),
-          "class Lexer", colours=False),
+          "class Lexer", sizes=BOTH),
     State("two-points", of("decided", files=Held()),
           ("3", "shift+left", "v", "shift+left", "shift+left")),
     State("restore", of("paused", files=Held()), ("3", "home", "right", "r"),
           "would change 4 files"),
     State("search", of("running", beside=beside(OneRun(story("stuck")))), ("slash", *"test"),
-          "4 places", sizes=ALL),
-    State("search-empty", of("running", beside=beside(OneRun(story("stuck")))), ("slash",),
-          "Type what you remember"),
+          "4 places", sizes=BOTH),
     # a fleet
     State("fleet", lambda: FleetDriver(under_way()), sees="loop 2 waits for your answer",
-          sizes=ALL),
+          sizes=BOTH),
     State("fleet-over", lambda: FleetDriver(finished()), ("down", "down"), "attempt 1 of 3"),
     # home
     State("home", partial(HomeDriver, LIVE, DONE, USED_UP, DIED), sees="1 live",
-          sizes=(*ALL, (60, 15))),
-    State("home-light", partial(HomeDriver, LIVE, DONE, DIED, **LIGHT), sees="1 live"),
+          sizes=(*BOTH, (60, 15))),
     State("home-question", partial(HomeDriver, DONE, ASKS, said="the run is not there any more"),
           sees="waits for your answer"),
-    State("home-none", HomeDriver, sees="No run is recorded", sizes=(SMALL, LARGE)),
+    State("home-none", HomeDriver, sees="No run is recorded"),
     State("home-help", partial(HomeDriver, DONE), ("question_mark",), "find a run"),
-    State("new-run", FormDriver, sees="2.1.198", sizes=ALL),
+    State("new-run", FormDriver, sees="2.1.198", sizes=BOTH),
     State("new-run-wrong", FormDriver, ("ctrl+s",), "2 to correct", sizes=(SMALL, (60, 15))),
-    State("new-run-tried", FormDriver, ("tab", "tab", "down", "ctrl+t"), "41 of 66",
-          sizes=(SMALL, LARGE)),
-    State("new-run-light", partial(FormDriver, **LIGHT), sees="2.1.198"),
+    State("new-run-tried", FormDriver, ("tab", "tab", "down", "ctrl+t"), "41 of 66"),
     # panes
     *(State(f"zoomed-{key}", of("taught" if key == "learnings" else "running"),
-            (str(index), "z"), sizes=(SMALL, LARGE))
+            (str(index), "z"), sizes=(LARGE,))
       for index, key in enumerate(layout.ORDER, start=1)),
-    State("learnings", of("taught"), ("5", "down"), sizes=(SMALL, MEDIUM)),
-    State("learning-card", of("marked"), ("5", "enter"), sizes=(SMALL, LARGE)),
-    State("learnings-none", of("untaught"), ("5",)),
+    State("learnings", of("taught"), ("5", "down")),
+    State("learning-card", of("marked"), ("5", "enter")),
     State("details", lambda: live(and_then("running", MADE.model_copy(update={"iteration": 6}))),
-          ("9",), sizes=ALL),
+          ("9",)),
     *(State(f"context-{name}", of(name), ("9", "end"))
-      for name in ("climbing", "handing_over", "rolled_over", "forgot", "unknown")),
+      for name in ("climbing", "rolled_over", "unknown")),
 )  # fmt: skip
 
 

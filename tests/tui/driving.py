@@ -24,6 +24,7 @@ from ralph_tui.sources.live import Live
 from ralph_tui.sources.replay import Replay
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
+from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.modals.modal import Modal
 from tests.waiting import PATIENCE_S
 from tests.world.asking import ASKING
@@ -112,8 +113,10 @@ class Driver:
         return [strip.text for strip in self.app.screen._compositor.render_strips()]
 
     def draw(self) -> None:
-        """Nobody presses a key before the frame is drawn: some places are known only then."""
-        _render_update(self.app.screen._compositor, screen_stack=self.app._background_screens)
+        """Let each visible widget lay out its rows, as the frame before a key does."""
+        for widget in self.app.screen._compositor.visible_widgets:
+            if isinstance(widget, LineWidget) and widget.size:
+                widget.render_line(0)
 
     async def until(self, condition: Callable[[], object], timeout: float = PATIENCE_S) -> None:
         """Wait for a condition, letting the app work."""

@@ -137,8 +137,8 @@ def test_the_pane_draws_every_story_at_every_size(name: str) -> None:
     pane.state = RunState().apply_all(story(name))
     for zoomed in (False, True):
         pane.zoomed = zoomed
-        for width in (6, 21, 56, 136):
-            for height in (1, 2, 3, 6, 13, 25, 41):
+        for width in (6, 21, 136):
+            for height in (1, 3, 6, 25):
                 lines = pane.build(width, height)
                 assert zoomed or len(lines) <= height
                 assert all(cells(line) <= max(width, 10) for line in lines) or zoomed

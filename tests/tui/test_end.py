@@ -14,7 +14,7 @@ from ralph_tui.tui.modals.changes import Changes
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click
 
-SIZES = [(80, 24), (60, 15), (100, 30), (110, 20), (140, 45), (200, 60)]
+SIZES = [(80, 24), (60, 15), (110, 20), (140, 45)]
 COMMANDS = re.compile(r"(?:ralph-tui|git) [^│]*")
 
 
@@ -27,7 +27,7 @@ def changed(name: str, **fields: Any) -> list[Event]:
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [*(("steady", size) for size in SIZES), ("stuck", SIZES[0]), ("crashed", SIZES[0])],
+    [("steady", (60, 15)), ("steady", (140, 45)), ("stuck", (80, 24)), ("crashed", (110, 20))],
 )
 def test_the_end_stands_in_a_panes_place_and_nothing_moves(
     name: str, size: tuple[int, int]
@@ -99,20 +99,21 @@ def test_a_run_that_reached_its_goal_is_not_resumed() -> None:
     drive(live(story("steady")), look)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_no_command_is_cut(size: tuple[int, int]) -> None:
+def test_no_command_is_cut() -> None:
     objective = "Make 'every' test pass, " * 9
 
     async def look(driver: Driver) -> None:
         end = driver.cockpit.body.end
-        width, height = end.inner_width, end.inner_height
-        rows = ["".join(text for text, _ in row) for row in end.build(width, height)]
-        # An objective alone is shown shorter where all would not fit; what is copied is whole.
-        assert not [row for row in rows if "…" in row and "…'" not in row.replace(" ", "")]
-        assert "--max-iterations" in "".join(rows)
-        assert any(shlex.quote(objective) in command for command in end._commands.values())
+        for size in SIZES:
+            await driver.resize(size)
+            width, height = end.inner_width, end.inner_height
+            rows = ["".join(text for text, _ in row) for row in end.build(width, height)]
+            # An objective alone is shown shorter where all would not fit; what is copied is whole.
+            assert not [row for row in rows if "…" in row and "…'" not in row.replace(" ", "")]
+            assert "--max-iterations" in "".join(rows)
+            assert any(shlex.quote(objective) in command for command in end._commands.values())
 
-    drive(live(changed("steady", objective=objective)), look, size)
+    drive(live(changed("steady", objective=objective)), look)
 
 
 def test_a_long_objective_pushes_no_key_out_of_the_card() -> None:
@@ -217,8 +218,7 @@ def test_in_a_replay_it_goes_with_the_way_back_and_comes_again() -> None:
     drive(replay(story("steady")), look)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
-def test_a_zoom_gives_it_back(size: tuple[int, int]) -> None:
+def test_a_zoom_gives_it_back() -> None:
     async def look(driver: Driver) -> None:
         end = driver.cockpit.body.end
         for keys in (
@@ -238,12 +238,12 @@ def test_a_zoom_gives_it_back(size: tuple[int, int]) -> None:
             if not (driver.cockpit.focused and driver.cockpit.focused.display):
                 raise AssertionError(keys)
 
-    drive(live(story("steady")), look, size)
+    drive(live(story("steady")), look)
 
 
 def test_it_bears_any_size_while_it_stands() -> None:
     async def look(driver: Driver) -> None:
-        for size in ((20, 6), (80, 24), (61, 15), (30, 40), (200, 60), (1, 1), (100, 30)):
+        for size in ((20, 6), (30, 40), (200, 60), (1, 1), (100, 30)):
             await driver.resize(size)
         await driver.sees("─ the end ─")
 

@@ -91,16 +91,16 @@ def test_of_many_conflicts_and_unknown_ones_both_are_told() -> None:
     assert "▲ conflicts with 2 branches: a, b; others are not known: git is too old" in rows
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("journal", [under_way, finished])
-def test_it_is_calm_at_every_size(size: tuple[int, int], journal: object) -> None:
+def test_it_is_calm_at_every_size(journal: object) -> None:
     async def look(fleet: FleetDriver) -> None:
-        for key in ("end", "l", "l"):
-            assert all(cells([(row, "")]) <= size[0] for row in fleet.rows())
-            await fleet.press(key)
+        for size in SIZES:
+            await fleet.resize(size)
+            for key in ("end", "l", "l"):
+                assert all(cells([(row, "")]) <= size[0] for row in fleet.rows())
+                await fleet.press(key)
 
-    driver = FleetDriver(under_way() if journal is under_way else finished())
-    with_fleet(look, driver, size=size)
+    with_fleet(look, FleetDriver(under_way() if journal is under_way else finished()))
 
 
 def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
@@ -260,31 +260,32 @@ def test_foreign_text_is_text() -> None:
 # keys ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("keys", "sent"),
-    [
-        (("p",), [Asked("1", Pause())]),
-        (("P",), [Asked(ALL, Pause())]),
-        (("a", "y"), [Asked("1", Abort())]),
-        (("a", "escape"), []),
-        (("end", "a", "y"), [Asked("5", Abort())]),
-        (("A", "y"), [Asked(FLEET, Abort())]),
-        (("s", "i"), [Asked(FLEET, Stop(mode="after_iteration"))]),
-        (("s", "s"), [Asked(FLEET, Stop(mode="now"))]),
-        (("s", "escape"), []),
-        (("q", "i"), [Asked(FLEET, Stop(mode="after_iteration"))]),
-        (("q", "escape"), []),
-        (("g", "x", "enter"), [Asked("1", Guide(text="x"))]),
-        (("G", "x", "enter"), [Asked(ALL, Guide(text="x"))]),
-        (("g", "x", "escape", "g", "enter"), [Asked("1", Guide(text="x"))]),
-    ],
-)
-def test_a_key_becomes_a_command(keys: tuple[str, ...], sent: list[Asked]) -> None:
+SENT: list[tuple[tuple[str, ...], list[Asked]]] = [
+    (("p",), [Asked("1", Pause())]),
+    (("P",), [Asked(ALL, Pause())]),
+    (("a", "y"), [Asked("1", Abort())]),
+    (("a", "escape"), []),
+    (("end", "a", "y"), [Asked("5", Abort())]),
+    (("A", "y"), [Asked(FLEET, Abort())]),
+    (("s", "i"), [Asked(FLEET, Stop(mode="after_iteration"))]),
+    (("s", "s"), [Asked(FLEET, Stop(mode="now"))]),
+    (("s", "escape"), []),
+    (("q", "i"), [Asked(FLEET, Stop(mode="after_iteration"))]),
+    (("q", "escape"), []),
+    (("g", "x", "enter"), [Asked("1", Guide(text="x"))]),
+    (("G", "x", "enter"), [Asked(ALL, Guide(text="x"))]),
+    (("g", "x", "escape", "g", "enter"), [Asked("1", Guide(text="x"))]),
+]
+
+
+def test_a_key_becomes_a_command() -> None:
     async def press(fleet: FleetDriver) -> None:
-        await fleet.press(*keys)
-        await fleet.until(lambda: fleet.fleet.sent == sent)
-        if sent:
-            assert "sent" in fleet.answer
+        for keys, sent in SENT:
+            fleet.fleet.sent.clear()
+            await fleet.press("home", *keys)
+            await fleet.until(lambda sent=sent: fleet.fleet.sent == sent)
+            if sent:
+                assert "sent" in fleet.answer
 
     with_fleet(press, FleetDriver(under_way()))
 

@@ -27,9 +27,8 @@ def with_record(driver: Driver, root: Path, name: str) -> Driver:
     [("u", ("resume", "task-001/001", "--max-iterations", "15")), ("N", AGAIN)],
 )
 @pytest.mark.parametrize("kind", [live, replay])
-@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
 def test_the_screen_ends_with_the_command_that_stands_there(
-    tmp_path: Path, key: str, words: tuple[str, ...], kind: type, size: tuple[int, int]
+    tmp_path: Path, key: str, words: tuple[str, ...], kind: type
 ) -> None:
     driver = with_record(kind(story("stuck")), tmp_path, "stuck")
 
@@ -44,7 +43,7 @@ def test_the_screen_ends_with_the_command_that_stands_there(
         await driver.press(key, "y")
         await driver.until(lambda: driver.app.onward is not None)
 
-    drive(driver, look, size)
+    drive(driver, look)
     assert driver.app.onward is not None
     said, worktree = driver.app.onward
     assert said[: len(words)] == words

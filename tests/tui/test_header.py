@@ -491,7 +491,7 @@ def test_a_call_that_was_answered_is_over() -> None:
 # columns ------------------------------------------------------------------------------------------
 
 JOURNALS = Path(__file__).parents[1] / "fixtures/journals"
-DEMOS = ("stuck", "oscillating", "regressing", "limit", "steady", "command", "step8-intelligence")
+DEMOS = ("stuck", "limit", "steady", "command", "step8-intelligence")
 FIELDS = {
     "iteration": (0, r"iteration \d+/\d+"),
     "doing": (0, r"(?<=/\d\d|./\d)\s+[●◌◐◔◷▮■✓▲◆◇○!] "),
@@ -514,7 +514,7 @@ def text_of(line: Line) -> str:
 @pytest.mark.parametrize("name", DEMOS)
 def test_no_field_moves_or_changes_its_unit_over_a_whole_run(name: str) -> None:
     state = RunState()
-    seen: dict[int, dict[str, set[int]]] = {width: {} for width in (60, 80, 100, 140)}
+    seen: dict[int, dict[str, set[int]]] = {width: {} for width in (60, 80, 140)}
     for event in read_journal(JOURNALS / f"v1-{name}.jsonl").events:
         state.apply(event)
         if state.run.total is None:

@@ -199,13 +199,13 @@ def test_a_click_selects_an_iteration_and_a_second_one_opens_its_changes() -> No
     drive(live(story("steady"), files=Held()), look)
 
 
-@pytest.mark.parametrize("name", ["hostile", "rolled_back", "stuck", "empty"])
+@pytest.mark.parametrize("name", ["hostile", "rolled_back", "empty"])
 def test_it_fits_any_place(name: str) -> None:
     pane = IterationsPane(Replay(story(name)))
     pane.state = RunState().apply_all(story(name))
     pane.now = pane.state.at
     pane.changed()
-    for width, height, zoomed in product((10, 16, 30, 46, 76, 136), (1, 3, 6, 20), (False, True)):
+    for width, height, zoomed in product((10, 30, 136), (1, 6, 20), (False, True)):
         pane.zoomed = zoomed
         for row in pane.build(width, height):
             assert all("\n" not in text and "\x1b" not in text for text, _ in row)

@@ -18,22 +18,13 @@ from tests.tui.new_runs import GOOD, FormDriver, Here, drive
 from tests.waiting import until
 
 Scenario = Callable[[FormDriver], Awaitable[None]]
-LONG = "Fix the parser so that every test passes; " * 8
+LONG = "Fix the parser so that every test passes; " * 3
 
 
 def answered(scenario: Scenario, here: Here | None = None) -> list[list[str] | None]:
     driver = FormDriver(here)
     drive(driver, scenario)
     return driver.answers
-
-
-def test_each_key_of_the_last_row_says_what_it_does_also_where_room_is_short() -> None:
-    async def look(driver: FormDriver) -> None:
-        row = driver.form.keys_row.line(1, 80)
-        told = "".join(text for text, _ in row)
-        assert told.split("  ")[-2:] == ["tab next", "ctrl+y copy"]
-
-    answered(look)
 
 
 def test_what_is_typed_is_what_is_started() -> None:
@@ -59,24 +50,23 @@ def test_what_is_typed_is_what_is_started() -> None:
 
 
 def test_typing_goes_on_where_the_form_was_still_on_its_way() -> None:
+    here = Here()
+
     async def fill(driver: FormDriver) -> None:
         assert driver.form.page.objective.has_focus
         await driver.press("q", "question_mark")
         assert driver.form.page.objective.text == "q?"
         assert driver.answers == []
-
-    answered(fill)
-
-
-def test_a_few_agents_stand_on_one_row() -> None:
-    async def look(driver: FormDriver) -> None:
+        await driver.until(lambda: here.kept == Draft("q?"))
         await driver.sees("agent ● claude ○ command ○ the demo")
+        row = driver.form.keys_row.line(1, 80)
+        told = "".join(text for text, _ in row)
+        assert told.split("  ")[-2:] == ["tab next", "ctrl+y copy"]
 
-    drive(FormDriver(), look)
+    answered(fill, here)
 
 
-@pytest.mark.parametrize("columns", [80, 40])
-def test_every_agent_is_in_view_and_can_be_clicked(columns: int) -> None:
+def test_every_agent_is_in_view_and_can_be_clicked() -> None:
     names = ("claude", "codex", "gemini", "opencode", "acp", "command")
     place = replace(GOOD, agents=tuple(AgentOffer(name, True, "1.0") for name in names))
 
@@ -89,7 +79,7 @@ def test_every_agent_is_in_view_and_can_be_clicked(columns: int) -> None:
         await driver.sees("● the demo")
         assert driver.form.page.agent.value == "demo"
 
-    drive(FormDriver(Here(place)), look, (columns, 24))
+    drive(FormDriver(Here(place)), look, (40, 24))
 
 
 def test_keys_that_come_at_once_go_where_they_were_meant() -> None:
@@ -101,16 +91,16 @@ def test_keys_that_come_at_once_go_where_they_were_meant() -> None:
     assert answered(fill) == [["run", "F", "-c", "pytest -q"]]
 
 
-@pytest.mark.parametrize("field", ["objective", "command"])
-def test_what_is_typed_after_a_deletion_stays(field: str) -> None:
+def test_what_is_typed_after_a_deletion_stays() -> None:
     async def fill(driver: FormDriver) -> None:
-        await driver.to(field)
-        await driver.paste("an older text")
-        for key in ("ctrl+u", "a", "b", "left", "c", "end", "backspace", "d"):
-            driver.app.post_message(events.Key(key, key if len(key) == 1 else None))
-        control = driver.form.page.fields[field].control
-        assert isinstance(control, TextArea | Input)
-        await driver.until(lambda: driver.content(control) == "acd")
+        for field in ("objective", "command"):
+            await driver.to(field)
+            await driver.paste("an older text")
+            for key in ("ctrl+u", "a", "b", "left", "c", "end", "backspace", "d"):
+                driver.app.post_message(events.Key(key, key if len(key) == 1 else None))
+            control = driver.form.page.fields[field].control
+            assert isinstance(control, TextArea | Input)
+            await driver.until(lambda control=control: driver.content(control) == "acd")
 
     answered(fill)
 
@@ -254,16 +244,6 @@ def test_esc_keeps_all_that_was_typed() -> None:
     ]
 
 
-def test_what_was_typed_is_kept_while_one_types() -> None:
-    here = Here()
-
-    async def fill(driver: FormDriver) -> None:
-        await driver.type("half a sen")
-        await driver.until(lambda: here.kept == Draft("half a sen"))
-
-    answered(fill, here)
-
-
 def test_pasted_lines_stay_lines_and_control_sequences_go() -> None:
     async def paste(driver: FormDriver) -> None:
         page = driver.form.page
@@ -284,7 +264,7 @@ def overlaps(one: Widget, other: Widget) -> bool:
     return one.region.overlaps(other.region)
 
 
-@pytest.mark.parametrize("size", [(20, 8), (60, 15), (80, 24), (140, 45)])
+@pytest.mark.parametrize("size", [(20, 8), (80, 24)])
 def test_every_field_can_be_reached_and_seen(size: tuple[int, int]) -> None:
     async def walk(driver: FormDriver) -> None:
         page = driver.form.page
@@ -330,6 +310,9 @@ def test_a_command_that_is_tried_says_what_it_came_to(git_repo: Path) -> None:
         await driver.press("ctrl+t")
         await driver.sees("was not found (exit 127)")
         await driver.sees("│ oops")
+        driver.form.page.command.value = "read line"  # it needs a terminal, and gets none
+        await driver.press("ctrl+t")
+        await driver.sees("exit 1 after")
 
     trying(git_repo, "echo 1..2; echo ok 1; echo not ok 2; exit 1", look)
     assert not (git_repo / ".aiwg").exists()
@@ -340,6 +323,7 @@ def test_esc_stops_the_command_that_is_tried_and_not_the_form(git_repo: Path) ->
 
     async def look(driver: FormDriver) -> None:
         await driver.sees("it runs for")
+        await driver.sees("│ collected 7 tests")
         await driver.until(lambda: pids.exists() and pids.read_text().strip())
         await driver.press("ctrl+s")
         await driver.sees("it cannot start yet")
@@ -349,17 +333,8 @@ def test_esc_stops_the_command_that_is_tried_and_not_the_form(git_repo: Path) ->
         assert driver.answers == []
         await driver.press("escape")
 
-    trying(git_repo, f"sleep 300 & echo $! $$ > {pids}; wait", look)
-
-
-def test_a_command_that_is_tried_tells_what_it_printed_last(git_repo: Path) -> None:
-    async def look(driver: FormDriver) -> None:
-        await driver.sees("it runs for")
-        await driver.sees("│ collected 7 tests")
-        await driver.press("escape")
-        await driver.sees("stopped after")
-
-    trying(git_repo, r"printf 'first\ncollected \033[2J7 tests\n'; sleep 300", look)
+    printed = r"printf 'first\ncollected \033[2J7 tests\n'"
+    trying(git_repo, f"{printed}; sleep 300 & echo $! $$ > {pids}; wait", look)
 
 
 def test_leaving_in_any_way_leaves_no_process(git_repo: Path) -> None:
@@ -373,21 +348,14 @@ def test_leaving_in_any_way_leaves_no_process(git_repo: Path) -> None:
     until(lambda: gone(pids))
 
 
-def test_a_command_that_needs_a_terminal_gets_none(git_repo: Path) -> None:
-    async def look(driver: FormDriver) -> None:
-        await driver.sees("exit 1 after")
-
-    trying(git_repo, "read line", look)
-
-
 def test_a_model_is_named_for_an_agent_that_takes_one() -> None:
     async def fill(driver: FormDriver) -> None:
-        await driver.type("Fix it")
+        await driver.paste("Fix it")
         await driver.to("command")
-        await driver.type("make")
+        await driver.paste("make")
         await driver.to("agent.model")
         await driver.sees("model empty: the agent's own choice")
-        await driver.type("opus")
+        await driver.paste("opus")
         await driver.sees("-c make --model opus")
         await driver.to("agent.name")
         await driver.press("right")
@@ -405,11 +373,10 @@ def test_the_last_start_is_proposed_and_is_no_draft() -> None:
     async def start(driver: FormDriver) -> None:
         await driver.sees("types: ralph-tui run '' -c 'sh checks.sh' --agent-command")
         assert "as you left it" not in "\n".join(driver.text())
-        await driver.type("Fix it")
-        await driver.press("ctrl+s")
+        await driver.press("x", "ctrl+s")
 
     assert answered(start, here) == [
-        ["run", "Fix it", "-c", "sh checks.sh", "--agent-command", "./my-agent"]
+        ["run", "x", "-c", "sh checks.sh", "--agent-command", "./my-agent"]
     ]
 
     async def leave(driver: FormDriver) -> None:

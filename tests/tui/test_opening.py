@@ -19,7 +19,7 @@ from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.help import Help
 from tests.tui.driving import story
 
-SIZES = [(140, 45), (100, 30), (120, 20), (80, 24), (60, 15)]
+SIZES = [(140, 45), (120, 20), (60, 15)]
 
 
 def places(app: RalphApp) -> dict[str, tuple[Region, str]]:

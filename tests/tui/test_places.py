@@ -52,7 +52,7 @@ def test_the_names_of_all_panes_are_words_or_digits_alone() -> None:
     drive(live(story("running")), look)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15), (100, 30), (110, 20), (140, 45)])
+@pytest.mark.parametrize("size", [(60, 15), (110, 20), (140, 45)])
 def test_every_pane_that_is_no_tab_in_front_is_reached_by_a_click(size: tuple[int, int]) -> None:
     async def look(driver: Driver) -> None:
         body = driver.cockpit.body
@@ -126,13 +126,12 @@ def test_the_prompts_key_leads_back_to_where_one_was(back: str) -> None:
 
 
 SIZES = [
-    *((width, 24) for width in (20, 40, 60, 80, 100, 140, 200)),
-    *((width, height) for width in (80, 100, 140) for height in (5, 12, 16, 30, 60)),
+    *((width, 24) for width in (20, 60, 80, 200)),
+    *((80, 5), (100, 12), (100, 16), (140, 60)),
 ]
 
 
-@pytest.mark.parametrize("name", ["hostile", "rolled_back"])
-def test_nothing_overprints_at_any_size(name: str) -> None:
+def test_nothing_overprints_at_any_size() -> None:
     async def look(driver: Driver) -> None:
         for size in SIZES:
             await driver.resize(size)
@@ -144,4 +143,4 @@ def test_nothing_overprints_at_any_size(name: str) -> None:
             for index, one in enumerate(shown):
                 assert not any(one.overlaps(other) for other in shown[index + 1 :]), size
 
-    drive(live(story(name)), look, SIZES[-1])
+    drive(live(story("hostile")), look, SIZES[-1])

@@ -24,7 +24,7 @@ def test_every_key_means_the_same_from_every_pane(zoomed: bool) -> None:  # noqa
         told = player(d)
         length, middle = told.length, told.length // 2
         expected: dict[str, int] = {}
-        for digit in DIGITS[:: 3 if zoomed else 1]:
+        for digit in DIGITS[:: 4 if zoomed else 2]:
             await d.press(digit)
             if zoomed and d.cockpit.body.zoomed is None:
                 await d.press("z")
@@ -104,12 +104,12 @@ def test_a_key_ends_what_the_pointer_was_told() -> None:
     drive(replay(story("stuck")), look)
 
 
-@pytest.mark.parametrize("name", ["redirect", "paused", "limited", "asked", "stuck", "steady"])
+@pytest.mark.parametrize("name", ["redirect", "limited", "steady"])
 def test_a_replay_offers_no_key_of_a_live_run(name: str) -> None:
     async def look(d: Driver) -> None:
         told, seen = player(d), set[str]()
         assert d.cockpit.scrubber is not None
-        for position in range(1, told.length + 1, max(1, told.length // 20)):
+        for position in range(1, told.length + 1, max(1, told.length // 12)):
             told.seek(position)
             d.cockpit.tick()
             await d.pilot.pause()
@@ -155,8 +155,8 @@ REPLAY_KEYS = ("space", "left", "right", "shift+left", "shift+right", "left_squa
 
 @pytest.mark.parametrize(
     "opens",
-    [("question_mark",), ("2", "k", "enter"), ("3", "enter"), ("5", "enter"), ("end", "f")],
-    ids=["help", "evidence", "changes", "learning", "whole change"],
+    [("question_mark",), ("2", "k", "enter"), ("3", "enter"), ("end", "f")],
+    ids=["help", "evidence", "changes", "whole change"],
 )
 def test_in_a_dialog_each_key_is_its_own_and_answered(opens: tuple[str, ...]) -> None:
     async def look(d: Driver) -> None:

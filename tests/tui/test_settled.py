@@ -13,15 +13,12 @@ from tests.tui.driving import Driver, drive, live, story
 SCROLLS = ("↑", "")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
 @pytest.mark.parametrize(
     ("name", "keys"),
     [("marked", ("5", "enter")), ("running", ("E",)), ("running", ("a",)), ("running", ("q",))],
     ids=["learning", "export", "abort", "leave"],
 )
-def test_its_first_keys_are_its_keys(
-    name: str, keys: tuple[str, ...], size: tuple[int, int]
-) -> None:
+def test_its_first_keys_are_its_keys(name: str, keys: tuple[str, ...]) -> None:
     async def look(driver: Driver) -> None:
         cockpit, shown = driver.cockpit, list[object]()
         # What redraws dialogs from below stands still: only what they draw themselves counts.
@@ -39,4 +36,4 @@ def test_its_first_keys_are_its_keys(
 
     driver = live(story(name))
     driver.source.record = RunRecord(Path("events.jsonl"))
-    drive(driver, look, size)
+    drive(driver, look)

@@ -12,9 +12,8 @@ from ralph_tui.tui.panes.details import DetailsPane
 from tests.tui.driving import Driver, drive, replay, story
 from tests.world.windows import folder
 
-SIZE = (140, 45)
-WALKED = {"stuck": (1, 3, 5), "rolled_over": (3,), "forgot": (5,), "taught": (3,),
-          "rolled_back": (5,), "limited": (3,)}  # fmt: skip
+SIZE = (100, 30)
+WALKED = {"stuck": (3,), "rolled_over": (3,), "taught": (3,), "rolled_back": (5,)}
 """Stories, and after how many sixths of their events they are looked at."""
 
 

@@ -26,7 +26,7 @@ from ralph_tui.tui.panes.rows import RowsPane
 from ralph_tui.tui.panes.verification import VerificationPane
 from tests.fixtures.journals.make import FOLDER
 from tests.paths import ROOT
-from tests.words import drawn, retired
+from tests.words import drawn, retired_in
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
 from tests.world.taught import TAUGHT
@@ -83,7 +83,7 @@ def test_no_retired_word_is_shown(name: str) -> None:
                 texts |= dict.fromkeys(rows, f"{pane.key} at {width + 2}")
     page = report(events, Circumstances("here"))
     texts |= dict.fromkeys(page.replace("\\", "").splitlines(), "report")
-    found = [f"{where}: {said}" for row, where in texts.items() for said in retired(row, record)]
+    found = retired_in(((where, row) for row, where in texts.items()), record)
     assert not found, "\n".join(found)
 
 
@@ -93,10 +93,6 @@ def test_no_picture_shows_one() -> None:
     assert any("z zoom" in text for text in pictures.values())
     events = (event for name in TOLD for event in run_of(name))
     record = "\n".join(event.model_dump_json() for event in events).replace("\\n", " ")
-    found = [
-        f"{name}: {said}"
-        for name, text in pictures.items()
-        if not any(others in name for others in OTHERS_WORDS)
-        for said in retired(text, record)
-    ]
+    seen = (each for each in pictures.items() if not any(name in each[0] for name in OTHERS_WORDS))
+    found = retired_in(seen, record)
     assert not found, "\n".join(found)

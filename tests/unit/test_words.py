@@ -7,8 +7,9 @@ import pytest
 
 import ralph_tui
 from ralph_tui.cli import main
+from tests.rows import each_row
 from tests.unit.loop.golden_prompts import GOLDEN
-from tests.words import RETIRED, retired, sentences
+from tests.words import RETIRED, retired, retired_in, sentences
 
 PACKAGE = Path(ralph_tui.__file__).parent
 REPOSITORY = PACKAGE.parent
@@ -25,7 +26,7 @@ SAID_SO = {
 }
 
 
-@pytest.mark.parametrize("instead", RETIRED)
+@each_row("instead", RETIRED)
 def test_each_of_them_is_found(instead: str) -> None:
     """A word on the list that no text can be found by guards nothing."""
     samples = {
@@ -68,15 +69,14 @@ def test_names_are_no_words() -> None:
 
 def test_no_sentence_of_the_program_uses_them() -> None:
     """Every text in the code with a blank in it, which is how messages differ from names."""
-    found = [
-        f"{path}:{line}: {said}"
+    found = retired_in(
+        (f"{path}:{line}", text)
         for module in sorted(PACKAGE.rglob("*.py"))
         if not (path := module.relative_to(PACKAGE).as_posix()).startswith(NO_WORDS)
         if path not in SAID_SO
         for line, text in sentences(module)
         if " " in text.strip()
-        for said in retired(text)
-    ]
+    )
     assert not found, "\n".join(found)
 
 
