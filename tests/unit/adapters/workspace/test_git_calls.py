@@ -354,11 +354,10 @@ def test_work_that_is_done_in_time_is_done_at_the_end_of_a_run(changed: GitWorks
     assert changed.restore(taken.tree).changed == ("c.py",)
 
 
-@pytest.mark.parametrize("first", ["", "trap '' TERM INT HUP"])
 def test_no_git_outlives_a_process_that_is_killed(
-    git_repo: Path, stuck: Callable[..., str], first: str
+    git_repo: Path, stuck: Callable[..., str]
 ) -> None:
-    mark = stuck("diff-files", first)
+    mark = stuck("diff-files", "trap '' TERM INT HUP")
     opened = "import sys; from tests.workspaces import *; w = workspace_of(Path(sys.argv[1]))"
     command = [sys.executable, "-c", f'{opened}; w.snapshot(0, "first")', str(git_repo)]
     with Child[bytes](command) as program:
