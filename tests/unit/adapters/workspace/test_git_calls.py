@@ -60,7 +60,9 @@ def alive(word: str) -> list[str]:
 def guards_of(pid: int) -> set[int]:
     """The guards that a process has started."""
     table, lines = process_table(), command_lines()
-    return {p for p in lines if "guard.py" in lines[p] and p in table and table[p].parent == pid}
+    return {
+        p for p in lines if "guard_program.py" in lines[p] and p in table and table[p].parent == pid
+    }
 
 
 # -- pipes in the place of files -------------------------------------------------------------------
