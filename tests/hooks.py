@@ -2,17 +2,23 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+import pytest
+
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import Event
+from ralph_tui.hooks.program.__main__ import run
 from ralph_tui.hooks.program.installable import contents
 from ralph_tui.state import RunState
 from tests.forks import Program, completed
@@ -71,6 +77,31 @@ class Said:
     @property
     def user(self) -> str:
         return str(self.fields.get("systemMessage", ""))
+
+
+def _here(
+    hook: str, folder: Path, environ: Mapping[str, str], streams: tuple[int, int, int]
+) -> int:
+    """The exit code of a call in this process, whose folder, environment and streams change."""
+    with ExitStack() as restored:
+        patch = restored.enter_context(pytest.MonkeyPatch.context())
+        patch.chdir(folder)
+        for name in os.environ.keys() - environ.keys():
+            patch.delenv(name)
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        patch.setattr(tempfile, "tempdir", None)
+        patch.setattr(sys, "stdin", restored.enter_context(os.fdopen(os.dup(streams[0]))))
+        for number in (1, 2):
+            before = os.dup(number)
+            restored.callback(os.close, before)
+            restored.callback(os.dup2, before, number)
+            os.dup2(streams[number], number)
+        handler = signal.getsignal(signal.SIGALRM)
+        restored.callback(signal.signal, signal.SIGALRM, handler)
+        restored.callback(signal.alarm, 0)
+        code: int = run([hook])  # type: ignore[no-untyped-call]
+        return code
 
 
 class Project:
@@ -172,12 +203,24 @@ class Project:
         return self.call("stop", self.given("Stop", **given | fields), environ)
 
     def call(self, hook: str, data: bytes, environ: Mapping[str, str] | None = None) -> Said:
+        """A call of the program within this process; see `after_tool_installed`."""
+        variables = {**self.environ, **(environ or {})}
+        return self._said(data, lambda streams: _here(hook, self.root, variables, streams))
+
+    def after_tool_installed(self, fields: Json) -> Said:
+        """As `after_tool`, by the installed copy in a process of its own."""
+        program, hook = served(self.program), "post-tool-use"
+        return self._said(
+            self.given("PostToolUse", **fields),
+            lambda streams: completed(program, [hook], self.root, self.environ, streams, 50),
+        )
+
+    @staticmethod
+    def _said(data: bytes, run: Callable[[tuple[int, int, int]], int]) -> Said:
         with TemporaryFile() as given, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
             given.write(data)
             given.seek(0)
-            streams = (given.fileno(), out.fileno(), err.fileno())
-            variables = {**self.environ, **(environ or {})}
-            code = completed(served(self.program), [hook], self.root, variables, streams, 50)
+            code = run((given.fileno(), out.fileno(), err.fileno()))
             out.seek(0)
             err.seek(0)
             text = out.read()

@@ -95,13 +95,14 @@ def test_bytes_without_secrets_stay_what_they_are(data: bytes) -> None:
             assert read_back(Path(folder) / "log", [data]) == data
 
 
-@each_row("secret", SECRETS)
-@each_row("end", ["\nafter\n", ""])
-def test_no_secret_slips_through_between_two_pieces(tmp_path: Path, secret: str, end: str) -> None:
-    whole = f"before {secret}{end}".encode()
-    expected = redact(whole.decode()).encode()
-    for cut in range(len(whole) + 1):
-        assert read_back(tmp_path / "log", [whole[:cut], whole[cut:]]) == expected
+def test_no_secret_slips_through_between_two_pieces(tmp_path: Path) -> None:
+    """Wherever each of them is cut; all of them are in one log, and one ends it."""
+    blocks = [f"before {secret}\nafter\n".encode() for secret in SECRETS]
+    blocks.append(blocks[0].removesuffix(b"\nafter\n"))
+    expected = b"".join(redact(block.decode()).encode() for block in blocks)
+    for cut in range(max(map(len, blocks)) + 1):
+        pieces = [part for block in blocks for part in (block[:cut], block[cut:])]
+        assert read_back(tmp_path / "log", pieces) == expected
 
 
 def test_a_secret_in_an_endless_line_is_hidden(tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ def test_a_line_is_in_the_log_as_soon_as_it_is_whole(tmp_path: Path) -> None:
     log.close()
 
 
-@each_row("count", [0, 1, 10, 5_000, 70_000, 300_000])
+@each_row("count", [0, 1, 10, 5_000, 150_000])
 def test_head_and_tail_are_kept_and_what_is_missing_is_said(tmp_path: Path, count: int) -> None:
     whole = b"".join(b"line %06d\n" % number for number in range(count))
     pieces = [whole[at : at + 65_536] for at in range(0, len(whole), 65_536)]
@@ -155,7 +156,7 @@ def test_head_and_tail_are_kept_and_what_is_missing_is_said(tmp_path: Path, coun
 
 def test_the_tail_in_memory_is_bounded_whatever_the_pieces(tmp_path: Path) -> None:
     log = CappedLog(tmp_path / "log", limit=10)
-    for _ in range(300):
+    for _ in range(150):
         log.write(b"x" * 9_999 + b"\n")
         assert sum(map(len, log._tail)) <= TAIL_LIMIT + 10_000
     log.close()
@@ -287,7 +288,7 @@ def test_no_half_of_a_secret_is_kept_where_its_beginning_was_left_out(
         if len(word) > 14 and "KEY" not in word
     ]
     assert pieces
-    for behind in range(320):
+    for behind in range(0, 320, 4):
         log = CappedLog(tmp_path / "log")
         log.write(NEARLY + b"\n")
         before, after = b"a line\n" * 200, b"a fine end\n" * (behind // 11) + b"." * (behind % 11)

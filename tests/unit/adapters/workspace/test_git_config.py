@@ -153,12 +153,16 @@ class Trap:
             target.unlink(missing_ok=True)
             target.symlink_to(self.program)
 
+    def wherever_git_reads(self) -> None:
+        """The repository's own, an included file, the worktree's, and the user's."""
+        self.in_users_config()
+        self.in_included_file()
+        self.in_worktree_config()
+        self.in_global_config()
+
 
 PLACES = {
-    "the repository's": Trap.in_users_config,
-    "an included file": Trap.in_included_file,
-    "the worktree's": Trap.in_worktree_config,
-    "the user's": Trap.in_global_config,
+    "wherever git reads": Trap.wherever_git_reads,
     "the private git dir's": Trap.in_private_folder,
 }
 

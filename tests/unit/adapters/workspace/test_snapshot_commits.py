@@ -53,7 +53,7 @@ def children_of(process: int) -> set[str]:
 
 def _is_guard(process: str) -> bool:
     try:
-        return b"guard.py" in Path("/proc", process, "cmdline").read_bytes()
+        return b"guard_program.py" in Path("/proc", process, "cmdline").read_bytes()
     except OSError:
         return False
 

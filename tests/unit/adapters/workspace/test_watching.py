@@ -126,13 +126,13 @@ def test_does_not_look_for_ignored_or_own_files(
 
 
 def test_a_storm_is_few_events(seen: Seen, start: Callable[..., FileWatcher]) -> None:
-    start(Pace(quiet=0.02, storm=0.1, between=0.4))
+    start(Pace(quiet=0.02, storm=0.05, between=0.1))
     number = 0
     while len(seen.changed()) < 3:
         (seen.root / f"file{number % 100}.py").write_text("x\n" * number)
         number += 1
     gaps = [later - earlier for earlier, later in pairwise(seen.times)]
-    assert min(gaps) >= 0.4
+    assert min(gaps) >= 0.1
     assert number > 50
 
 
@@ -196,22 +196,24 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.watching import FileWatcher, Pace
 root = pathlib.Path(sys.argv[1])
-events = []
 workspace = GitWorkspace(open_repository(root), str(uuid.uuid4()))
-watcher = FileWatcher(workspace, events.append, pace=Pace(polling=0.1))
-watcher.follow(1, workspace.snapshot(0, "start").tree)
-until(lambda: any(event.kind == "noticed" for event in events))
-(root / "app.py").write_text("1\\n")
-until(lambda: any(event.kind == "files_changed" for event in events))
-watcher.stop()
-print([event.kind for event in events])
+for name in ("max_inotify_watches", "max_inotify_instances"):
+    limit, events = pathlib.Path("/proc/sys/user", name), []
+    before = limit.read_text()
+    limit.write_text("0")
+    watcher = FileWatcher(workspace, events.append, pace=Pace(polling=0.1))
+    watcher.follow(1, workspace.snapshot(0, "start").tree)
+    until(lambda: any(event.kind == "noticed" for event in events))
+    (root / "app.py").write_text(name)
+    until(lambda: any(event.kind == "files_changed" for event in events))
+    watcher.stop()
+    limit.write_text(before)
+    print([event.kind for event in events])
 """
 
 
-@pytest.mark.parametrize("limit", ["max_inotify_watches", "max_inotify_instances"])
-def test_polls_at_the_real_limit(git_repo: Path, limit: str) -> None:
-    lower = f'echo 0 > /proc/sys/user/{limit} && exec "$@"'
-    inside = ["unshare", "--user", "--map-root-user", "sh", "-c", lower, "sh"]
+def test_polls_at_the_real_limits(git_repo: Path) -> None:
+    inside = ["unshare", "--user", "--map-root-user"]
     if shutil.which("unshare") is None or subprocess.run([*inside, "true"], check=False).returncode:
         pytest.skip("no user namespaces here")
     done = subprocess.run(
@@ -221,7 +223,7 @@ def test_polls_at_the_real_limit(git_repo: Path, limit: str) -> None:
         text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    assert done.stdout.strip() == "['noticed', 'files_changed']"
+    assert done.stdout == "['noticed', 'files_changed']\n" * 2
 
 
 def test_a_failing_git_is_told_once_and_then_forgotten(
