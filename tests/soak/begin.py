@@ -1,4 +1,4 @@
-"""``python -m tests.soak.begin SCENARIO ITERATIONS``: the demo's run in a folder that is prepared already."""
+"""``python -m tests.soak.begin SCENARIO ITERATIONS``: run the demo in a prepared folder."""
 
 # ruff: noqa: T201  as the command line says it
 import sys
