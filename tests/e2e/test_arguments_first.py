@@ -84,17 +84,13 @@ def on_terminal(lines: list[tuple[str, ...]], cwd: Path) -> str:
 def test_on_a_terminal_no_screen_comes_and_goes(git_repo: Path) -> None:
     lines = [
         (*RUN, "--max-iterations", "0"),
-        (*RUN, "--agent", "command"),
         RUN,
-        ("demo", "--budget", "0"),
     ]
     written = on_terminal(lines, git_repo)
     assert "\x1b[?1049h" not in written
     assert "limits.max_iterations (--max-iterations) must be at least 1" in written
-    assert "needs a command: give one with --agent-command" in written
     assert "no agent was found" in written
     assert "opencode in the 2 folders of PATH" in written
-    assert "--budget) must be above 0" in written
 
 
 texts = st.sampled_from(list(PLAIN)).flatmap(

@@ -16,9 +16,8 @@ import pytest
 from tests.doubles.api import Api
 from tests.doubles.launch import STUB, environment, real_binary, real_environment
 from tests.doubles.scenario import load
-from tests.e2e.cli import CLI, events_of, here, processes_of, run
+from tests.e2e.cli import events_of, here, processes_of, run, start
 from tests.e2e.tmux import Terminal
-from tests.processes import Child
 from tests.waiting import until
 
 BINARY = real_binary()
@@ -231,16 +230,7 @@ def test_of_two_terminals_that_answer_at_once_one_is_heard_and_the_other_told(
     (which,) = re.findall(r"--question (\w+):", told)
     with ExitStack() as both:
         sides = [
-            both.enter_context(
-                Child(
-                    [*CLI, "decide", "refuse", words, "--question", which],
-                    cwd=git_repo,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                )
-            )
+            both.enter_context(start("decide", "refuse", words, "--question", which, cwd=git_repo))
             for words in ("no", "never")
         ]
         said = [side.communicate() for side in sides]
@@ -252,9 +242,14 @@ def test_of_two_terminals_that_answer_at_once_one_is_heard_and_the_other_told(
     why = "answered already: refuse, by a script|the question changed|no question of "
     assert re.search(why, said[late][1]), said
     until(lambda: "git branch two" in here("decide", cwd=git_repo).stdout)
+    # The run is aborted while it asks.
     assert here("abort", "--yes", cwd=git_repo).returncode == 0
-    (answered,) = of(journal(git_repo), "question_answered")
+    events = journal(git_repo)
+    until(lambda: not processes_of(events[0]["run_id"]))
+    assert journal(git_repo)[-1]["outcome"] == "aborted"
+    (answered,) = of(events, "question_answered")
     assert answered["text"] == ("no", "never")[heard]
+    assert git(git_repo, "branch", "--list", "two") == ""
 
 
 def test_killed_while_it_asks_the_run_goes_on_whole(git_repo: Path, tmp_path: Path) -> None:
@@ -270,16 +265,3 @@ def test_killed_while_it_asks_the_run_goes_on_whole(git_repo: Path, tmp_path: Pa
     done = run("resume", "--headless", cwd=git_repo, **environ)
     assert "nobody to ask: refused" in done.stdout
     assert "Traceback" not in done.stderr
-
-
-def test_aborted_while_it_asks_nothing_is_left(git_repo: Path, tmp_path: Path) -> None:
-    environ = stub(tmp_path, bash("git branch done"))
-    assert run(*ORDER, "--detach", cwd=git_repo, **environ).returncode == 0
-    until(lambda: "git branch done" in here("decide", cwd=git_repo).stdout)
-    (started,) = of(journal(git_repo), "run_started")
-    assert here("abort", "--yes", cwd=git_repo).returncode == 0
-    until(lambda: not processes_of(started["run_id"]))
-    events = journal(git_repo)
-    assert events[-1]["outcome"] == "aborted"
-    assert not of(events, "question_answered")
-    assert git(git_repo, "branch", "--list", "done") == ""

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import GATE, ONE_MORE, here, processes_of, project, run
+from tests.e2e.cli import GATE, ONE_MORE, here, processes_of, project, run, start
+from tests.e2e.test_asked_run import leave
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -105,16 +106,14 @@ def test_two_screens_show_the_same_and_closing_the_first_loses_nothing(
 ) -> None:
     first = windows.run(root)
     second = windows.attach(root)
-    third = windows.attach(root, width=80, height=24)
     second.press("p")
-    screens = (first, second, third)
+    screens = (first, second)
     until(lambda: all("pausing" in screen.screen.lower() for screen in screens))
-    third.press("p")
+    first.press("p")
     until(lambda: not any("pausing" in screen.screen.lower() for screen in screens))
     first.close()
+    until(lambda: list(root.rglob("terminal.log")))
     second.shows("hello")
-    third.press("q")
-    assert third.exit_code() == 0
     let_go(root)
     second.shows("completed", "100 %")
     events = ended(root, "completed")
@@ -124,13 +123,6 @@ def test_two_screens_show_the_same_and_closing_the_first_loses_nothing(
     assert "\x1b" not in said, "what the screen still drew went nowhere"
     second.press("q")
     assert second.exit_code() == 0
-
-
-def test_a_run_without_a_screen_hears_term(windows: Windows, root: Path) -> None:
-    windows.run(root).close()
-    until(lambda: list(root.rglob("terminal.log")))
-    os.kill(pids(root)[0], signal.SIGTERM)
-    assert "SIGTERM" in ended(root, "interrupted")[-1]["reason"]
 
 
 def test_a_screen_that_is_left_makes_room_for_lines(windows: Windows, root: Path) -> None:
@@ -167,7 +159,7 @@ def test_a_paused_run_whose_screen_is_left_says_so_and_how_it_ends(
     until(lambda: pressed(screen, "l", "is paused, and waits here"))
     screen.press("C-c")
     screen.shows("ralph-tui resume")
-    ended(root, "interrupted")
+    assert "SIGINT" in ended(root, "interrupted")[-1]["reason"]
     told = here("status", cwd=root).stdout
     assert "\nnext        ralph-tui resume task-001/001" in told
 
@@ -179,15 +171,6 @@ def pressed(screen: Terminal, key: str, words: str) -> bool:
     return words in screen.screen
 
 
-def test_ctrl_c_stops_the_lines(windows: Windows, root: Path) -> None:
-    screen = windows.run(root)
-    screen.press("q")
-    screen.shows("leave only the screen")
-    until(lambda: pressed(screen, "l", "here as plain lines"))
-    screen.press("C-c")
-    assert "SIGINT" in ended(root, "interrupted")[-1]["reason"]
-
-
 def test_a_terminal_closed_behind_the_lines_leaves_the_run_alone(
     windows: Windows, root: Path
 ) -> None:
@@ -197,9 +180,9 @@ def test_a_terminal_closed_behind_the_lines_leaves_the_run_alone(
     until(lambda: pressed(screen, "l", "here as plain lines"))
     screen.close()
     until(lambda: list(root.rglob("terminal.log")))
-    let_go(root)
-    ended(root, "completed")
-    assert "completed: the completion command passed" in log_of(root)
+    os.kill(pids(root)[0], signal.SIGTERM)
+    assert "SIGTERM" in ended(root, "interrupted")[-1]["reason"]
+    assert "stopped by SIGTERM" in log_of(root)
 
 
 def test_detached_then_attached_then_stopped(windows: Windows, root: Path) -> None:
@@ -223,12 +206,6 @@ def test_detached_then_attached_then_stopped(windows: Windows, root: Path) -> No
     assert "stopped by" in log_of(root)
 
 
-def test_a_detached_run_goes_on_to_its_end(root: Path) -> None:
-    let_go(root)
-    assert run(*order(), "--detach", cwd=root).returncode == 0
-    ended(root, "completed")
-
-
 def test_what_cannot_begin_in_the_background_says_why(git_repo: Path) -> None:
     (git_repo / ".aiwg").mkdir()
     (git_repo / ".aiwg" / "ralph").write_text("in the way")
@@ -239,21 +216,21 @@ def test_what_cannot_begin_in_the_background_says_why(git_repo: Path) -> None:
     assert len(refused.stderr.splitlines()) == 1
 
 
-def test_attach_to_a_run_that_is_over_is_its_replay(windows: Windows, root: Path) -> None:
+def test_attach_to_a_detached_run_that_is_over_is_its_replay(windows: Windows, root: Path) -> None:
     let_go(root)
-    assert run(*order(), cwd=root).returncode == 0
-    assert journal(root)[0]["mode"] == "headless"
+    assert run(*order(), "--detach", cwd=root).returncode == 0
+    ended(root, "completed")
     screen = windows.open(root, "attach")
     screen.shows("is over; this is its replay", "completed")
-    screen.press("q")
-    assert screen.exit_code() == 0
+    leave(screen)  # what happened while you were away is shown first
 
 
 def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
-    windows.run(root)
-    screen = windows.attach(root)
-    os.kill(pids(root)[0], signal.SIGKILL)
-    screen.shows("died", "ralph-tui resume")
+    with start(*order(), cwd=root) as process:
+        until(lambda: any(event["kind"] == "session_started" for event in journal(root)))
+        screen = windows.attach(root)
+        process.kill()
+        screen.shows("died", "ralph-tui resume")
     screen.press("q")
     assert screen.exit_code() == 0
     until(lambda: not processes_of(journal(root)[0]["run_id"]))
@@ -265,7 +242,7 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
     refused = here("attach", cwd=git_repo)
     assert refused.returncode == 2
     assert "no run was recorded in" in refused.stderr
-    run(*order("true"), "--max-iterations", "1", "--headless", cwd=git_repo)
+    here(*order("true"), "--max-iterations", "1", "--headless", cwd=git_repo)
     shown = here("attach", cwd=git_repo)
     outcome = here("status", "--json", cwd=git_repo).stdout
     assert shown.returncode == {"completed": 0, "limit_reached": 3}[json.loads(outcome)["outcome"]]
@@ -273,10 +250,7 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
     assert "iteration 1" in shown.stdout
     events = here("attach", "--json", cwd=git_repo).stdout.splitlines()
     assert json.loads(events[-1])["kind"] == "run_finished"
-
-
-def test_a_run_that_died_ends_the_lines_too(git_repo: Path) -> None:
-    run(*order("true"), "--max-iterations", "1", "--headless", cwd=git_repo)
+    # A run that died ends the lines, too.
     (journal,) = git_repo.rglob("events.jsonl")
     journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
     (journal.parent / "status.json").unlink()

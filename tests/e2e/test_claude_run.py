@@ -82,7 +82,7 @@ def test_denied_tools_are_told_with_the_line_that_permits_them(
     assert any(event["permit"] for event in kinds(events, "tool_denied"))
 
 
-@pytest.mark.parametrize("name", ["garbage", "html", "nothing", "exit0_nothing", "other_json"])
+@pytest.mark.parametrize("name", ["nothing", "other_json"])
 def test_a_binary_that_is_none_costs_no_record(git_repo: Path, tmp_path: Path, name: str) -> None:
     code, events = stub(git_repo, name, tmp_path / "state", "--max-iterations", "1")
     assert code == 1
@@ -93,8 +93,7 @@ def test_a_binary_that_is_none_costs_no_record(git_repo: Path, tmp_path: Path, n
     assert "it does not start (tried twice): " in events[-1]["reason"]
 
 
-@pytest.mark.parametrize("version", ["2.1.330", "2.1.197"])
-@pytest.mark.parametrize("fault", ["drop", "500"])
+@pytest.mark.parametrize(("fault", "version"), [("drop", "2.1.330"), ("500", "2.1.197")])
 def test_an_outage_is_slept_through(
     git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, version: str
 ) -> None:
@@ -103,13 +102,13 @@ def test_an_outage_is_slept_through(
     story = json.loads((FOLDER / "success.json").read_text())
     dead, works = [{"fault": fault, "times": 99}], story.pop("answers")
     path = tmp_path / "scenario.json"
-    path.write_text(json.dumps({**story, "sessions": [*[dead] * 4, works]}))
+    path.write_text(json.dumps({**story, "sessions": [dead, dead, works]}))
     monkeypatch.setenv("STUB_VERSION", version)
     code, events = stub(git_repo, str(path), tmp_path / "state", "--max-iterations", "1")
     assert code == 0, events[-1]
-    assert len(kinds(events, "session_started")) == 5
+    assert len(kinds(events, "session_started")) == 3
     waits = kinds(events, "wait_started")
-    assert [wait["cause"] for wait in waits] == ["outage"] * 4
+    assert [wait["cause"] for wait in waits] == ["outage"] * 2
     assert {wait["since"] for wait in waits} == {waits[0]["since"]}
     assert all("has not answered once in this run" in wait["reason"] for wait in waits)
     assert [event["status"] for event in kinds(events, "iteration_finished")] == ["completed"]

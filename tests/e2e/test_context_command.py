@@ -64,8 +64,8 @@ def test_a_rollover_is_asked_for_from_elsewhere_three_times_in_an_iteration(git_
 
 def test_a_window_that_fills_is_seen_while_it_does_and_afterwards(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
-    words = ("--scenario", "context", "--fast", "--headless", "--keep", str(folder))
-    process = start("demo", *words, cwd=tmp_path)
+    words = ("--scenario", "context", "--max-iterations", "2", "--fast", "--headless")
+    process = start("demo", *words, "--keep", str(folder), cwd=tmp_path)
     there = Elsewhere(folder, process)
 
     def seen() -> dict[str, Any]:

@@ -76,7 +76,7 @@ WRONG: tuple[Any, ...] = (
 
 
 STATES = ("session-state.json", "state.json", "current-loop.json", "registry.json")
-ROUNDS = 6
+ROUNDS = 3
 
 
 def files_of(root: Path) -> list[Path]:

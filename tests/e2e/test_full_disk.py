@@ -6,17 +6,18 @@ something else: no waiting mends it.
 
 import json
 import os
-import resource
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 
-from tests.e2e.cli import CLI, events_of, here, name_of, processes_of
+from tests.e2e.cli import CLI, Done, events_of, here, name_of, processes_of
+from tests.forks import RALPH, Started
 from tests.processes import Child
 from tests.waiting import PATIENCE_S, until
 
@@ -158,16 +159,22 @@ def leaves_little(disk: Disk) -> str:
     )
 
 
-def test_while_the_agent_works(disk: Disk) -> None:
-    """The journal cannot be written: the agent is stopped, and works again when there is room."""
-    agent = (
-        f"[ -e {disk.once} ] || {{ {disk.fill}; while :; do echo {'x' * 500}; sleep 0.05; done; }};"
-        f" {ONE_THEN_TWO}"
-    )
-    command = disk.run(*CLI, *order(agent, "test -e two.txt"))
+def test_while_the_gate_runs_the_agent_works_and_a_snapshot_is_taken(
+    disk: Disk, tmp_path: Path
+) -> None:
+    """The disk becomes full three times: each time the run waits, and does that work again."""
+    gate, agent = tmp_path / "gate", tmp_path / "agent"
+    fills_in_the_gate = f"[ -e {gate} ] || {{ {disk.fill}; touch {gate}; seq 20000; exit 1; }}"
+    fills_in_the_agent = f"[ -e {agent} ] || {{ rm {disk.once}; touch {agent}; {filling(disk)}; }}"
+    small = f"[ -e new.bin ] || rm -f {disk.once}"
+    work = f"{fills_in_the_agent}; {small}; {leaves_little(disk)}; {ONE_THEN_TWO}"
+    command = disk.run(*CLI, *order(work, f"{fills_in_the_gate}; test -e two.txt"))
     with started(command, **disk.options()) as working:
-        waiting = working.until_it_waits()
-        assert "journal" in waiting["reason"]
+        # What the gate says on a full disk is no measurement: it runs again.
+        assert working.until_it_waits()["iteration"] == 0
+        disk.make_room(working.pid)
+        # The journal cannot be written: the agent is stopped, and works again when there is room.
+        assert "journal" in working.until_it_waits()["reason"]
         run_id = json.loads(working.lines[0])["run_id"]
         # The gits of snapshots stay open for the run.
         until(lambda: all(name_of(pid) in ("git", "") for pid in processes_of(run_id)))
@@ -177,48 +184,30 @@ def test_while_the_agent_works(disk: Disk) -> None:
         status = json.loads(asked.stdout)
         assert ("outcome" in status, status["alive"]) == (False, True)
         disk.make_room(working.pid)
-        events = working.to_the_end()
-    assert_nothing_is_lost(disk.kept, events)
-    sessions = [event for event in events if event["kind"] == "session_finished"]
-    assert [(e["iteration"], e["outcome"]) for e in sessions] == [
-        (1, "stopped"),
-        (1, "success"),
-        (2, "success"),
-    ]
-
-
-def test_while_a_snapshot_is_taken(disk: Disk) -> None:
-    """There is room for the journal, and none for what the agent made."""
-    agent = f"{leaves_little(disk)}; {ONE_THEN_TWO}"
-    command = disk.run(*CLI, *order(agent, "test -e two.txt"))
-    with started(command, **disk.options()) as working:
+        # There is room for the journal, and none for what the agent made.
         working.until_it_waits()
-        disk.make_room(working.pid)
-        events = working.to_the_end()
-    assert_nothing_is_lost(disk.kept, events)
-    taken = [event for event in events if event["kind"] == "snapshot_taken"]
-    assert all(event["missing"] == [] for event in taken)
-    names = subprocess.run(
-        ["git", "ls-tree", "-r", "--name-only", taken[1]["commit"]],
-        cwd=disk.kept,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert names.stdout.split() == ["README.md", "new.bin", "one.txt"]
-
-
-def test_while_the_gate_runs(disk: Disk) -> None:
-    """What the gate says on a full disk is no measurement: it runs again."""
-    gate = f"[ -e {disk.once} ] || {{ {disk.fill}; seq 20000; exit 1; }}; test -e two.txt"
-    with started(disk.run(*CLI, *order(ONE_THEN_TWO, gate)), **disk.options()) as working:
-        assert working.until_it_waits()["iteration"] == 0
         disk.make_room(working.pid)
         events = working.to_the_end()
     assert_nothing_is_lost(disk.kept, events)
     gates = [event for event in events if event["kind"] == "gate_finished"]
     assert [event["ok"] for event in gates] == [False, False, True]
     assert [event["tail"] for event in gates] == ["", "", ""]
+    sessions = [event for event in events if event["kind"] == "session_finished"]
+    assert [(e["iteration"], e["outcome"]) for e in sessions] == [
+        (1, "stopped"),
+        (1, "success"),
+        (2, "success"),
+    ]
+    taken = [event for event in events if event["kind"] == "snapshot_taken"]
+    assert all(event["missing"] == [] for event in taken)
+    names = subprocess.run(
+        ["git", "ls-tree", "-r", "--name-only", taken[-2]["commit"]],
+        cwd=disk.kept,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert names.stdout.split() == ["README.md", "new.bin", "one.txt"]
 
 
 def test_from_the_start(disk: Disk) -> None:
@@ -230,17 +219,25 @@ def test_from_the_start(disk: Disk) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def limited(size: int) -> Callable[[], None]:
-    """No file may become larger; the limit can be taken back."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+LIMITED = replace(RALPH, module="tests.limited")
+
+
+def limited(size: int, *words: str, cwd: Path) -> Done:
+    """Run ralph-tui where no file may become larger; it can raise this limit again."""
+    # Its output goes through pipes: the limit would hold for files.
+    with Started(LIMITED, [str(size), *words], cwd, dict(os.environ)) as process:
+        out, err = process.communicate()
+    return Done(words, process.wait(), out, err)
+
+
+ORDER = order(ONE_THEN_TWO, "test -e two.txt")
 
 
 def test_a_limit_on_file_sizes_at_the_first_snapshot(git_repo: Path) -> None:
     (git_repo / "large.bin").write_bytes(os.urandom(600_000))
-    command = [*CLI, *order(ONE_THEN_TWO, "test -e two.txt")]
-    with started(command, cwd=git_repo, preexec_fn=limited(300_000)) as working:
-        events = events_of(working.output.read())
-        assert working.process.wait(PATIENCE_S) == 1
+    done = limited(300_000, *ORDER, cwd=git_repo)
+    events = events_of(done.stdout)
+    assert done.returncode == 1
     assert [event for event in events if event["kind"] == "wait_started"] == []
     assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "failed")
     assert "size limit of the shell" in events[-1]["reason"]
@@ -248,34 +245,23 @@ def test_a_limit_on_file_sizes_at_the_first_snapshot(git_repo: Path) -> None:
     assert here("resume", "--headless", cwd=git_repo).returncode == 0
 
 
-@pytest.mark.parametrize("size", [300, 900])
-def test_a_limit_on_file_sizes_that_not_even_the_first_event_fits_into(
-    git_repo: Path, size: int
-) -> None:
-    """A shorter event that would fit, that of the end, is none to begin a journal with."""
-    words = [*CLI, *order(ONE_THEN_TWO, "test -e two.txt")]
-    done = subprocess.run(
-        words, cwd=git_repo, check=False, capture_output=True, text=True, preexec_fn=limited(size)
-    )
-    assert done.returncode == 1
-    (said,) = done.stderr.splitlines()
-    assert said.startswith("ralph-tui: cannot ")
-    assert said.endswith("raise it with 'ulimit -f unlimited'")
-    assert [path.read_text() for path in git_repo.rglob("events.jsonl")] in ([], [""])
-    assert here(*order(ONE_THEN_TWO, "test -e two.txt"), cwd=git_repo).returncode == 0
+def test_a_limit_on_file_sizes_that_not_even_the_first_event_fits_into(git_repo: Path) -> None:
+    """A shorter event that would fit, such as that of the end, does not begin a journal."""
+    for size in (300, 900):
+        done = limited(size, *ORDER, cwd=git_repo)
+        assert done.returncode == 1
+        (said,) = done.stderr.splitlines()
+        assert said.startswith("ralph-tui: cannot ")
+        assert said.endswith("raise it with 'ulimit -f unlimited'")
+        assert {path.read_text() for path in git_repo.rglob("events.jsonl")} <= {""}
+    assert here(*ORDER, cwd=git_repo).returncode == 0
 
 
 def test_a_limit_on_file_sizes_that_the_transcript_meets(git_repo: Path) -> None:
-    talk = f"[ -e two.txt ] || seq 1 30000; {ONE_THEN_TWO}"
-    words = [*CLI, "run", "x", "-c", "test -e two.txt", "--agent", "command", "--headless"]
-    done = subprocess.run(
-        [*words, "--agent-command", talk],
-        cwd=git_repo,
-        check=False,
-        capture_output=True,
-        text=True,
-        preexec_fn=limited(60_000),
-    )
+    """The run says so; it costs neither the session nor the record."""
+    talk = f"[ -e two.txt ] || seq 1 8000; {ONE_THEN_TWO}"
+    words = ("run", "x", "-c", "test -e two.txt", "--agent", "command", "--headless")
+    done = limited(30_000, *words, "--agent-command", talk, cwd=git_repo)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if "transcript is incomplete" in line]
     (said,) = {line.partition("agent ")[2].strip() for line in lines}
@@ -284,11 +270,8 @@ def test_a_limit_on_file_sizes_that_the_transcript_meets(git_repo: Path) -> None
 
 
 def test_a_limit_on_file_sizes_that_the_journal_meets(git_repo: Path) -> None:
-    talk = f"seq 1 300000; sleep 1; {ONE_THEN_TWO}"
-    words = [*CLI, *order(talk, "test -e two.txt")]
-    done = subprocess.run(
-        words, cwd=git_repo, check=False, capture_output=True, text=True, preexec_fn=limited(9_000)
-    )
+    talk = f"seq 1 3000; sleep 1; {ONE_THEN_TWO}"
+    done = limited(9_000, *order(talk, "test -e two.txt"), cwd=git_repo)
     assert done.returncode == 1
     assert "wait_started" not in done.stdout
     (said,) = done.stderr.splitlines()
@@ -333,13 +316,3 @@ def test_killed_while_the_disk_was_full(disk: Disk) -> None:
         os.kill(owner_of(disk, held), signal.SIGKILL)
         assert held.process.wait(PATIENCE_S) == 137
     assert here("resume", "--headless", cwd=disk.kept).returncode == 0
-
-
-def test_a_transcript_that_finds_no_room(git_repo: Path) -> None:
-    """It is told, and costs neither the session nor the record."""
-    command = [*CLI, *order(f"seq 100000; {ONE_THEN_TWO}", "test -e two.txt")]
-    with started(command, cwd=git_repo, preexec_fn=limited(300_000)) as working:
-        events = working.to_the_end()
-    assert events[-1]["outcome"] == "completed"
-    told = [event["text"] for event in events if event["kind"] == "agent_noted"]
-    assert any("transcript is incomplete" in text for text in told)

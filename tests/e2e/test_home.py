@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.folders import ralph_folder
-from tests.e2e.cli import GATE, here, processes_of, project
+from tests.e2e.cli import GATE, here, processes_of, project, start
 from tests.e2e.test_attach import ended, journal
 from tests.e2e.tmux import Terminal
 from tests.fixtures.journals.make import FOLDER
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -33,8 +34,8 @@ def recorded(root: Path, name: str = "v1-stuck") -> Path:
 class At:
     """Home in a terminal, and its process."""
 
-    def __init__(self, root: Path, *, width: int, height: int) -> None:
-        self.terminal = Terminal([], root, width=width, height=height)
+    def __init__(self, root: Path) -> None:
+        self.terminal = Terminal([], root, width=80, height=24)
         self.pid = self.terminal.pid
 
 
@@ -46,16 +47,15 @@ def opened() -> Iterator[list[At]]:
         home.terminal.close()
 
 
-def at_home(opened: list[At], root: Path, *, width: int = 80, height: int = 24) -> At:
-    opened.append(At(root, width=width, height=height))
+def at_home(opened: list[At], root: Path) -> At:
+    opened.append(At(root))
     return opened[-1]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
 def test_from_home_to_the_prompt_of_an_alarm_and_back_in_under_ten_keys(
-    tmp_path: Path, opened: list[At], size: tuple[int, int]
+    tmp_path: Path, opened: list[At]
 ) -> None:
-    screen = at_home(opened, recorded(tmp_path), width=size[0], height=size[1]).terminal
+    screen = at_home(opened, recorded(tmp_path)).terminal
     screen.shows("enter ralph-tui replay task-001/001", "✓ completed")
     screen.press("Enter")
     screen.shows("REPLAY", "hold")  # from the beginning, playing
@@ -71,12 +71,7 @@ def test_from_home_to_the_prompt_of_an_alarm_and_back_in_under_ten_keys(
 
 @pytest.mark.parametrize(
     ("number", "where"),
-    [
-        (signal.SIGHUP, "at home"),
-        (signal.SIGINT, "at home"),
-        (signal.SIGTERM, "in a replay"),
-        (signal.SIGINT, "in a replay"),
-    ],
+    [(signal.SIGHUP, "at home"), (signal.SIGINT, "in a replay")],
 )
 def test_a_signal_ends_home_also_while_something_is_open(
     tmp_path: Path, opened: list[At], number: signal.Signals, where: str
@@ -103,14 +98,10 @@ def test_what_a_command_fails_with_is_told_at_home(tmp_path: Path, opened: list[
 
 def test_a_live_run_is_attached_and_left_alone(git_repo: Path, opened: list[At]) -> None:
     root = project(git_repo)
-    agent = "echo hello; while [ ! -e go ]; do sleep 0.05; done; touch done-{0,1,2,3}.txt"
-    first = Terminal(
-        ["run", "Make it pass", "-c", GATE, "--agent", "command",
-         "--agent-command", f"bash -c '{agent}'"],
-        root, width=80, height=24,
-    )  # fmt: skip
-    try:
-        first.shows("hello")
+    waits = "echo hello; while [ ! -e go ]; do sleep 0.05; done"
+    agent = f"{waits}; for n in 0 1 2 3; do touch done-$n.txt; done"
+    words = ("--agent", "command", "--agent-command", agent)
+    with start("run", "Make it pass", "-c", GATE, *words, cwd=root) as process:
         home = at_home(opened, root).terminal
         home.shows("● live", "enter ralph-tui attach task-001/001")
         home.press("Enter")
@@ -119,10 +110,7 @@ def test_a_live_run_is_attached_and_left_alone(git_repo: Path, opened: list[At])
         home.shows("● live", "1 live")
         (root / "go").touch()
         home.shows("✓ completed", "enter ralph-tui replay task-001/001")
-    finally:
-        (root / "go").touch()
-        first.press("q")
-        first.close()
+        assert process.wait(PATIENCE_S) == 0
     ended(root, "completed")
 
 

@@ -1,4 +1,4 @@
-"""``python -m tests.soak.begin SCENARIO``: the demo's run in a folder that is prepared already."""
+"""``python -m tests.soak.begin SCENARIO ITERATIONS``: run the demo in a prepared folder."""
 
 # ruff: noqa: T201  as the command line says it
 import sys
@@ -15,10 +15,12 @@ from ralph_tui.runtime.assembly import AssembledRun, new_run
 from ralph_tui.runtime.request import RunRequest
 
 
-def main(scenario: str, *options: str) -> int:
+def main(scenario: str, iterations: str, *options: str) -> int:
     """Run it in the current folder; with ``--headless`` as lines, else in the cockpit."""
     presentation = Presentation(headless="--headless" in options)
-    settings = Settings.model_validate({"agent": {"name": "demo"}})
+    settings = Settings.model_validate(
+        {"agent": {"name": "demo"}, "limits": {"max_iterations": iterations}}
+    )
     request = RunRequest(
         demo.OBJECTIVE,
         demo.completion_command(),

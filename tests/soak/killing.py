@@ -38,11 +38,14 @@ class Trial:
         *,
         attended: float = 0.4,
         rollovers: bool = False,
+        iterations: int = 10,
     ) -> None:
         """`attended`: how probable it is that a process has a terminal.
 
         `rollovers`: it is hit only while a session hands over to another one.
+        `iterations`: the limit of the run.
         """
+        self._iterations = str(iterations)
         self._probably = attended
         self._rollovers = rollovers
         self.scenario = scenario
@@ -120,9 +123,8 @@ class Trial:
         self._refused = self._hurt = self._killed = False
         self._tail = Tail(self.folder)
         self._attended = self._rng.random() < self._probably
-        self.program = Program(
-            self.folder, "tests.soak.begin", self.scenario, attended=self._attended
-        )
+        words = ("tests.soak.begin", self.scenario, self._iterations)
+        self.program = Program(self.folder, *words, attended=self._attended)
 
     def _aim(self, moment: str) -> Target:
         return aim(self._rng, moment, deadly=self._rollovers)
