@@ -1,4 +1,4 @@
-"""``ralph-tui resume`` that stops itself before one step: STEP NUMBER, as an audit hook names it."""
+"""``ralph-tui resume`` that stops itself before a step: STEP NUMBER, as audit hooks name them."""
 
 import os
 import signal
