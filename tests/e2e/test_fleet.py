@@ -1,13 +1,10 @@
 """A fleet as its user runs it: real runs of scripted agents, in clones, on this machine."""
 
 import json
-import os
-import shlex
-import shutil
-import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
 from ralph_tui.errors import RalphError
+from ralph_tui.events import Event
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.records.folders import find_fleet
 from ralph_tui.fleet.records.reading import read_fleet
@@ -55,6 +53,11 @@ def state_of(root: Path) -> FleetState:
     return read_fleet(find_fleet(root).journal).state()
 
 
+def mirror_of(root: Path, loop: str) -> Sequence[Event]:
+    """What the fleet has of the journal of a loop's first attempt."""
+    return read_journal(find_fleet(root).mirror(loop, 1) / "events.jsonl").events
+
+
 def status(root: Path) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(here("fleet", "status", "--json", cwd=root).stdout)
     return answer
@@ -87,106 +90,123 @@ def runs(root: Path, *loops: str) -> bool:
 
 
 def test_a_file_of_objectives_becomes_branches_and_nothing_else_changes(root: Path) -> None:
+    """A fresh clone confirms the best of several; a missing program costs its loop alone."""
     before = git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")
     mine = f"{DOES_ALL}; echo $RALPH_FLEET_LOOP >mine.txt"
-    file = plan(root, "First", "Second", "Third", agent=mine)
-
-    done = run("fleet", "run", str(file), "--headless", cwd=root)
-
-    assert done.returncode == 0, said(done)
-    assert "3 of 3 objectives completed" in done.stdout
-    assert (git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")) == before
-    for loop in "123":
-        files = git(root, "ls-tree", "--name-only", f"ralph/fleet-001/{loop}").splitlines()
-        assert {f"done-{number}.txt" for number in range(4)} <= set(files)
-    state = state_of(root)
-    for name, one in state.loops.items():
-        mirrored = read_journal(find_fleet(root).mirror(name, 1) / "events.jsonl").events
-        assert [event.seq for event in mirrored] == [*range(1, len(mirrored) + 1)]
-        assert mirrored[-1].kind == "run_finished"
-        assert one.conflicts.keys() == {
-            f"ralph/fleet-001/{other}" for other in "123" if other != name
-        }
-    assert nothing_is_left(root)
-    assert not any((root.parent / "state").rglob("tree")), "trees of collected loops are removed"
-    assert "nothing to prune" in here("fleet", "prune", cwd=root).stdout
-
-
-def test_no_loop_commands_another_or_the_fleet(root: Path) -> None:
-    script, heard = root.parent / "cross.py", root.parent / "heard"
-    script.write_text(CROSS)
-    locks = f"'{root.parent}/state/**/.aiwg/ralph/lock' {root}/.aiwg/ralph/fleets/lock"
-    both = f"until [ $(wc -l <{heard}) -ge 24 ]; do sleep 0.1; done"
-    cross = f"{sys.executable} {script} 3 {locks} >>{heard}; {both}"
-    file = plan(root, "First", "Second", agent=cross, max_iterations=1, command="false")
-
-    run("fleet", "run", str(file), "--headless", cwd=root)
-
-    assert heard.read_text().split("\n")[:-1] == [STARTED_BY_RUN] * 24
-
-
-def test_the_best_of_several_tries_is_confirmed_in_a_fresh_clone(root: Path) -> None:
-    file = plan(root, agent=DOES_ALL)
-    file.write_text(file.read_text() + '[[objective]]\ntext = "Once"\nbest_of = 2\n')
+    file = plan(root, "First", agent=mine)
+    file.write_text(
+        file.read_text() + '[[objective]]\ntext = "Once"\nbest_of = 2\n'
+        '[[objective]]\ntext = "a"\nagent_command = "no-such-program -x"\n'
+    )
 
     done = run("fleet", "run", str(file), "--json", cwd=root)
 
-    assert done.returncode == 0, said(done)
+    assert done.returncode == 1, said(done)
     kinds = [json.loads(line)["kind"] for line in done.stdout.splitlines()]
     assert kinds.count("winner_verified") == 1
     assert kinds[-1] == "fleet_finished"
     state = state_of(root)
-    assert {loop.place for loop in state.loops.values()} == {"chosen", "beaten"}
-    assert all(not loop.conflicts for loop in state.loops.values()), "only one will be merged"
+    assert state.finished is not None
+    assert "2 of 3 objectives completed" in state.finished.reason
+    *_, missing = state.loops.values()
+    assert missing.outcome == "failed"
+    assert "begins with 'no-such-program', which is not on PATH" in missing.reason
+    assert (git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")) == before
+    places = {name: loop.place for name, loop in list(state.loops.items())[:3]}
+    assert sorted(places.values()) == ["", "beaten", "chosen"]
+    (first,), (chosen,), (beaten,) = (
+        [name for name, place in places.items() if place == which]
+        for which in ("", "chosen", "beaten")
+    )
+    for name, other in ((first, chosen), (chosen, first)):
+        one = state.loops[name]
+        files = git(root, "ls-tree", "--name-only", one.branch).splitlines()
+        assert {f"done-{number}.txt" for number in range(4)} <= set(files)
+        mirrored = mirror_of(root, name)
+        assert [event.seq for event in mirrored] == [*range(1, len(mirrored) + 1)]
+        assert mirrored[-1].kind == "run_finished"
+        assert one.conflicts.keys() == {state.loops[other].branch}, "only one will be merged"
+    assert not state.loops[beaten].conflicts
+    assert nothing_is_left(root)
+    (_,) = (root.parent / "state").rglob("tree")  # those of collected loops are removed
+    assert "loop 3: " in here("fleet", "prune", cwd=root).stdout
+
+
+def test_no_loop_commands_itself_or_the_fleet(root: Path) -> None:
+    script, heard = root.parent / "cross.py", root.parent / "heard"
+    script.write_text(CROSS)
+    locks = f"'{root.parent}/state/**/.aiwg/ralph/lock' {root}/.aiwg/ralph/fleets/lock"
+    both = f"until [ $(wc -l <{heard}) -ge 8 ]; do sleep 0.1; done"
+    cross = f"{sys.executable} {script} 2 {locks} >>{heard}; {both}"
+    file = plan(root, "First", agent=cross, max_iterations=1, command="false")
+
+    run("fleet", "run", str(file), "--headless", cwd=root)
+
+    assert heard.read_text().split("\n")[:-1] == [STARTED_BY_RUN] * 8
 
 
 def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> None:
-    file = plan(root, "First", "Second", agent=f"[ -e {root.parent}/go ] || {{ {WAITS}; }}; "
-                f"{DOES_ALL}; echo ours >plan.md")  # fmt: skip
-    detached = run("fleet", "run", str(file), "--detach", cwd=root)
-    assert "fleet-001 runs in the background" in detached.stdout, said(detached)
-    until(lambda: runs(root, "1", "2"))
-    second = run("fleet", "run", str(file), "--headless", cwd=root)
-    assert second.returncode == 2
-    assert "a fleet runs in" in second.stderr
-
-    owner = find_fleet(root).owner()
-    assert owner is not None
-    os.kill(owner.pid, signal.SIGKILL)
+    """What never began is tried once more, of the commit of then, and what has ended stays so."""
+    git(root, "commit", "-q", "--allow-empty", "-m", "as the fleet begins")
+    base, places = git(root, "rev-parse", "HEAD"), root.parent
+    works = f"[ $RALPH_FLEET_LOOP != 2 ] || [ -e {places}/mended ]"
+    works += " || { echo no package >&2; exit 3; }"
+    waits = f"[ $RALPH_FLEET_LOOP = 3 ] || [ -e {places}/go ] || {{ {WAITS}; }}"
+    agent = f"{waits}; {DOES_ALL}; echo ours >plan.md"
+    file = plan(root, "First", "Second", "Third", agent=agent, setup=works)
+    with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
+        until(lambda: runs(root, "1") and state_of(root).loops["3"].branch)
+        assert state_of(root).loops["2"].never_began
+        assert "no package" in state_of(root).loops["2"].reason
+        second = run("fleet", "run", str(file), "--headless", cwd=root)
+        assert second.returncode == 2
+        assert "a fleet runs in" in second.stderr
+        fleet.kill()
     until(lambda: nothing_is_left(root))
-    assert "the fleet's process is gone" in here("fleet", "status", cwd=root).stdout
-    (root / "plan.md").write_text("mine\n")  # its owner works on, meanwhile
-    git(root, "add", "plan.md")
-    git(root, "commit", "-qm", "Meanwhile")
-    (root / "plan.md").write_text("not even committed\n")
+    shown = here("fleet", "status", cwd=root).stdout
+    assert "the fleet's process is gone" in shown
+    assert "was deleted" not in shown
+    works_on_without_the_base(root, state_of(root).loops["3"].branch)
     before = git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")
-    (root.parent / "go").touch()
+    for name in ("go", "mended"):
+        (places / name).touch()
     refused_where_somebody_listens(root, "resume")
     done = run("fleet", "resume", "--headless", cwd=root)
 
     assert done.returncode == 0, said(done)
+    assert "loop 3 has ended and stays so; loop 2 is tried again" in done.stdout
     assert (git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")) == before
     assert (root / "plan.md").read_text() == "not even committed\n"
-    assert {one: loop.conflicts for one, loop in state_of(root).loops.items()} == {
-        "1": {"HEAD": ("plan.md",)}, "2": {"HEAD": ("plan.md",)},
-    }  # fmt: skip
+    loops = state_of(root).loops
+    assert [loops[one].conflicts for one in "12"] == [{"HEAD": ("plan.md",)}] * 2
+    assert [git(root, "merge-base", loops[one].branch, base) for one in "12"] == [base] * 2
+    until(lambda: not git(root, "for-each-ref", "refs/ralph/fleets"))
     shown = here("fleet", "status", cwd=root).stdout
     assert "conflicts with HEAD: plan.md" in shown
-    assert "was deleted" not in shown
-    git(root, "branch", "-q", "-D", state_of(root).loops["1"].branch)
-    assert here("fleet", "status", cwd=root).stdout.count("; the branch was deleted since") == 1
+    assert shown.count("; the branch was deleted since") == 1
     recorded = read_fleet(find_fleet(root).journal).events
     placed = [event for event in recorded if isinstance(event, told.LoopPlaced)]
-    assert [(one.attempt, one.resumed) for one in placed] == [(1, False)] * 2 + [(1, True)] * 2
-    again = {event.reason for event in recorded if isinstance(event, told.LoopRequeued)}
+    assert sorted((one.loop, one.attempt, one.resumed) for one in placed) == [
+        ("1", 1, False), ("1", 1, True), ("2", 1, False), ("2", 2, False), ("3", 1, False),
+    ]  # fmt: skip
+    again = {e.reason for e in recorded if isinstance(e, told.LoopRequeued) and e.loop == "1"}
     assert again == {"the process that ran it was gone"}, "nobody has sent a signal"
-    for name in "12":
-        mirrored = read_journal(find_fleet(root).mirror(name, 1) / "events.jsonl").events
-        assert [event.kind for event in mirrored].count("run_started") == 1
-        assert "run_resumed" in [event.kind for event in mirrored]
+    kinds = [event.kind for event in mirror_of(root, "1")]
+    assert (kinds.count("run_started"), "run_resumed" in kinds) == (1, True)
     assert nothing_is_left(root)
     over = run("fleet", "resume", "--headless", cwd=root)
     assert (over.returncode, "all its loops have ended" in over.stderr) == (2, True)
+
+
+def works_on_without_the_base(root: Path, branch: str) -> None:
+    """The owner takes the commit that a fleet began with out of every branch."""
+    (root / "plan.md").write_text("mine\n")
+    git(root, "add", "plan.md")
+    git(root, "commit", "-q", "--amend", "-m", "Meanwhile")
+    git(root, "branch", "-q", "-D", branch)
+    git(root, "reflog", "expire", "--expire=now", "--all")
+    git(root, "gc", "-q", "--prune=now")
+    (root / "plan.md").write_text("not even committed\n")
 
 
 def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
@@ -216,29 +236,6 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
     assert "removed" in here("fleet", "prune", "--yes", "--resumable", cwd=root).stdout
 
 
-def test_a_setup_that_fails_costs_nothing_and_is_told_with_its_words(root: Path) -> None:
-    file = plan(root, "First", setup="echo no such package >&2; exit 3", agent=WAITS)
-
-    done = run("fleet", "run", str(file), "--headless", cwd=root)
-
-    assert done.returncode == 1
-    assert "no such package" in done.stdout
-    assert state_of(root).loops["1"].never_began
-
-
-def test_resume_tries_what_never_began_once_more_and_says_what_stays_ended(root: Path) -> None:
-    works = f"[ $RALPH_FLEET_LOOP = 2 ] || [ -e {root.parent}/mended ]"
-    file = plan(root, "First", "Second", setup=works, agent=DOES_ALL)
-    assert run("fleet", "run", str(file), "--headless", cwd=root).returncode == 1
-    (root.parent / "mended").touch()
-
-    done = run("fleet", "resume", "--headless", cwd=root)
-
-    assert done.returncode == 0, said(done)
-    assert "loop 2 has ended and stays so; loop 1 is tried again" in done.stdout
-    assert [loop.attempt for loop in state_of(root).loops.values()] == [2, 1]
-
-
 def test_of_a_worktree_in_which_nothing_began_prune_leaves_nothing(root: Path) -> None:
     file = plan(root, "First", setup="false", isolation="worktree")
     git(root, "branch", "ralph")
@@ -254,38 +251,6 @@ def test_of_a_worktree_in_which_nothing_began_prune_leaves_nothing(root: Path) -
 
     assert pruned.returncode == 0, said(pruned)
     assert (git(root, "branch"), git(root, "worktree", "list")) == before
-
-
-def test_what_is_missing_on_the_machine_costs_its_loop_alone(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A program of an agent, that of a completion command, a git that can tell conflicts."""
-    program = root.parent / "bin" / "git"
-    program.parent.mkdir()
-    program.write_text(
-        '#!/bin/sh\ncase " $* " in *" merge-tree "*) exit 129;; *" version "*) '
-        "echo git version 2.34.1; exit;; esac\n"
-        f'exec {shlex.quote(shutil.which("git") or "git")} "$@"\n'
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    file = plan(root, "First", "Second", agent=f"{DOES_ALL}; echo $RALPH_FLEET_LOOP >mine")
-    file.write_text(
-        f'{file.read_text()}[[objective]]\ntext = "a"\nagent_command = "no-such-program -x"\n'
-        '[[objective]]\ntext = "b"\ncommand = "no-such-check"\nmax_iterations = 1\n'
-    )
-
-    done = run("fleet", "run", str(file), "--headless", "--agents", "4", cwd=root)
-
-    assert done.returncode == 1, said(done)
-    loops = state_of(root).loops
-    assert [one.outcome for one in loops.values()] == ["completed", "completed", "failed", "failed"]
-    assert "begins with 'no-such-program', which is not on PATH" in loops["3"].reason
-    assert "`no-such-check` was not found" in loops["4"].reason
-    shown = here("fleet", "status", cwd=root).stdout
-    told = "conflicts are not known: git version 2.34.1 cannot tell conflicts beforehand"
-    assert shown.count(told) == 2
-    assert "2 of 4 objectives completed" in shown
 
 
 def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) -> None:
@@ -345,26 +310,6 @@ def test_an_agent_that_is_not_here_is_told_once_and_nothing_begins(root: Path) -
     assert done.stderr.count("install one, name a program of your own") == 1
     assert not list((root / ".aiwg").rglob("events.jsonl"))
     assert not (root.parent / "state").exists() or not list((root.parent / "state").rglob("tree"))
-
-
-def test_what_it_began_with_stays_though_its_owner_takes_it_out_of_every_branch(
-    root: Path,
-) -> None:
-    goes_on = f"until [ -e {root.parent}/go ]; do sleep 0.05; done; {DOES_ALL}"
-    file = plan(root, "First", "Second", agent=goes_on)
-    base = git(root, "rev-parse", "HEAD")
-    detached = run("fleet", "run", str(file), "--agents", "1", "--detach", cwd=root)
-    assert detached.returncode == 0, said(detached)
-    until(lambda: runs(root, "1"))
-    git(root, "commit", "-q", "--amend", "-m", "another")
-    git(root, "reflog", "expire", "--expire=now", "--all")
-    git(root, "gc", "-q", "--prune=now")
-    (root.parent / "go").touch()
-    until(lambda: state_of(root).finished)
-    branches = [loop.branch for loop in state_of(root).loops.values()]
-    assert branches == ["ralph/fleet-001/1", "ralph/fleet-001/2"]
-    assert git(root, "merge-base", branches[1], base) == base
-    until(lambda: not git(root, "for-each-ref", "refs/ralph/fleets"))
 
 
 def test_a_fleet_that_cannot_listen_is_none(root: Path) -> None:

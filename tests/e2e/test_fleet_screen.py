@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import ONE_MORE, here, run
+from tests.e2e.cli import here, run
 from tests.e2e.test_asked_run import ASKS, stub
 from tests.e2e.test_fleet import nothing_is_left, plan, root, runs, state_of
 from tests.e2e.test_timeline import press_until
@@ -15,6 +15,11 @@ from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
 __all__ = ["root"]
+
+TWICE = (
+    "cat >/dev/null; [ ! -e one ] || touch done-0.txt done-1.txt done-2.txt done-3.txt; touch one"
+)
+"""An agent that needs two sessions."""
 
 
 @pytest.fixture
@@ -36,7 +41,7 @@ def opened(root: Path, *words: str) -> Iterator[Terminal]:
 @pytest.fixture
 def terminal(root: Path, go: Path) -> Iterator[Terminal]:
     """A fleet of two loops, as its user starts it."""
-    waits = f"until [ -e {go} ]; do sleep 0.1; done; {ONE_MORE}"
+    waits = f"until [ -e {go} ]; do sleep 0.1; done; {TWICE}"
     file = plan(root, "First of all", "Second of all", agent=waits)
     with opened(root, "fleet", "run", str(file)) as one:
         yield one

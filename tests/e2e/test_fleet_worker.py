@@ -14,9 +14,8 @@ from ralph_tui.fleet.dispatch.address import KEY_HOLDERS, Address
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.dispatch.tls import make_files
 from ralph_tui.fleet.ports import Adopt, Began, Collect, Collected, Gone, Joined, Over, Recorded
-from tests.e2e.cli import ONE_MORE
 from tests.fleet_programs import Way, free_port, program
-from tests.hosted import FLEET, Seen, committed, place_in
+from tests.hosted import ALL_DONE, FLEET, Seen, committed, place_in
 from tests.processes import storm
 from tests.waiting import PATIENCE_S, until
 
@@ -70,26 +69,6 @@ def cluster(tmp_path: Path, git_repo: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def test_a_loop_runs_there_and_its_work_comes_home(cluster: Cluster) -> None:
-    with program(*cluster.worker()) as far:
-        assert (cluster.joined(1).host, cluster.joined(1).slots) == ("far", 3)
-        far.wait_for("connected to fleet-001 of repo")
-        cluster.dispatcher.send("far", place_in(cluster.root))
-        assert cluster.seen.over().outcome == "completed"
-        cluster.dispatcher.send("far", Collect(loop="1", attempt=1))
-        assert cluster.seen.wait(Collected).bundle
-        far.send_signal(signal.SIGTERM)
-        assert far.wait(PATIENCE_S) == 0, far.lines
-    assert cluster.seen.lines()
-    gone = cluster.seen.wait(Gone)
-    assert (gone.reason, gone.left) == ("it was stopped by SIGTERM", True)
-    told = [line.partition(" ")[2].rstrip() for line in far.lines]
-    assert told[0].startswith("far takes 3 loops at once, in "), told
-    assert "loop 1: making its tree" in told
-    assert any(line.startswith("loop 1 completed: ") for line in told), told
-    assert "loop 1: its work was sent to the fleet" in told
-
-
 def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     make_files(keys)
@@ -108,19 +87,6 @@ def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_p
     assert not (tmp_path / "base" / "scratch").exists()
 
 
-def test_a_signal_stops_its_loops_in_order_and_leaves_nothing(cluster: Cluster) -> None:
-    with program(*cluster.worker()) as far:
-        cluster.joined(1)
-        tree = cluster.begin(SLEEPS)
-        assert at_work(tree)
-        far.send_signal(signal.SIGINT)
-        assert far.wait(PATIENCE_S) == 0, far.lines
-    assert at_work(tree) == []
-    over = cluster.seen.over()
-    assert (over.outcome, over.reason) == ("interrupted", "its host was stopped")
-    assert '"kind":"run_finished"' in cluster.seen.lines()[-1]
-
-
 def test_a_storm_of_signals_ends_it_and_leaves_nothing(cluster: Cluster) -> None:
     with program(*cluster.worker()) as far:
         cluster.joined(1)
@@ -132,26 +98,36 @@ def test_a_storm_of_signals_ends_it_and_leaves_nothing(cluster: Cluster) -> None
 
 
 def test_what_a_killed_host_ran_ends_and_goes_on_with_its_next_process(cluster: Cluster) -> None:
+    """Which stops it in order at a signal."""
     with program(*cluster.worker()) as far:
         cluster.joined(1)
         tree = cluster.begin(SLEEPS)
         far.kill()
         cluster.seen.wait(Gone)
         until(lambda: not at_work(tree))
-    with program(*cluster.worker()):
+    with program(*cluster.worker()) as far:
         cluster.joined(2)
         cluster.seen.all.clear()
-        again = place_in(cluster.root, resume=True)
+        again = place_in(cluster.root, agent=SLEEPS, resume=True)
         cluster.dispatcher.send("far", again)
         assert Path(cluster.seen.wait(Began).folder) == tree
+        until(lambda: at_work(tree))
+        far.send_signal(signal.SIGINT)
+        assert far.wait(PATIENCE_S) == 0, far.lines
+    assert at_work(tree) == []
+    over = cluster.seen.over()
+    assert (over.outcome, over.reason) == ("interrupted", "its host was stopped")
+    (last,) = cluster.seen.of(Recorded)[-1].lines[-1:]
+    assert '"kind":"run_finished"' in last
 
 
-def test_a_loop_goes_on_without_the_fleet_and_is_found_again_line_by_line(
+def test_a_loop_goes_on_without_the_fleet_and_its_work_comes_home_line_by_line(
     cluster: Cluster,
 ) -> None:
-    agent = f"touch begun; until [ -e go ]; do sleep 0.1; done; {ONE_MORE}"
+    agent = f"touch begun; until [ -e go ]; do sleep 0.1; done; {ALL_DONE}"
     with program(*cluster.worker()) as far:
-        cluster.joined(1)
+        assert (cluster.joined(1).host, cluster.joined(1).slots) == ("far", 3)
+        far.wait_for("connected to fleet-001 of repo")
         tree = cluster.begin(agent)
         until(lambda: cluster.seen.of(Recorded))
         cluster.dispatcher.stop()
@@ -163,10 +139,21 @@ def test_a_loop_goes_on_without_the_fleet_and_is_found_again_line_by_line(
         seen = next(number for number in count(1) if number not in cluster.lines()) - 1
         cluster.dispatcher.send("far", Adopt(loop="1", attempt=1, seen=seen))
         assert cluster.seen.over().outcome == "completed"
-    lines = cluster.lines()
-    journal = next(tree.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")).read_text()
-    assert [lines[number] for number in sorted(lines)] == journal.splitlines()
-    assert journal.count('"run_started"') == 1
+        lines = cluster.lines()
+        journal = next(tree.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")).read_text()
+        assert [lines[number] for number in sorted(lines)] == journal.splitlines()
+        assert journal.count('"run_started"') == 1
+        cluster.dispatcher.send("far", Collect(loop="1", attempt=1))
+        assert cluster.seen.wait(Collected).bundle
+        far.send_signal(signal.SIGTERM)
+        assert far.wait(PATIENCE_S) == 0, far.lines
+    gone = until(lambda: [each for each in cluster.seen.of(Gone) if each.left])[0]
+    assert gone.reason == "it was stopped by SIGTERM"
+    told = [line.partition(" ")[2].rstrip() for line in far.lines]
+    assert told[0].startswith("far takes 3 loops at once, in "), told
+    assert "loop 1: making its tree" in told
+    assert any(line.startswith("loop 1 completed: ") for line in told), told
+    assert "loop 1: its work was sent to the fleet" in told
 
 
 def test_beyond_its_lease_a_loop_is_stopped_in_order(cluster: Cluster) -> None:

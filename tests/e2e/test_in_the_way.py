@@ -3,16 +3,15 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import GATE, ONE_MORE, here, project, run
+from tests.e2e.cli import GATE, ONE_MORE, here, project, start
 from tests.e2e.shared import once
 from tests.e2e.test_resume import git
-from tests.processes import Child
+from tests.rows import each_row
 from tests.waiting import until
 
 ORDER = ("run", "x", "-c", GATE, "--agent", "command", "--agent-command", ONE_MORE)
@@ -52,7 +51,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         git(folder, "init", "-q")
         git(folder, "add", "-A")
         git(folder, *IDENTITY, "commit", "-qm", "first")
-        done = run(*ORDER, "--headless", "--max-iterations", "2", cwd=folder)
+        done = here(*ORDER, "--headless", "--max-iterations", "2", cwd=folder)
         assert done.returncode == 3, done.stderr
 
     return once(tmp_path_factory, "in-the-way", make)
@@ -60,6 +59,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def worktree(recorded: Path, tmp_path: Path) -> Path:
+    return copied(recorded, tmp_path)
+
+
+def copied(recorded: Path, tmp_path: Path) -> Path:
     return shutil.copytree(recorded, tmp_path / "repo", symlinks=True)
 
 
@@ -74,40 +77,32 @@ def answer(worktree: Path, command: str) -> subprocess.CompletedProcess[str]:
 
     A resume also says what the checkpoints tell.
     """
-    if command in ("resume", "run"):
-        done = run(*COMMANDS[command], cwd=worktree)
-    else:
-        done = here(*COMMANDS[command], cwd=worktree)
+    done = here(*COMMANDS[command], cwd=worktree)
     assert "Traceback" not in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) <= (4 if command == "resume" else 1), done.stderr
     return done
 
 
-@pytest.mark.parametrize("command", ["report", "restore", "resume", "prune", "run", "guide"])
-def test_a_fifo_in_the_place_of_the_lock(worktree: Path, command: str) -> None:
+def test_a_fifo_in_the_place_of_the_lock(worktree: Path) -> None:
     replaced(worktree / LOCK, os.mkfifo)
-    done = answer(worktree, command)
+    for command in ("report", "restore", "resume", "prune", "run", "guide"):
+        done = answer(worktree, command)
+        assert done.returncode == 1, command
+        assert f"{LOCK} cannot be" in done.stderr
+        assert "it is a FIFO, not a plain file; move it out of the way" in done.stderr
     (worktree / LOCK).unlink()
-    assert done.returncode == 1
-    assert f"{LOCK} cannot be" in done.stderr
-    assert "it is a FIFO, not a plain file; move it out of the way" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "command", ["status", "report", "replay", "restore", "resume", "rebuild", "prune", "run", "lab"]
-)
-def test_a_fifo_in_the_place_of_the_journal(worktree: Path, command: str) -> None:
+def test_a_fifo_in_the_place_of_the_journal(worktree: Path) -> None:
     replaced(worktree / JOURNAL, os.mkfifo)
-    done = answer(worktree, command)
-    if command == "prune":
-        assert "its journal cannot be read" in done.stdout
-    elif command == "status":
-        assert "events.jsonl cannot be read: it is a FIFO, not a plain file" in done.stdout
-    elif command == "run":
-        assert done.returncode == 3, done.stderr
-    else:
-        assert done.returncode == 1
+    assert "its journal cannot be read" in answer(worktree, "prune").stdout
+    found = answer(worktree, "status").stdout
+    assert "events.jsonl cannot be read: it is a FIFO, not a plain file" in found
+    for command in ("report", "replay", "restore", "resume", "rebuild", "lab"):
+        done = answer(worktree, command)
+        assert done.returncode == 1, command
         assert f"{JOURNAL}: it is a FIFO, not a plain file; move it out of the way" in done.stderr
+    assert answer(worktree, "run").returncode == 3
 
 
 def test_a_link_to_another_journal_is_not_written_to(worktree: Path) -> None:
@@ -123,37 +118,36 @@ def test_a_link_to_another_journal_is_not_written_to(worktree: Path) -> None:
     assert elsewhere.read_bytes() == before
 
 
-@pytest.mark.parametrize("command", ["status", "prune", "resume"])
-@pytest.mark.parametrize("by", [os.mkfifo, Path.mkdir], ids=["fifo", "folder"])
+@each_row("by", [os.mkfifo, Path.mkdir])
 def test_something_in_the_place_of_the_status(
-    worktree: Path, command: str, by: Callable[[Path], object]
+    recorded: Path, tmp_path: Path, by: Callable[[Path], object]
 ) -> None:
     """It is a projection: the journal says the same."""
+    worktree = copied(recorded, tmp_path)
     replaced(worktree / STATUS, by)
-    assert answer(worktree, command).returncode in (0, 3)
+    for command in ("status", "prune"):
+        assert answer(worktree, command).returncode == 0
 
 
-@pytest.mark.parametrize("command", ["resume", "restore", "run"])
-def test_fifos_in_the_place_of_what_is_made_again(worktree: Path, command: str) -> None:
-    for name in MADE_AGAIN:
-        replaced(worktree / name, os.mkfifo)
-    done = answer(worktree, command)
-    assert done.returncode == (0 if command == "restore" else 3), done.stderr
-
-
-@pytest.mark.parametrize(
-    "by", [os.mkfifo, lambda path: path.symlink_to("/nowhere/else")], ids=["fifo", "link"]
-)
-def test_logs_that_cannot_be_written_cost_no_iteration(
-    worktree: Path, by: Callable[[Path], object]
-) -> None:
+def test_a_resume_goes_round_fifos_in_the_place_of_what_is_made_again(worktree: Path) -> None:
+    """Its status, the configuration of its git, and the logs of an iteration."""
     folder = worktree / ATTEMPT / "results" / "iter-003"
     folder.mkdir(parents=True)
-    for name in ("verification.log", "transcript.jsonl", "stderr.log"):
-        by(folder / name)
+    (folder / "verification.log").symlink_to("/nowhere/else")
+    for name in ("transcript.jsonl", "stderr.log"):
+        os.mkfifo(folder / name)
+    for path in (STATUS, *MADE_AGAIN):
+        replaced(worktree / path, os.mkfifo)
     done = answer(worktree, "resume")
     assert done.returncode == 3, done.stderr
     assert "75 %" in here("status", cwd=worktree).stdout
+
+
+def test_fifos_in_the_place_of_what_is_made_again_hold_up_no_restore(worktree: Path) -> None:
+    for name in MADE_AGAIN:
+        replaced(worktree / name, os.mkfifo)
+    done = answer(worktree, "restore")
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_folder_of_results_that_leads_elsewhere(worktree: Path) -> None:
@@ -170,7 +164,7 @@ def test_a_folder_of_results_that_leads_elsewhere(worktree: Path) -> None:
 def test_a_fifo_beside_the_records(worktree: Path, name: str) -> None:
     os.mkfifo(worktree / name)
     words = (*COMMANDS["run"], "--plan", "plan.md")
-    done = run(*words, cwd=worktree)
+    done = here(*words, cwd=worktree)
     assert done.returncode in (1, 2)
     assert name in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -180,7 +174,7 @@ def test_a_plan_that_becomes_a_fifo_is_read_no_more(worktree: Path) -> None:
     (worktree / "plan.md").write_text("- [ ] one\n")
     swap = f"{ONE_MORE}; rm -f plan.md; mkfifo plan.md"
     words = (*ORDER[:-1], swap, "--headless", "--max-iterations", "2", "--plan", "plan.md")
-    assert run(*words, "-c", "test -e never", cwd=worktree).returncode == 4
+    assert here(*words, "-c", "test -e never", cwd=worktree).returncode == 4
 
 
 def test_a_living_run_gets_its_lock_and_journal_back(worktree: Path) -> None:
@@ -190,15 +184,7 @@ def test_a_living_run_gets_its_lock_and_journal_back(worktree: Path) -> None:
         "until [ -e go ]; do sleep 0.05; done"
     ).replace("$J", ".aiwg/ralph/tasks/task-001/attempts/002/events.jsonl")
     words = (*ORDER[:-1], agent, "--headless", "--max-iterations", "1")
-    with Child(
-        [sys.executable, "-m", "ralph_tui", *words],
-        cwd=worktree,
-        env={**os.environ, "RALPH_TUI_AGENT__BINARY": "no-claude-here"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as living:
+    with start(*words, cwd=worktree) as living:
         until((worktree / "put").exists)
         until((worktree / LOCK).is_file)
         until((worktree / ATTEMPT).with_name("002").joinpath("events.jsonl").is_file)
@@ -247,30 +233,23 @@ DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
 """Nested so that Python's own reader gives up."""
 
 
-@pytest.mark.parametrize("command", ["status", "prune", "run", "resume"])
-def test_a_status_that_is_nested_deeply(worktree: Path, command: str) -> None:
+def test_a_status_that_is_nested_deeply(worktree: Path) -> None:
     (worktree / STATUS).write_bytes(DEEP)
     (worktree / LOCK).write_bytes(DEEP)
-    assert answer(worktree, command).returncode in (0, 3)
+    for command in ("status", "prune", "resume"):
+        assert answer(worktree, command).returncode in (0, 3), command
 
 
-@pytest.mark.parametrize("command", ["status", "prune", "run", "resume", "replay", "restore"])
-def test_a_line_of_the_journal_that_is_nested_deeply(worktree: Path, command: str) -> None:
+def test_a_line_of_the_journal_that_is_nested_deeply(worktree: Path) -> None:
     lines = (worktree / JOURNAL).read_bytes().splitlines(keepends=True)
     lines[4] = lines[4][:-2] + b',"x":' + DEEP + b"}\n"
     (worktree / JOURNAL).write_bytes(b"".join(lines))
-    done = answer(worktree, command)
-    if command == "prune":
-        assert "its journal has a bad line" in done.stdout
-    elif command == "run":
-        assert done.returncode == 3
-    else:
+    assert "its journal has a bad line" in answer(worktree, "prune").stdout
+    for command in ("status", "resume", "replay", "restore"):
+        done = answer(worktree, command)
         assert "events.jsonl:5 " in done.stdout + done.stderr
-
-
-def test_a_first_line_that_is_nested_deeply(worktree: Path) -> None:
     (worktree / JOURNAL).write_bytes(DEEP + b"\n")
     (worktree / STATUS).unlink()
-    for command in ("status", "prune", "run"):
-        done = answer(worktree, command)
-        assert command != "status" or "events.jsonl:1 " in done.stderr
+    assert "events.jsonl:1 " in answer(worktree, "status").stderr
+    answer(worktree, "prune")
+    assert answer(worktree, "run").returncode == 3

@@ -17,7 +17,7 @@ STARTS = {
     "module": [sys.executable, "-m", "ralph_tui"],
     "script": [str(Path(sys.executable).with_name("ralph-tui"))],
 }
-MOMENTS = 12
+MOMENTS = 6
 FIRST = b"signal"
 """The first module that the program imports itself; what is before it is Python's own start."""
 LONG_START = [
@@ -86,8 +86,7 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("what", SHOWN)
+@pytest.mark.parametrize(("what", "number"), [("replay", signal.SIGTERM), ("run", signal.SIGINT)])
 def test_a_signal_while_the_screen_is_mounted_is_quiet(
     git_repo: Path, what: str, number: signal.Signals
 ) -> None:

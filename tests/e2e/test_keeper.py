@@ -109,7 +109,6 @@ class Host:
 CASES = [
     *((habit, signal.SIGKILL) for habit in PROCESSES),
     ("tree", signal.SIGTERM),
-    ("tree", signal.SIGHUP),
 ]
 
 

@@ -56,8 +56,22 @@ def agree(screen: Terminal) -> None:
     press_until(screen, "y", lambda: "y  restore" not in screen.screen)
 
 
-def test_its_worktree_is_free_for_other_terminals(repo: Path, screen: Terminal) -> None:
+def test_it_brings_files_back_and_its_worktree_is_free_for_other_terminals(
+    repo: Path, screen: Terminal
+) -> None:
+    screen.press("3", "Home", "r")
+    screen.shows("Restore snapshot 1", "1 file")
+    agree(screen)
+    screen.shows("restored snapshot 1", "r on ↶ undoes it")
+    assert not (repo / "done-0.txt").exists()
+    screen.press("r")
+    screen.shows("Undo", "1 file")
+    agree(screen)
+    until((repo / "done-0.txt").exists)
+    until(lambda: len(events(repo, "worktree_restored")) == 2)
+    assert {event["by"] for event in events(repo, "worktree_restored")} == {"you"}
     until(lambda: holder(repo / ".aiwg/ralph/lock") is None)
+
     for words in (("restore", "1", "--yes"), ("restore", "iter-1", "--yes"), ("rebuild",)):
         done = here(*words, cwd=repo)
         assert (done.returncode, done.stderr) == (0, ""), words
@@ -84,22 +98,5 @@ def test_its_worktree_is_free_for_other_terminals(repo: Path, screen: Terminal) 
     agree(screen)
     screen.shows("has gone on elsewhere")
     assert (repo / "done-0.txt").exists()
-    screen.press("q")
-    assert screen.exit_code() == 4
-
-
-def test_its_own_screen_brings_files_back_and_undoes_that(repo: Path, screen: Terminal) -> None:
-    screen.press("3", "Home", "r")
-    screen.shows("Restore snapshot 1", "1 file")
-    agree(screen)
-    screen.shows("restored snapshot 1", "r on ↶ undoes it")
-    assert not (repo / "done-0.txt").exists()
-    screen.press("r")
-    screen.shows("Undo", "1 file")
-    agree(screen)
-    until((repo / "done-0.txt").exists)
-    until(lambda: len(events(repo, "worktree_restored")) == 2)
-    assert {event["by"] for event in events(repo, "worktree_restored")} == {"you"}
-    until(lambda: holder(repo / ".aiwg/ralph/lock") is None)
     screen.press("q")
     assert screen.exit_code() == 4

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import GATE, ONE_MORE, project, run
+from tests.e2e.cli import GATE, here, project
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -17,8 +17,9 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 TAUGHT = "Always count the files before the checks run."
 OBJECTIVE = "Fix the failing checks"
 REPORT = json.dumps({"ralph": {"completion": 50, "summary": "one more", "learnings": [TAUGHT]}})
+ALL_DONE = "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt"
 SLOW = "exec sleep 60"
-MORE = f"{ONE_MORE}; echo '{REPORT}'"
+MORE = f"{ALL_DONE}; echo '{REPORT}'"
 
 
 def arguments(agent: str) -> list[str]:
@@ -29,7 +30,7 @@ def arguments(agent: str) -> list[str]:
 def root(git_repo: Path) -> Path:
     """A repository in which one run has completed."""
     root = project(git_repo)
-    done = run(*arguments(MORE), "--headless", cwd=root)
+    done = here(*arguments(MORE), "--headless", cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     for made in root.glob("done-*.txt"):
         made.unlink()
@@ -63,7 +64,7 @@ def until_awake(screen: Terminal) -> None:
     until(awake)
 
 
-def test_a_learning_is_read_muted_and_pinned(root: Path, screen: Terminal) -> None:
+def test_a_learning_is_read_muted_pinned_and_found(root: Path, screen: Terminal) -> None:
     screen.press("5")
     screen.shows(TAUGHT, "unproven", "in the prompt")
     # What speaks of the objective comes first.
@@ -84,8 +85,7 @@ def test_a_learning_is_read_muted_and_pinned(root: Path, screen: Terminal) -> No
     screen.press("2")
     screen.shows("pinned by you")
 
-
-def test_what_is_found_opens_while_the_run_goes_on(root: Path, screen: Terminal) -> None:
+    # What is found opens while the run goes on.
     screen.type("/count the files")
     screen.shows("▸ learning", TAUGHT, "task-001/001")
     screen.press("Enter")

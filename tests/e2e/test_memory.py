@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import Done, events_of, here, run
+from tests.e2e.cli import Done, events_of, here
 from tests.e2e.shared import once
 from tests.e2e.test_resume import git
 
@@ -67,9 +67,9 @@ def attempt(root: Path, *more: str, objective: str = OBJECTIVE) -> list[dict[str
     """A run whose work is undone first; gives back its events."""
     (root / "work.txt").unlink(missing_ok=True)
     # It reads as stuck, and nobody is there to be asked.
-    agent = ("--agent", "command", "--agent-command", f"{sys.executable} agent.py")
+    agent = ("--agent", "command", "--agent-command", f"{sys.executable} -S -E agent.py")
     more = ("--set", "oversight.enabled=false", *more)
-    done: Done = run("run", objective, "-c", "sh check.sh", *agent, "--json", *more, cwd=root)
+    done: Done = here("run", objective, "-c", "sh check.sh", *agent, "--json", *more, cwd=root)
     assert "Traceback" not in done.stdout + done.stderr
     return events_of(done.stdout)
 
@@ -112,24 +112,23 @@ def test_the_second_run_knows_what_the_first_has_learned(taught: Path) -> None:
 
 
 def test_with_memory_off_every_run_starts_fresh(taught: Path) -> None:
-    off = attempt(taught, "--set", "memory.enabled=false")
-    assert iterations(off) == 4
+    off = attempt(taught, "--set", "memory.enabled=false", "--max-iterations", "1")
+    assert off[-1]["outcome"] == "limit_reached", "it begins with approach A"
     assert not [event for event in off if event["kind"].startswith("learning")]
     assert not of_kind(off, "plan_made")
 
 
-@pytest.mark.parametrize("wish", [("mute",), ("delete", "--yes")])
-def test_what_its_owner_silences_comes_back_in_no_part_of_a_prompt(
-    taught: Path, wish: tuple[str, ...]
-) -> None:
-    root, (change, *more) = taught, wish
-    for event in of_kind(first_of(root), "learning_staged"):
-        here("memory", change, event["learning"]["learning_id"], *more, cwd=root)
-    second = attempt(root)
+def test_what_its_owner_silences_comes_back_in_no_part_of_a_prompt(taught: Path) -> None:
+    mute, delete = [
+        e["learning"]["learning_id"] for e in of_kind(first_of(taught), "learning_staged")
+    ][:2]
+    here("memory", "mute", mute, cwd=taught)
+    here("memory", "delete", delete, "--yes", cwd=taught)
+    second = attempt(taught, "--max-iterations", "1")
     assert not of_kind(second, "learnings_retrieved")
-    prompt = root / ".aiwg/ralph/tasks/task-001/attempts/002/results/iter-001/prompt.md"
+    prompt = taught / ".aiwg/ralph/tasks/task-001/attempts/002/results/iter-001/prompt.md"
     assert "approach D" not in prompt.read_text("utf-8")
-    assert iterations(second) == 4
+    assert second[-1]["outcome"] == "limit_reached"
 
 
 def test_a_learning_that_does_harm_is_unlearned(root: Path) -> None:
@@ -151,9 +150,9 @@ def test_a_learning_that_does_harm_is_unlearned(root: Path) -> None:
         json.dumps({"version": "1.0.0", "learnings": [harmful], "stats": {}})
     )
     # Each run is one proof against it: the first does not know better, the second unlearns it.
-    first = attempt(root, "--max-iterations", "5")
+    first = attempt(root, "--max-iterations", "3")
     assert first[-1]["outcome"] == "limit_reached"
-    assert carried(first, "learn-bad") == [1, 2, 3, 4, 5]
+    assert carried(first, "learn-bad") == [1, 2, 3]
     second = attempt(root)
     assert 1 <= len(carried(second, "learn-bad")) <= 4
     assert second[-1]["outcome"] == "completed"

@@ -5,8 +5,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.cli import CLI, events_of, here
 
 AGENT = "cat >/dev/null; echo x >>a; sleep 2; echo y >\"$(printf 'g\\377')\""
@@ -17,41 +15,46 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "environ"),
-    [
-        (b"bad\xff\xfe", {}),
-        (
-            "grüße".encode(),
-            {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        ),
-    ],
-)
-def test_a_run_and_every_command(
-    git_repo: Path, tmp_path: Path, name: bytes, environ: dict[str, str]
-) -> None:
+def repository(git_repo: Path, tmp_path: Path, name: bytes) -> Path:
     root = Path(shutil.copytree(git_repo, tmp_path / os.fsdecode(name)))
     (root / os.fsdecode(b"f\xff")).write_text("x")
+    return root
+
+
+def was_followed(output: str) -> bool:
+    """The changes of its files were seen while it worked."""
+    changes = [one for one in events_of(output) if one["kind"] == "files_changed"]
+    return any(one["live"] for one in changes)
+
+
+def test_a_run_and_every_command(git_repo: Path, tmp_path: Path) -> None:
+    root = repository(git_repo, tmp_path, b"bad\xff\xfe")
+    begun = here(*RUN, "--max-iterations", "1", "--json", cwd=root)
+    assert (begun.returncode, begun.stderr) == (3, "")
+    assert was_followed(begun.stdout)
+    for command in (*COMMANDS, "resume --headless --max-iterations 2"):
+        done = here(*command.split(), cwd=root)
+        assert "Traceback" not in done.stdout + done.stderr, command
+        assert "Error" not in done.stderr, command
+
+
+def test_a_locale_that_knows_ascii_only(git_repo: Path, tmp_path: Path) -> None:
+    root = repository(git_repo, tmp_path, "grüße".encode())
+    ascii_only = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
     def call(*words: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             [*CLI, *words],
             cwd=root,
-            env=os.environ | environ,
+            env=os.environ | ascii_only,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
 
     begun = call(*RUN, "--max-iterations", "1", "--json")
-    assert begun.returncode == 3, begun.stderr
-    assert begun.stderr == b""
-    changes = [one for one in events_of(begun.stdout.decode()) if one["kind"] == "files_changed"]
-    assert any(one["live"] for one in changes), "they were followed while it worked"
-    for command in COMMANDS:
-        done = here(*command.split(), cwd=root) if not environ else None
-        assert done is None or "Traceback" not in done.stderr, command
-    for command in ("doctor", "resume --headless --max-iterations 2"):
-        said = call(*command.split())
-        assert b"Traceback" not in said.stdout + said.stderr
-        assert b"Error" not in said.stderr
+    assert (begun.returncode, begun.stderr) == (3, b"")
+    assert was_followed(begun.stdout.decode())
+    said = call("doctor")
+    assert b"Traceback" not in said.stdout + said.stderr
+    assert b"Error" not in said.stderr

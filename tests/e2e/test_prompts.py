@@ -9,12 +9,15 @@ import pytest
 
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.remote.client import request
-from tests.e2e.cli import GATE, ONE_MORE, here, project, run
+from tests.e2e.cli import GATE, ONE_MORE, here, project
 from tests.e2e.test_remote import refused, running, said
 from tests.waiting import until
 
 AGENT = ("--agent", "command", "--agent-command")
-LAYOUT = "# My layout\n\n$objective\n\nMind the style guide.\n\n$state\n\n$contract\n"
+LAYOUT = (
+    "# My layout\n\n$objective\n\nMind the style guide.\n\n"
+    "This is $iteration of $max_iterations.\n\n$state\n\n$contract\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +33,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     project(git_repo)
     (git_repo / "my.tpl").write_text(LAYOUT)
     layout = ("--set", "intelligence.prompt_template=my.tpl")
-    done = run("run", "Make it work", "-c", GATE, *AGENT, ONE_MORE, "--headless",
+    done = here("run", "Make it work", "-c", GATE, *AGENT, ONE_MORE, "--headless",
                "--max-iterations", "2", *layout, cwd=git_repo)  # fmt: skip
     assert "limit reached" in done.stdout, done.stderr
     first = here("prompt", "show", "--iteration", "1", cwd=git_repo)
@@ -51,17 +54,10 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     folder = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/results"
     assert "How this works" in (folder / "iter-000/system-context.md").read_text()
     assert (folder / "iter-001/next-prompt.md").read_text() == last
-
-
-def test_what_would_be_sent_now_is_what_is_sent_then(git_repo: Path) -> None:
-    project(git_repo)
-    arguments = ("run", "Make it work", "-c", GATE, *AGENT, ONE_MORE, "--headless")
-    run(*arguments, "--max-iterations", "2", cwd=git_repo)
-    told = here("prompt", "show", cwd=git_repo).stdout
-    assert "Iteration 3 of 7 " in told, "of as many as a resume is offered"
-    run("resume", "--headless", "--max-iterations", "7", cwd=git_repo)
-    sent = here("prompt", "show", "--iteration", "3", cwd=git_repo).stdout
-    assert told == sent
+    # What would be told now is what is told then, of as many iterations as a resume is offered.
+    assert "This is 3 of 7." in now.stdout
+    here("resume", "--headless", "--max-iterations", "7", cwd=git_repo)
+    assert here("prompt", "show", "--iteration", "3", cwd=git_repo).stdout == now.stdout
 
 
 def test_a_template_is_checked_and_its_variables_are_printed(git_repo: Path) -> None:
@@ -90,9 +86,7 @@ def test_a_standing_instruction_and_the_one_edit_from_elsewhere(git_repo: Path) 
     arguments = (*AGENT, count, "--max-iterations", "3", "--detached")
     with running(git_repo, *arguments) as there:
         there.reaches("session_started")
-        assert "every prompt says this" in said(
-            "guide", "--always", "small commits", cwd=git_repo, by=run
-        )
+        assert "every prompt says this" in said("guide", "--always", "small commits", cwd=git_repo)
         until(lambda: "always      small commits" in said("status", cwd=git_repo))
         owner = worker(git_repo / ".aiwg/ralph/lock")
         assert owner is not None
@@ -103,18 +97,16 @@ def test_a_standing_instruction_and_the_one_edit_from_elsewhere(git_repo: Path) 
         assert "# Standing instruction" in asked["proposal"]
         until(lambda: (there.status().get("question") or {}).get("topic") == "prompt")
         assert "The prompt of iteration 2 is ready" in said("decide", cwd=git_repo)
-        assert "heard send" in said("decide", "send", "Only look at a.py.", cwd=git_repo, by=run)
+        assert "heard send" in said("decide", "send", "Only look at a.py.", cwd=git_repo)
         second = there.reaches("prompt_prepared", 2)
         assert second["edited_by"]
         assert said_file(there.journal.parent / second["path"]) == "Only look at a.py.\n"
         there.reaches("session_started", 2)
-        assert "no prompt says it any more" in said("guide", "--always", "", cwd=git_repo, by=run)
+        assert "no prompt says it any more" in said("guide", "--always", "", cwd=git_repo)
         (git_repo / "go").touch()
         third = there.reaches("prompt_prepared", 3)
         assert "small commits" not in said_file(there.journal.parent / third["path"])
-        assert "no standing instruction is set" in refused(
-            "guide", "--always", "", cwd=git_repo, by=run
-        )
+        assert "no standing instruction is set" in refused("guide", "--always", "", cwd=git_repo)
 
 
 def said_file(path: Path) -> str:

@@ -1,14 +1,17 @@
 """Pruning and reporting as users do it, on runs that really were; and records that are damaged."""
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import CLI, GATE, ONE_MORE, here, project, run, start
+from tests.e2e.cli import GATE, ONE_MORE, here, project, start
 from tests.e2e.tmux import Terminal
+from tests.paths import ROOT
 from tests.waiting import until
 
 ORDER = ("-c", GATE, "--headless", "--agent", "command", "--agent-command")
@@ -69,7 +72,7 @@ def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
     paths = {line.strip() for line in told.stdout.splitlines() if line.startswith("  ")}
     assert present(repo) == before, "to list is not to touch"
 
-    done = run("prune", "--keep", "0", "--yes", cwd=repo)
+    done = here("prune", "--keep", "0", "--yes", cwd=repo)
     assert done.returncode == 0, done.stderr
     gone = {str(repo / path) for path in before - present(repo)}
     assert gone | set(refs) == paths, "exactly what was listed"
@@ -132,16 +135,15 @@ def test_without_a_yes_nothing_is_removed(repo: Path) -> None:
 
 def test_a_terminal_is_asked(repo: Path) -> None:
     before = present(attempt(repo))
-    for answer, code in (("n", 1), ("y", 0)):
-        terminal = Terminal(["prune", "--keep", "0"], repo, width=120, height=40)
-        try:
-            terminal.shows("Remove 13 files", "[y/N]")
-            assert present(attempt(repo)) == before
-            terminal.type(answer)
-            terminal.press("Enter")
-            assert terminal.exit_code() == code
-        finally:
-            terminal.close()
+    terminal = Terminal(["prune", "--keep", "0"], repo, width=120, height=40)
+    try:
+        terminal.shows("Remove 13 files", "[y/N]")
+        assert present(attempt(repo)) == before
+        terminal.type("y")
+        terminal.press("Enter")
+        assert terminal.exit_code() == 0
+    finally:
+        terminal.close()
     assert len(before) - len(present(attempt(repo))) == 13
 
 
@@ -329,25 +331,38 @@ mount --bind .aiwg .aiwg && mount -o remount,ro,bind .aiwg || exit 99
 """
 
 
+EACH = """
+import json, sys
+from pathlib import Path
+from tests.e2e.cli import here
+done = [here(*words, cwd=Path.cwd()) for words in json.loads(sys.argv[1])]
+print(json.dumps([[each.returncode, each.stdout, each.stderr] for each in done]))
+"""
+"""A process that runs several command lines: code, output and errors of each."""
+
+
 @pytest.mark.skipif(
     subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode != 0,
     reason="needs a namespace of mounts",
 )
 def test_read_only_records_can_be_looked_at_and_no_more(repo: Path) -> None:
-    def under(*words: str) -> subprocess.CompletedProcess[str]:
-        command = ["unshare", "-rm", "sh", "-c", READ_ONLY, "sh", *CLI, *words]
-        return subprocess.run(command, cwd=repo, capture_output=True, text=True, check=False)
-
+    commands = (
+        ("status",), ("report",), ("replay",), ("prune", "--keep", "0", "--yes"),
+        ("run", "x", *ORDER, "true"),
+    )  # fmt: skip
     before = present(repo)
-    for command in ("status", "report", "replay"):
-        done = under(command)
-        assert (done.returncode, done.stderr) == (0, ""), command
-    pruned = under("prune", "--keep", "0", "--yes")
-    assert pruned.returncode == 1
-    assert "Read-only file system; make its folder writable and try again" in pruned.stderr
-    assert "removed 0 files" in pruned.stdout
-    refused = under("run", "x", *ORDER, "true")
-    assert refused.returncode == 1
-    assert "Read-only file system" in refused.stderr
-    assert len(refused.stderr.splitlines()) == 1
+    under = ["unshare", "-rm", "sh", "-c", READ_ONLY, "sh", sys.executable, "-c", EACH]
+    words = [*under, json.dumps(commands)]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=repo, env=environ, capture_output=True, text=True, check=True)
+    *looked, pruned, refused = json.loads(done.stdout)
+    assert [(code, errors) for code, _, errors in looked] == [(0, "")] * 3
+    code, said, errors = pruned
+    assert code == 1
+    assert "Read-only file system; make its folder writable and try again" in errors
+    assert "removed 0 files" in said
+    code, _, errors = refused
+    assert code == 1
+    assert "Read-only file system" in errors
+    assert len(errors.splitlines()) == 1
     assert present(repo) == before

@@ -3,14 +3,14 @@
 import json
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import GATE, ONE_MORE, here, project, run, start
-from tests.e2e.shared import once
-from tests.e2e.test_demo import keep
+from tests.e2e.cli import GATE, ONE_MORE, here, project, start
 
+AGENT = ("--agent", "command", "--agent-command")
 TASK = Path(".aiwg/ralph/tasks/task-001")
 FILES = (
     *("metadata.json", "trajectory.json", "summary.json", "reflections.jsonl"),
@@ -21,11 +21,19 @@ FILES = (
 )
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run has left whose agent tells of no tools; it is copied for each test."""
+    root = project(tmp_path_factory.mktemp("kept"))
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    done = here("run", "Make the checks pass", "-c", GATE, *AGENT, ONE_MORE, cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return root
+
+
 @pytest.fixture
-def over(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
-    """A copy of what a real run has left."""
-    kept = once(tmp_path_factory, "demo", keep)
-    return Path(shutil.copytree(kept / "project", tmp_path / "over", symlinks=True))
+def over(kept: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(kept, tmp_path / "over", symlinks=True))
 
 
 def projections(root: Path) -> dict[str, bytes]:
@@ -36,7 +44,7 @@ def test_deleted_projections_come_back_byte_for_byte(over: Path) -> None:
     before = projections(over)
     for name in FILES:
         (over / TASK / name).unlink()
-    done = run("rebuild", cwd=over)
+    done = here("rebuild", cwd=over)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "1 run and 1 task written again from the journals\n"
     assert projections(over) == before
@@ -57,7 +65,7 @@ def test_garbage_is_kept_under_another_name_and_said(over: Path) -> None:
 
 
 def test_a_living_run_keeps_its_files_itself(git_repo: Path) -> None:
-    agent = ("--agent", "command", "--agent-command", "echo works; cat; sleep 60")
+    agent = (*AGENT, "echo works; cat; sleep 60")
     with start("run", "x", "-c", "false", *agent, "--json", cwd=git_repo) as process:
         assert process.stdout is not None
         while "session_started" not in process.stdout.readline():
@@ -76,21 +84,16 @@ def test_an_agent_that_writes_garbage_over_the_records_breaks_nothing(git_repo: 
         "attempts/001/actions.jsonl attempts/001/status.json; do rm -rf $f; "
         "case $n in 0) echo '{' > $f;; 1) mkdir $f;; *) ln -s /nowhere/at/all $f;; esac; done"
     )
-    agent = ("--agent", "command", "--agent-command", f"{ONE_MORE}; {spoil}")
     root = project(git_repo)
-    done = here("run", "Make the checks pass", "-c", GATE, *agent, cwd=root)
+    done = here("run", "Make them pass", "-c", GATE, *AGENT, f"{ONE_MORE}; {spoil}", cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     before = projections(root)
     assert here("rebuild", cwd=root).returncode == 0
     assert projections(root) == before
 
 
-def test_what_a_command_does_without_telling_is_on_record(git_repo: Path) -> None:
-    root = project(git_repo)
-    agent = ("--agent", "command", "--agent-command", ONE_MORE)
-    done = here("run", "Make the checks pass", "-c", GATE, *agent, cwd=root)
-    assert done.returncode == 0, done.stdout + done.stderr
-    before = projections(root)
+def test_what_a_command_does_without_telling_is_on_record(over: Path) -> None:
+    before = projections(over)
     told = [json.loads(line) for line in before["attempts/001/actions.jsonl"].splitlines()]
     assert [(line["iteration"], line["type"], line["derived"]) for line in told] == [
         (k, kind, True) for k in range(1, 5) for kind in ("task", "write")
@@ -98,9 +101,6 @@ def test_what_a_command_does_without_telling_is_on_record(git_repo: Path) -> Non
     assert told[1]["params"] == {"file_path": "done-0.txt"}
     record = json.loads(before["attempts/001/attempt.json"])
     assert record["execution"]["actions_performed"] == len(told)
-    (root / TASK / "attempts/001/actions.jsonl").unlink()
-    assert here("rebuild", cwd=root).returncode == 0
-    assert projections(root) == before
 
 
 def test_of_a_journal_with_a_bad_line_nothing_is_written_anew(over: Path) -> None:

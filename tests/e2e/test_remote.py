@@ -1,7 +1,6 @@
 """A living run, seen and commanded from other terminals: processes of their own throughout."""
 
 import json
-import os
 import shutil
 import signal
 import socket
@@ -205,15 +204,6 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert len(there.events("question_answered")) == before + 1
 
 
-def test_unpause_answers_the_overseers_pause(git_repo: Path) -> None:
-    with running(git_repo, *UNATTENDED) as there:
-        there.asks_at_a_pause()
-        assert "goes on" in said("unpause", cwd=git_repo, by=run)
-        last = there.events("question_answered")[-1]
-        assert last["answer"] == "continue"
-        assert is_found_out(last["by"])
-
-
 def test_a_socket_that_was_taken_away_is_waited_for(git_repo: Path, runtime: Path) -> None:
     """As by a cleaner of old files, or at the end of another login."""
     with running(git_repo, *WAITING_AGENT) as there:
@@ -229,15 +219,14 @@ def test_an_abort_asks_on_a_terminal_and_rolls_back(git_repo: Path) -> None:
         there.reaches("session_started")
         until(lambda: (git_repo / "README.md").read_text() == "changed\n")
         until(lambda: there.status().get("best_snapshot"))
-        for answer, code in (("n", 1), ("y", 0)):
-            terminal = Terminal(["abort", "--roll-back"], git_repo, width=120, height=10)
-            try:
-                terminal.shows("Abort task-001/001", "go back to the start", "[y/N]")
-                terminal.type(answer)
-                terminal.press("Enter")
-                assert terminal.exit_code() == code
-            finally:
-                terminal.close()
+        terminal = Terminal(["abort", "--roll-back"], git_repo, width=120, height=10)
+        try:
+            terminal.shows("Abort task-001/001", "go back to the start", "[y/N]")
+            terminal.type("y")
+            terminal.press("Enter")
+            assert terminal.exit_code() == 0
+        finally:
+            terminal.close()
         there.process.communicate()
         assert there.events("abort_requested")[0]["by"].startswith("the terminal pts/")
         assert there.events("run_finished")[0]["outcome"] == "aborted"
@@ -248,7 +237,7 @@ def test_whatever_is_said_into_socket_or_standard_input_the_run_goes_on(git_repo
     with running(git_repo, *WAITING_AGENT) as there:
         there.reaches("session_started")
         address = there.owner["socket"]
-        for words in (
+        for said_there in (
             b"x" * (10 << 20),
             b"GET / HTTP/1.1\r\n\r\n",
             b"\x00\xff\n",
@@ -257,24 +246,17 @@ def test_whatever_is_said_into_socket_or_standard_input_the_run_goes_on(git_repo
             with socket.socket(socket.AF_UNIX) as client:
                 client.connect(address)
                 try:
-                    client.sendall(words)
+                    client.sendall(said_there)
                 except OSError:
-                    assert len(words) > 1 << 20
+                    assert len(said_there) > 1 << 20
                 with client.makefile("rb") as stream:
                     assert "refused" in json.loads(stream.readline())
         with socket.socket(socket.AF_UNIX) as silent:
             silent.connect(address)
             assert "pauses" in said("pause", cwd=git_repo, by=run)
         assert len(there.events("pause_requested")) == 1
-        for text, code in (("語" * 100_000, 0), ("x" * 100_001, 2), (" \n", 2)):
-            done = subprocess.run(
-                [*CLI, "guide", "-"],
-                cwd=git_repo,
-                input=text.encode(),
-                capture_output=True,
-                check=False,
-            )
-            assert done.returncode == code, done.stderr
+        words = [*CLI, "guide", "-"]
+        subprocess.run(words, cwd=git_repo, input="語".encode() * 100_000, check=True)
         (guidance,) = there.events("guidance_queued")
         assert guidance["text"] == "語" * 100_000
 
@@ -319,16 +301,11 @@ def test_quick_commands_load_nothing_heavy(git_repo: Path) -> None:
         there.reaches("session_started")
         until(lambda: (there.journal.parent / "status.json").exists())
         look = (
-            "import sys; from ralph_tui.cli import main; main(sys.argv[1:]);"
+            "import sys; from ralph_tui.cli import main\n"
+            "for words in (['pause'], ['status', '--line'], ['decide']): main(words)\n"
             "print({'pydantic', 'textual', 'rich', 'git', 'asyncio', 'httpx'} & set(sys.modules))"
         )
-        for command in (["pause"], ["status", "--line"], ["decide"]):
-            done = subprocess.run(
-                [sys.executable, "-c", look, *command],
-                cwd=git_repo,
-                env=os.environ,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            assert done.stdout.splitlines()[-1] == "set()", command
+        command = [sys.executable, "-c", look]
+        done = subprocess.run(command, cwd=git_repo, capture_output=True, text=True, check=True)
+        assert "pauses before" in done.stdout
+        assert done.stdout.splitlines()[-1] == "set()"

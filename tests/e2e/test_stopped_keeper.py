@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.processes import child as running
-from tests.e2e.cli import GATE, ONE_MORE, Command, Done, here, processes_of, project, run, start
+from tests.e2e.cli import GATE, ONE_MORE, here, processes_of, project, start
 from tests.e2e.test_last_screen import events
 from tests.processes import state_of
 from tests.waiting import until
@@ -51,18 +51,9 @@ def test_the_run_goes_on_with_the_next_session(
     assert processes_of(started["run_id"]) == []
 
 
-@pytest.mark.parametrize(
-    ("after", "command"),
-    [
-        (("resume", "--headless"), run),
-        (("restore", "1", "--yes"), here),
-        (("rebuild",), here),
-        ((*RUN, ONE_MORE), run),
-    ],
-    ids=["resume", "restore", "rebuild", "run"],
-)
+@pytest.mark.parametrize("after", [("resume", "--headless"), ("restore", "1", "--yes")])
 def test_what_a_killed_run_has_left_is_ended_by_what_comes_next(
-    git_repo: Path, told: Path, after: tuple[str, ...], command: Command
+    git_repo: Path, told: Path, after: tuple[str, ...]
 ) -> None:
     root = project(git_repo)
     with start(*order(told), "--json", cwd=root) as process:
@@ -79,6 +70,6 @@ def test_what_a_killed_run_has_left_is_ended_by_what_comes_next(
     assert json.loads(here("status", "--json", cwd=root).stdout)["alive"] is False
     assert "**Died:** its process is gone" in here("report", cwd=root).stdout
     assert "its process is gone" in here("prune", "--keep", "0", cwd=root).stdout
-    done: Done = command(*after, cwd=root)
+    done = here(*after, cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     assert state_of(keeper) in ("", "Z")

@@ -22,16 +22,15 @@ def agent(command: str) -> list[str]:
 
 
 def test_a_pipe_in_the_place_of_a_file_costs_snapshots_and_not_the_run(git_repo: Path) -> None:
-    words = ("run", "x", "-c", "false", *agent(MAKES_A_PIPE), "--max-iterations", "2")
-    done = run(*words, cwd=git_repo)
+    words = ("run", "x", "-c", "false", *agent(MAKES_A_PIPE), "--max-iterations", "1")
+    done = here(*words, cwd=git_repo)
     assert done.returncode == 3, done.stdout + done.stderr
     assert f"no snapshot taken: {SENTENCE}" in done.stdout
     # What comes later says it, too, and does not hang.
-    for later in (("resume", "--headless", "--max-iterations", "3"), words):
-        done = run(*later, cwd=git_repo)
-        assert done.returncode in (1, 3)
-        assert SENTENCE in done.stdout + done.stderr
-        assert "Traceback" not in done.stdout + done.stderr
+    done = here("resume", "--headless", "--max-iterations", "2", cwd=git_repo)
+    assert done.returncode in (1, 3)
+    assert SENTENCE in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 @pytest.fixture
@@ -66,7 +65,7 @@ def ending(root: Path) -> list[dict[str, Any]]:
     return [event for event in events if event["kind"] in kinds]
 
 
-@pytest.mark.parametrize("how", ["abort", signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("how", ["abort", signal.SIGTERM])
 def test_a_run_ends_whatever_git_does(
     git_repo: Path, stuck: Started, how: str | signal.Signals
 ) -> None:

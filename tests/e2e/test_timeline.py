@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.cli import here
 from tests.e2e.test_cockpit import journal, kinds
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
@@ -61,12 +62,12 @@ def present(root: Path) -> dict[str, tuple[str, bytes]]:
     """The same of the worktree."""
     found = {}
     for folder, folders, names in os.walk(root):
-        here = Path(folder)
-        links = [name for name in folders if (here / name).is_symlink()]
-        keep = [f for f in folders if str((here / f).relative_to(root)) not in OUTSIDE]
+        inside = Path(folder)
+        links = [name for name in folders if (inside / name).is_symlink()]
+        keep = [f for f in folders if str((inside / f).relative_to(root)) not in OUTSIDE]
         folders[:] = [name for name in keep if name != "__pycache__" and name not in links]
         for name in [*names, *links]:
-            path = here / name
+            path = inside / name
             if path.is_symlink():
                 entry = ("120000", os.fsencode(path.readlink()))
             else:
@@ -172,25 +173,10 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     assert git(root, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD") == branch
 
 
-def test_a_restore_has_to_wait_for_the_agent(tmp_path: Path) -> None:
-    root = tmp_path / "kept"
-    screen = Terminal(["demo", "--keep", str(root)], tmp_path, width=80, height=24)
-    try:
-        until(lambda: recorded(root, "session_started"))
-        screen.press("3", "Home", "r")
-        screen.shows("pause first")
-        assert restores(root) == []
-        screen.press("C-c", "C-c")
-        until(lambda: "run_finished" in kinds(root))
-    finally:
-        screen.close()
-
-
-def test_a_replay_whose_snapshots_are_gone_says_so(
-    paused: tuple[Terminal, Path], tmp_path: Path
-) -> None:
-    _, root = paused
-    attempt = root / ".aiwg/ralph/tasks/task-001/attempts/001"
+def test_a_replay_whose_snapshots_are_gone_says_so(git_repo: Path, tmp_path: Path) -> None:
+    agent = ("--agent", "command", "--agent-command", "cat >/dev/null; date +%N >>notes.txt")
+    here("run", "x", "-c", "false", *agent, "--headless", "--max-iterations", "1", cwd=git_repo)
+    attempt = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001"
     copied = tmp_path / "elsewhere"
     shutil.copytree(attempt, copied)
     screen = Terminal(["replay", str(copied)], tmp_path, width=80, height=24)

@@ -61,10 +61,6 @@ def test_what_is_said_fits_a_loop_that_is_not_ours(
     report = here("report", "hooks", "--full", cwd=git_repo).stdout
     assert report.startswith(f"# Report of hooks/{loop.folder.name}\n")
     assert f"Run `{loop.folder.name}`, by ralph-tui 0.1.0." in report
-
-
-def test_ctrl_c_leaves_it_alone(loop: HookedLoop, screen: Terminal) -> None:
-    screen.shows("src/oauth.ts")
     screen.press("C-c")
     screen.shows("the run hooks/", "goes on", "ralph-tui attach hooks")
     assert screen.exit_code() == 0

@@ -179,6 +179,11 @@ def test_an_older_git_says_that_it_cannot_tell_conflicts(
         told.unknown
         == "git version 2.34.1 cannot tell conflicts beforehand: git 2.39 or newer does"
     )
+    state = FleetState().replay([started(SIX)])
+    state.apply(ResultCollected(loop="1", branch="ralph/F/1", commit=base))
+    state.apply(ConflictsFound(branch="ralph/F/1", unknown=told.unknown))
+    said = list(conflict_sentences(state.loops["1"]))
+    assert said == [f"conflicts are not known: {told.unknown}"]
 
 
 _GIT = shutil.which("git")
