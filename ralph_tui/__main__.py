@@ -24,7 +24,7 @@ def main() -> int:
         from ralph_tui.cli import main as run  # noqa: PLC0415
 
         code = run()
-        if heard:
+        if heard and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _leave)
     except KeyboardInterrupt:
         return INTERRUPTED

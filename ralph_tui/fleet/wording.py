@@ -155,7 +155,7 @@ def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool) 
         return WAS_RUNNING
     match loop.status:
         case "queued":
-            return queued_sentence(loop, state, now)
+            return _not_begun(loop, state, lost=lost) or queued_sentence(loop, state, now)
         case "placing":
             stage = f": {STAGES.get(loop.stage, in_words(loop.stage))}" if loop.stage else ""
             return f"it is being placed on {host_words(loop.host)}{stage}"
@@ -173,6 +173,18 @@ def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool) 
         case "running":
             waits = limited_sentence(loop, state, now) if loop.limited else ""
             return loop.question or waits or loop.verdict or in_words(loop.phase) or "it runs"
+
+
+def _not_begun(loop: LoopState, state: FleetState, *, lost: bool) -> str:
+    """Of a loop of the queue that has no turn any more; empty where it still waits for one."""
+    stopping = state.stopping is not None
+    if not (lost or stopping or state.finished is not None):
+        return ""
+    begun = "continue" if loop.resuming else "begin"
+    if stopping and state.finished is None and not lost:
+        return f"it does not {begun}: the fleet is stopping"
+    ended = "the fleet's process ended" if lost else "the fleet stopped"
+    return f"it did not {begun} before {ended}"
 
 
 def result_sentence(loop: LoopState, *, lost: bool = False) -> str:

@@ -97,7 +97,7 @@ PHASES: Mapping[str, Term] = {
 
 OUTCOMES: Mapping[str, Term] = {
     "completed": Term(GOOD.glyph, "completed"),
-    "limit_reached": Term(WARNING.glyph, "limit reached"),
+    "limit_reached": Term("⊖", "limit reached"),
     "aborted": Term("⊗", "aborted"),
     "failed": Term(PHASES["crashed"].glyph, "failed"),
     "interrupted": Term(PHASES["finished"].glyph, "stopped"),

@@ -1,13 +1,16 @@
 """Signals that follow one another at once: a run and a fleet end, whatever they were doing."""
 
 import json
+import os
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.adapters.records.lock import holder
+from ralph_tui.cli.exit_codes import ExitCode
 from tests.e2e.cli import CLI, processes_of, start
 from tests.e2e.test_fleet import WAITS, nothing_is_left, plan, root, runs
 from tests.processes import Child, storm
@@ -26,7 +29,9 @@ def test_a_storm_ends_a_run(git_repo: Path) -> None:
     with start("run", "x", "-c", "false", *agent, "--headless", cwd=git_repo) as process:
         until(lambda: _started(git_repo))
         with storm(process.pid, 0):
-            process.communicate(ENDS_S)  # it tells of every signal
+            said, _ = process.communicate(ENDS_S)  # it tells of every signal
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert said.splitlines()[-1].startswith("resume: ralph-tui resume")
     lock = git_repo / ".aiwg/ralph/lock"
     until(lambda: holder(lock) is None)
     assert_socket_is_gone(lock)
@@ -42,6 +47,7 @@ def test_a_storm_ends_a_fleet(root: Path) -> None:
         until(lambda: runs(root, "1"))
         with storm(fleet.pid, 1):
             fleet.communicate(ENDS_S)
+    assert fleet.returncode == ExitCode.INTERRUPTED
     until(lambda: nothing_is_left(root))
     assert_socket_is_gone(root / ".aiwg/ralph/fleets/lock")
 
@@ -67,6 +73,26 @@ def test_timeout_signals_a_fleet_and_its_group(root: Path) -> None:
         timeout.send_signal(signal.SIGTERM)
         timeout.wait(ENDS_S)
     until(lambda: nothing_is_left(root))
+
+
+@pytest.mark.parametrize("fleet", [False, True], ids=["run", "fleet"])
+def test_a_process_ends_although_nobody_reads_its_output(root: Path, *, fleet: bool) -> None:
+    """A full pipe takes no more lines, and a write to it would wait for ever."""
+    run = ["run", "x", "-c", "false", "--agent-command", WAITS, "--headless"]
+    words = ["fleet", "run", str(plan(root, "First", agent=WAITS)), "--headless"]
+    unread, full = os.pipe()
+    os.set_blocking(full, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(full, b"x")
+    os.set_blocking(full, True)
+    with Child[bytes]([*CLI, *(words if fleet else run)], cwd=root, stdout=full) as process:
+        until(lambda: runs(root, "1") if fleet else _started(root))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(ENDS_S) == ExitCode.INTERRUPTED
+    os.close(unread)
+    os.close(full)
+    until(lambda: nothing_is_left(root) if fleet else holder(root / ".aiwg/ralph/lock") is None)
 
 
 def assert_socket_is_gone(lock: Path) -> None:

@@ -36,7 +36,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state import RunState
-from ralph_tui.text.format import clock, duration, money, percent
+from ralph_tui.text.format import clock, count, duration, money, percent
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction, short_duration
 from ralph_tui.tui.modals.question import Question
@@ -425,6 +425,19 @@ def test_a_run_that_is_over_tells_no_context() -> None:
         assert "context" not in text_of(header_lines(state, state.at, width)[1])
 
 
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_a_run_that_is_over_tells_its_whole_time_and_its_iterations(width: int) -> None:
+    """As the end panel has them: a clock that says 1m beside one that says 1m 58s is no clock."""
+    *worked, end = STORIES["steady"]()
+    events = [*worked, end.model_copy(update={"duration_s": 118.0})]
+    state = RunState().apply_all(events)
+    first, second, _ = map(text_of, header_lines(state, state.at, width))
+    took = duration(state.run.worked_s(state.at))
+    assert len(took) > 3, "longer than the field of a run that works"
+    assert f" {took} " in f"{second} "
+    assert f"  {count(state.run.iteration, 'iteration')}  " in first
+
+
 def test_the_header_is_drawn_anew_when_the_window_fills_or_a_call_begins() -> None:
     """The run's own fold is the same: the agent said nothing but how full its window is."""
     state = filled(100_000)
@@ -481,6 +494,16 @@ def test_it_says_what_the_run_does_now_and_for_how_long(
 ) -> None:
     told = doing_text(*events, after=after)
     assert told == says
+
+
+def test_a_command_that_would_be_cut_to_a_few_letters_is_left_out() -> None:
+    run = Recorder(10)
+    run.baseline(0)
+    run.open(1)
+    run.add(GateStarted(iteration=1, command="pytest -q"))
+    state, now = RunState().apply_all(run.events), run.at + timedelta(seconds=12)
+    assert text_of(doing(state, now, 22)) == "◐ verifying 12s"
+    assert text_of(doing(state, now, 23)) == "◐ verifying 12s: pytest -q", "it is cut in its field"
 
 
 def test_a_call_that_was_answered_is_over() -> None:

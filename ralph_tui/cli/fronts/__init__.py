@@ -32,16 +32,21 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
     from ralph_tui.adapters.remote.starter import hearing, starter_of  # noqa: PLC0415 - see above
     from ralph_tui.cli.fronts.background import run_in_background  # noqa: PLC0415 - see above
     from ralph_tui.cli.fronts.common import exit_code, say_what_is_next, warn  # noqa: PLC0415
-    from ralph_tui.cli.fronts.lines import run_as_lines  # noqa: PLC0415
+    from ralph_tui.cli.fronts.lines import run_as_lines, signals_stop  # noqa: PLC0415
+    from ralph_tui.cli.fronts.presentation import END_SECONDS  # noqa: PLC0415
     from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415
 
     # At once, so that nothing the run starts inherits it.
     starter = starter_of(presentation.commands_from)
-    with create_run(warn) as run, hearing(run.engine, starter):
-        if presentation.detached:
-            run_in_background(run)
-            return exit_code(run)
-        run_as_lines(run, as_json=presentation.as_json)
-        if presentation.lasting and not presentation.as_json:
+    with create_run(warn) as run, signals_stop(run), hearing(run.engine, starter):
+        try:
+            if presentation.detached:
+                run_in_background(run)
+            else:
+                run_as_lines(run, as_json=presentation.as_json)
+        finally:
+            run.engine.join(END_SECONDS)
+            run.close()  # while signals are heard: one more would end the process amid this
+        if presentation.lasting and not (presentation.as_json or presentation.detached):
             say_what_is_next(run, "again" if refused(run.engine.state) else "resume")
         return exit_code(run)

@@ -19,8 +19,7 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import Printer
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
-from ralph_tui.cli.fronts.lines import Lines, print_until_over, signals_stop
-from ralph_tui.cli.fronts.presentation import END_SECONDS
+from ralph_tui.cli.fronts.lines import Lines, print_until_over
 from ralph_tui.events import Event
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
@@ -33,26 +32,24 @@ FLAG = "--detached"
 
 
 def run_in_background(run: "AssembledRun") -> None:
-    """For the child: begin, tell the waiting parent, work on into the log, close the run."""
+    """For the child: begin, tell the waiting parent, work on into the log until the run is over."""
     collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
     printer = Printer(state=run.engine.state)
-    with signals_stop(run):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        run.begin()
-        first = _first(run, events)
-        if first is not None:
-            told = {"run": run.attempt.name, "pid": os.getpid(), "folder": str(run.attempt.folder)}
-            with contextlib.suppress(BrokenPipeError):  # the parent did not wait
-                print(json.dumps(told), flush=True)
-            # This closes the pipe, which is what the parent waits for.
-            signals.detach_stdio()
-            signals.redirect_output(run.attempt.folder / signals.LOG)
-            printer.print(first)
-            print_until_over(run, events, printer)
-        run.engine.join(END_SECONDS)
-        run.close()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    run.begin()
+    first = _first(run, events)
+    if first is None:
+        return
+    told = {"run": run.attempt.name, "pid": os.getpid(), "folder": str(run.attempt.folder)}
+    with contextlib.suppress(BrokenPipeError):  # the parent did not wait
+        print(json.dumps(told), flush=True)
+    # This closes the pipe, which is what the parent waits for.
+    signals.detach_stdio()
+    signals.redirect_output(run.attempt.folder / signals.LOG)
+    printer.print(first)
+    print_until_over(run, events, printer)
 
 
 def _first(run: "AssembledRun", events: Lines) -> Event | None:

@@ -25,6 +25,7 @@ from ralph_tui.cli.fronts.common import (
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.last_screen import LastScreen
 from ralph_tui.cli.fronts.lines import Lines, print_until_over
+from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.cli.fronts.presentation import (
     END_SECONDS,
     SCREEN_SECONDS,
@@ -195,7 +196,7 @@ class CockpitRun:
         if self._run is None or over(self._run.engine.state):
             return
         try:
-            print(words_of_leaving(self._run.engine.state, self._run.attempt), flush=True)
+            print_line(words_of_leaving(self._run.engine.state, self._run.attempt))
             print_until_over(self._run, self._lines, Printer(state=self._run.engine.state))
         except OSError:
             self.handle_signal(signal.SIGHUP)  # which is under way

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.analysis.next_steps import StepName, next_steps
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
+from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.cli.status_words import told
 from ralph_tui.events import Event
@@ -41,7 +42,7 @@ def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
     there = "" if here else f"cd {shlex.quote(str(run.attempt.root))} && "
     for step in next_steps(run.engine.state):
         if step.name in names:
-            print(f"{step.verb}: {there}{step.command}", flush=True)
+            print_line(f"{step.verb}: {there}{step.command}")
 
 
 def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
@@ -68,7 +69,7 @@ def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
 def warn(text: str) -> None:
     """Print a sentence on stderr, where there still is a terminal to print it on."""
     with suppress(OSError):
-        print(f"ralph-tui: {text}", file=sys.stderr)
+        print_line(f"ralph-tui: {text}", sys.stderr)
 
 
 class Printer:
@@ -87,7 +88,7 @@ class Printer:
         """Its line, if it has one."""
         text = event.model_dump_json() if self._as_json else self._lines.line(event)
         if text is not None:
-            print(text, flush=True)
+            print_line(text)
 
 
 def exit_code(run: "AssembledRun") -> int:
@@ -96,10 +97,8 @@ def exit_code(run: "AssembledRun") -> int:
         raise run.engine.error
     state, needs = run.engine.state.run, run.engine.state.needs
     if state.crash is not None:
-        print(
-            f"ralph-tui: a bug ended the run ({state.crash.error}); "
-            f"its traceback is in {run.attempt.journal}",
-            file=sys.stderr,
+        warn(
+            f"a bug ended the run ({state.crash.error}); its traceback is in {run.attempt.journal}"
         )
         return ExitCode.FAILED
     from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415 - not before the first frame

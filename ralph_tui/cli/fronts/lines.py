@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import Printer
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
-from ralph_tui.cli.fronts.presentation import END_SECONDS
 from ralph_tui.commands import Stop
 from ralph_tui.events import Event
 
@@ -21,22 +20,18 @@ Lines = SimpleQueue[Event | None]
 
 
 def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
-    """Print every event of the run until its last, and close it; a signal stops it in order."""
+    """Begin the run, and print every event until its last."""
     collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
     printer = Printer(as_json=as_json, state=run.engine.state)
-    with signals_stop(run):
-        run.begin()
-        try:
-            print_until_over(run, events, printer)
-        except OSError:
-            # The output is closed: the run is stopped in order, so that its end is recorded.
-            run.engine.send(Stop(by="a closed output"))
-            raise
-        finally:
-            run.engine.join(END_SECONDS)
-            run.close()  # while signals are heard: one more would end the process amid this
+    run.begin()
+    try:
+        print_until_over(run, events, printer)
+    except OSError:
+        # The output is closed: the run is stopped in order, so that its end is recorded.
+        run.engine.send(Stop(by="a closed output"))
+        raise
 
 
 def print_until_over(run: "AssembledRun", events: Lines, printer: Printer) -> None:

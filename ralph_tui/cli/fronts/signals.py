@@ -33,7 +33,11 @@ def forwarded(
 
     With `watch_terminal` the end of the terminal counts as HUP, also where none is sent: to another
     session's process.
+
+    Once one has come, the process is to end: after the block it ignores further ones, which would
+    otherwise kill it before it has said how it ended.
     """
+    heard = threading.Event()
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     poll = select.poll()
@@ -43,6 +47,7 @@ def forwarded(
 
     def take(number: signal.Signals) -> None:
         CAME.append(number)
+        heard.set()
         handle(number)
 
     def listen() -> None:
@@ -66,7 +71,7 @@ def forwarded(
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if heard.is_set() else handler)
         signal.set_wakeup_fd(waking)
         os.close(writable)
 

@@ -14,6 +14,7 @@ from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.commands import Stop
 from ralph_tui.fleet.cli.lines import fleet_line
 from ralph_tui.fleet.events import FleetEvent
@@ -69,7 +70,7 @@ def _end(fleet: "AssembledFleet", events: "SimpleQueue[FleetEvent | None]") -> N
 def _print(events: "SimpleQueue[FleetEvent | None]", *, as_json: bool) -> None:
     while (event := events.get()) is not None:
         if text := fleet_line(event, as_json=as_json):
-            print(text, flush=True)
+            print_line(text)
 
 
 def _go_away(fleet: "AssembledFleet", first: FleetEvent | None) -> None:

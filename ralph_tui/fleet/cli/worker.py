@@ -23,6 +23,7 @@ from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.file_lock import holder_of, locked
 from ralph_tui.fleet.dispatch import check_installed
@@ -165,5 +166,4 @@ def _lease(typed: str | None) -> float | None:
 
 def _say(sentence: str) -> None:
     with suppress(OSError):  # nobody may be reading any more
-        # In one piece: several threads say something.
-        print(f"{clock(datetime.now(UTC), seconds=True)} {sentence}\n", end="", flush=True)
+        print_line(f"{clock(datetime.now(UTC), seconds=True)} {sentence}")

@@ -65,7 +65,8 @@ def _about(
     iteration = Slot("place", place_size(state), place(state))
     left = max(1, inner - iteration.size - 2 * GAP)
     wish = 22 if width < 100 else 34 if width < 120 else 40
-    right = [iteration, Slot("doing", min(wish, left // 2), doing(state, now, lost=lost))]
+    room = min(wish, left // 2)
+    right = [iteration, Slot("doing", room, doing(state, now, room, lost=lost))]
     may = rights(state, width)
     if may:
         size = max(cells(may), len(" unrestricted ") if width >= 140 else 0)

@@ -10,11 +10,14 @@ from ralph_tui.text.tool_kinds import action_type
 from ralph_tui.tui.draw.spans import Line, flat
 from ralph_tui.tui.draw.words import countdown, since
 
+ROOM = 1000
+SHORTEST = 6
+"""Cells of a command or a tool call below which it is left out."""
 _INTERPRETER = re.compile(r"^\S*python[\d.]*\s+-m\s+(?=\S)")
 
 
-def doing(state: RunState, now: datetime, *, lost: bool | str = False) -> Line:
-    """What the run does at this moment, and for how long it has."""
+def doing(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | str = False) -> Line:
+    """What the run does at this moment, and for how long it has; `room`: cells that it has."""
     run = state.run
     if lost:
         return [(gone_word(lost).label, "bad strong")]
@@ -35,33 +38,37 @@ def doing(state: RunState, now: datetime, *, lost: bool | str = False) -> Line:
     term = PHASES[run.phase]
     match run.phase:
         case "agent" | "waiting":
-            return _agent(state, now)
+            return _agent(state, now, room)
         case "verifying":
             took = _took(state.gate.running_since, now)
-            return _at_work(f"{term.glyph} {term.word}", "accent", took, _short(state.gate.command))
+            command = _short(state.gate.command)
+            return _at_work(f"{term.glyph} {term.word}", "accent", took, command, room)
     style = {"paused": "owner", "crashed": "bad"}.get(run.phase, "dim")
     return [(term.label, style)]
 
 
-def _agent(state: RunState, now: datetime) -> Line:
+def _agent(state: RunState, now: datetime, room: int) -> Line:
     """The tool call that runs; between calls, for how long the session has."""
     call = state.agent.running
     # Who works instead of the chosen one is seen in any width.
     who = flat(state.roster.working, 16) if state.roster.stands_in_for else "agent"
     if state.run.phase == "waiting":
-        return _at_work(
-            f"{PHASES['waiting'].glyph} {who}", "dim", _took(state.agent.began_at, now), "starts"
-        )
+        took = _took(state.agent.began_at, now)
+        return _at_work(f"{PHASES['waiting'].glyph} {who}", "dim", took, "starts", room)
     head = f"{PHASES['agent'].glyph} {who}"
     if call is None:
-        return _at_work(head, "good", _took(state.agent.began_at, now), "")
+        return _at_work(head, "good", _took(state.agent.began_at, now), "", room)
     text = flat(call.text)
     what = text if action_type(call.tool) == "bash" else f"{flat(call.tool, 40)} {text}"
-    return _at_work(head, "good", _took(call.ran_from or call.at, now), _short(what))
+    return _at_work(head, "good", _took(call.ran_from or call.at, now), _short(what), room)
 
 
-def _at_work(head: str, style: str, took: str, what: str) -> Line:
-    return [(f"{head} ", style), (took, "text"), (f": {what}" if what else "", "text")]
+def _at_work(head: str, style: str, took: str, what: str, room: int) -> Line:
+    told = f": {what}" if what else ""
+    left = room - len(f"{head} {took}: ")
+    if left < min(len(what), SHORTEST):
+        told = ""  # a few letters of it would say nothing
+    return [(f"{head} ", style), (took, "text"), (told, "text")]
 
 
 def _took(began: datetime | None, now: datetime) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ralph_tui.analysis.context import level
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.state import RunState
-from ralph_tui.text.format import duration, filled, percent
+from ralph_tui.text.format import count, duration, filled, percent
 from ralph_tui.text.terms import (
     BEST,
     CONTEXT_TONES,
@@ -75,8 +75,11 @@ def place_size(state: RunState) -> int:
 
 
 def place(state: RunState) -> Line:
-    """Which iteration of how many."""
+    """Which iteration of how many; of a run that is over, how many it took."""
     run = state.run
+    if run.finished is not None:
+        number, _, word = count(run.iteration, "iteration").partition(" ")
+        return [(number, "strong"), (f" {word}", "dim")]
     return [("iteration ", "dim"), (f"{run.iteration}/{run.max_iterations}", "strong")]
 
 
@@ -152,6 +155,8 @@ def measures(
     """
     digits = len(str(state.run.total or 0))
     cut = sizes(width, inner, digits)
+    if state.run.finished is not None:
+        _widen_time(cut, len(duration(elapsed(state, now))))
     signs = [] if lost else _signs(state, now, cut.get("signs", CONTEXT - 1))
     window = context(state, cut.get("context", 0)) if state.run.finished is None else []
     if "signs" not in cut and not state.context.tells:
@@ -170,6 +175,15 @@ def measures(
     slots = [slot._replace(size=cut[name]) for name, slot in made.items() if name in cut]
     left = [slot for slot in slots if slot.key in MEASURES[:LEFT]]
     return row_of(left), row_of([slot for slot in slots if slot not in left])
+
+
+def _widen_time(cut: dict[str, int], size: int) -> None:
+    """Give the whole time the cells of what a run that is over does not tell any more."""
+    for name in ("context", "signs"):
+        more = size - cut["time"]
+        if 0 < more < cut.get(name, 0):
+            cut["time"] += more
+            cut[name] -= more
 
 
 def row_of(slots: list[Slot]) -> Line:

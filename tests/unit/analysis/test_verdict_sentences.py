@@ -351,7 +351,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "limit reached": (
         lambda: over("limit_reached", "10 of 10 iterations are used"),
-        "▲ limit reached: 10 of 10 iterations are used",
+        "⊖ limit reached: 10 of 10 iterations are used",
     ),
     "aborted": (lambda: over("aborted", "aborted by you"), "⊗ aborted by you"),
     "failed": (

@@ -4,9 +4,11 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, cast
 
+import pytest
 from textual.drivers.linux_driver import LinuxDriver
 
 from ralph_tui.cli.fronts.lines import signals_stop
@@ -46,11 +48,19 @@ def fleet(front: Front) -> AbstractContextManager[None]:
     return _signals_stop(cast("Any", front), hangup=True)
 
 
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """Give this process its handlers back: after a signal, all of them are ignored."""
+    before = {number: signal.getsignal(number) for number in FORWARDED}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @each_row("heard", [lines, fleet])
 @each_row("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_from_another_thread(number: signal.Signals, heard: Any) -> None:
     front = Front()
-    before = signal.getsignal(number)
     with heard(front):
         with front.engine.lock:  # as the main thread may hold it at any moment
             os.kill(os.getpid(), number)
@@ -59,7 +69,7 @@ def test_a_signal_stops_from_another_thread(number: signal.Signals, heard: Any) 
         until(lambda: orders)
     assert {by for by, _ in orders} == {number.name}
     assert threading.main_thread() not in {thread for _, thread in orders}
-    assert signal.getsignal(number) is before
+    assert signal.getsignal(number) is signal.SIG_IGN, "one more would end what says how it ended"
 
 
 def test_a_signal_is_heard_while_the_main_thread_sleeps() -> None:
@@ -107,3 +117,10 @@ def test_a_screen_is_stopped_by_its_loop_and_not_by_the_handler() -> None:
 
     asyncio.run(show())
     assert done == ["stopped", "continued"]
+
+
+def test_signals_do_what_they_did_before_where_none_has_come() -> None:
+    before = [signal.getsignal(number) for number in FORWARDED]
+    with forwarded(lambda _: None, watch_terminal=False):
+        assert [signal.getsignal(number) for number in FORWARDED] != before
+    assert [signal.getsignal(number) for number in FORWARDED] == before

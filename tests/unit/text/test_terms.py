@@ -32,7 +32,6 @@ from ralph_tui.text.terms import (
     SEVERITIES,
     UNPROVEN,
     WAITS,
-    WARNING,
     RowLevel,
     Term,
     in_words,
@@ -77,7 +76,6 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
     words.pop("", None)
     assert {glyph: shared for glyph, shared in words.items() if len(shared) > 1} == {
         GOOD.glyph: {"good news", "completed", "passed"},
-        WARNING.glyph: {"warning", "limit reached"},
         "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
         "■": {"finished", "stopped"},
         "○": {"starting", "waiting for the agent"},

@@ -1,0 +1,58 @@
+"""Lines on stdout and stderr, written so that a process can end although nobody reads them.
+
+A write to a full pipe waits for the reader whatever signal comes. So a line waits for room instead,
+and once a signal has come only for a moment: what then finds no room is dropped.
+"""
+
+import os
+import select
+import sys
+import time
+from typing import TextIO
+
+from ralph_tui.cli.fronts import signals
+
+ROOM_SECONDS = 5.0
+"""How long a line waits for a slow reader once a signal has come."""
+LOOK_MS = 200
+"""Between two looks whether a signal has come."""
+PIECE = select.PIPE_BUF
+"""A pipe that has room takes this many bytes without waiting."""
+
+_unread: set[int] = set()
+"""Descriptors whose reader did not read in time: a later line waits no second time."""
+
+
+def print_line(text: str, stream: TextIO | None = None) -> None:
+    """Print `text` at once, on stdout by default; raises ``OSError`` when its reader is gone."""
+    stream = stream or sys.stdout
+    if stream is None:
+        return
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):
+        descriptor = -1
+    if descriptor < 0:  # not a file of the system's: it has no reader
+        print(text, file=stream, flush=True)
+        return
+    stream.flush()
+    rest = f"{text}\n".encode(stream.encoding or "utf-8", stream.errors or "replace")
+    while rest and _has_room(descriptor):
+        rest = rest[os.write(descriptor, rest[:PIECE]) :]
+
+
+def _has_room(descriptor: int) -> bool:
+    """Wait until something can be written; False when that takes too long after a signal."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    deadline: float | None = None
+    while not poll.poll(LOOK_MS):
+        if not signals.CAME:
+            continue
+        now = time.monotonic()
+        if deadline is None:
+            deadline = now + (0 if descriptor in _unread else ROOM_SECONDS)
+        if now >= deadline:
+            _unread.add(descriptor)
+            return False
+    return True
