@@ -13,6 +13,7 @@ from ralph_tui.analysis.lab import follow, simulate
 from ralph_tui.layers.control import Budget, ControlSettings, Sample
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence
+from tests.examples import HALF
 from tests.property import oracle
 
 EXACT = ("iteration", "profile", "band", "alarms", "detections", "intervention")
@@ -319,6 +320,7 @@ def evidence(fact: oracle.Facts, k: int) -> Evidence:
     )
 
 
+@HALF
 @given(cases(), st.data())
 def test_overseer_agrees_about_evidence_too(case: Case, data: st.DataObject) -> None:
     repeated = st.lists(st.tuples(FACTS, st.integers(1, 6)), min_size=1, max_size=12)

@@ -349,14 +349,14 @@ def test_every_journal_that_is_kept_can_be_told(journal: Path) -> None:
         assert entry.head.word
 
 
-def test_ten_thousand_alarms_are_folded_and_drawn_in_time() -> None:
+def test_thousands_of_alarms_are_folded_and_drawn_in_time() -> None:
     state, taken = RunState(), []
     for part in range(10):
         with counted() as steps:
-            for number in range(1000 * part, 1000 * part + 1000):
+            for number in range(300 * part, 300 * part + 300):
                 state.apply(stuck().model_copy(update={"seq": number + 1, "at": START}))
         taken.append(steps.count)
-    assert taken[-1] < 1.1 * taken[1], "the last thousand costs no more than an early one"
+    assert taken[-1] < 1.1 * taken[1], "the last 300 cost no more than an early one"
     (entry,) = state.log.entries
-    assert len(entry.follow) == 9_999
+    assert len(entry.follow) == 2_999
     assert len(entry_rows(entry, 58, past=False)) < 20
