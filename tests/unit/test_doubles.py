@@ -21,6 +21,7 @@ from tests.doubles.comparing import differences, outline
 from tests.doubles.driver import Run, run
 from tests.doubles.launch import environment, on_path, prepare, request_line, stub_argv, user_line
 from tests.doubles.scenario import Answer, Json, Scenario, Script, ToolUse, load, names
+from tests.rows import each_row
 
 ENDLESS = ("never_exits", "stays_after_result")
 REQUIRED = {
@@ -105,7 +106,7 @@ AFTERWARDS = {
 """What is to be seen of some of them besides."""
 
 
-@pytest.mark.parametrize("name", names())
+@each_row("name", names())
 def test_a_scenario_ends_as_it_says(name: str, tmp_path: Path) -> None:
     expected = dict(load(name).expected)
     done = play(name, tmp_path)
@@ -120,7 +121,7 @@ def test_a_scenario_ends_as_it_says(name: str, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("version", "receipts"),
     [("2.1.197", []), ("2.1.329", ["queued", "started", "completed"])],
 )

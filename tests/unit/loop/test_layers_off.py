@@ -5,8 +5,6 @@ what its layers know; so does its resume.
 from functools import partial
 from itertools import product
 
-import pytest
-
 from ralph_tui.events import (
     AlarmRaised,
     AssessmentMade,
@@ -30,6 +28,7 @@ from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.run import Rules
+from tests.rows import each_row
 from tests.world import owner
 from tests.world.faults import Known, busy
 from tests.world.world import World
@@ -94,7 +93,7 @@ def in_words(layers: frozenset[str]) -> str:
     return "+".join(name for name in LAYERS if name in layers) or "none"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("run", "layers"),
     [
         *(("oscillating", layers) for layers in COMBINATIONS),
@@ -115,7 +114,7 @@ def test_a_run_needs_none_of_its_layers(run: str, layers: frozenset[str]) -> Non
         assert bool(whole.all(InterventionMade)) is ("oversight" in layers)
 
 
-@pytest.mark.parametrize("layers", FEW, ids=in_words)
+@each_row("layers", FEW)
 def test_its_resume_needs_none_of_them_either(layers: frozenset[str]) -> None:
     """Killed right after the reading of iteration 5, which is then evaluated by the resume."""
     rules, readings = rules_with(layers), RUNS["oscillating"]

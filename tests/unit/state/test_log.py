@@ -44,6 +44,7 @@ from ralph_tui.events import (
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.event_rows import entry_rows
+from tests.rows import each_row
 from tests.steps import counted
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -102,7 +103,7 @@ def test_refused_commands_never_fill_the_log() -> None:
     assert told(refused, refused) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "says"),
     [
         (answer("approve", SILENCE), "no answer in 2 min: approved"),
@@ -335,10 +336,9 @@ def test_a_demo_reads_as_a_short_list(
     assert drawn(state, width) == golden.read_text()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "journal",
     (FIXTURES / "journals").glob("*.jsonl"),
-    ids=lambda path: path.stem,
 )
 def test_every_journal_that_is_kept_can_be_told(journal: Path) -> None:
     state = RunState().apply_all(read_journal(journal).events)
