@@ -15,6 +15,7 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence
 from tests.examples import HALF
 from tests.property import oracle
+from tests.rows import each_row
 
 EXACT = ("iteration", "profile", "band", "alarms", "detections", "intervention")
 
@@ -185,7 +186,7 @@ def differences(case: Case) -> list[str]:
 PLAIN = oracle.Settings()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "case",
     [
         pytest.param(
@@ -256,7 +257,7 @@ def asked(case: Case) -> dict[int, str]:
 GREW, NOVEL = oracle.Mark(grew=True), oracle.Mark(novel=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "expected"),
     [
         (Case([10.0 * k for k in range(1, 11)], 0.0, 10, 100, PLAIN), {7: "WARN", 9: "WARN"}),

@@ -51,7 +51,7 @@ def test_a_removed_line_that_looks_like_a_header_is_a_removed_line() -> None:
     assert ("--- [red]not a header[/red]", "bad") in [row[0] for row in rows]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "told"),
     [
         ("docs/icon.png", "binary"),
