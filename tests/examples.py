@@ -2,4 +2,5 @@
 
 from hypothesis import settings
 
+HALF = settings(max_examples=settings().max_examples // 2)
 FEWER = settings(max_examples=settings().max_examples // 4)

@@ -15,6 +15,7 @@ from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Failure, Request
 from ralph_tui.events import ToolFinished, ToolStarted
 from ralph_tui.ports import Permissions
+from tests.examples import HALF
 from tests.unit.adapters.agents.acp.recorded import ROOT
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -47,6 +48,7 @@ objects = st.dictionaries(st.sampled_from(NAMES), values, max_size=8)
 rows = st.sampled_from([ANY, *KNOWN])
 
 
+@HALF
 @given(
     st.lists(st.tuples(st.sampled_from(["update", "ask", "answer"]), objects), max_size=12), rows
 )

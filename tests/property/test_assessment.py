@@ -3,7 +3,6 @@
 import json
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from ralph_tui.layers.intelligence.blockers import same_blocker
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.state import AgentRow, RunState
 from tests.examples import FEWER
+from tests.rows import each_row
 
 WORDS = st.one_of(
     st.text(max_size=40),
@@ -223,7 +223,7 @@ def test_the_file_of_any_assessment_is_json_in_its_schema(evidence: Evidence) ->
     assert len(told["evidence"]["accomplishments"]) == len(told["accomplishments"])
 
 
-@pytest.mark.parametrize("iteration", [0, 7])
+@each_row("iteration", [0, 7])
 def test_an_iteration_of_which_nothing_is_known_is_assessed(iteration: int) -> None:
     made = assess(Evidence(iteration))
     assert (made.progress, made.phase, made.accomplishments) == (0, "early", [])

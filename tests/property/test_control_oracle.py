@@ -13,7 +13,9 @@ from ralph_tui.analysis.lab import follow, simulate
 from ralph_tui.layers.control import Budget, ControlSettings, Sample
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence
+from tests.examples import HALF
 from tests.property import oracle
+from tests.rows import each_row
 
 EXACT = ("iteration", "profile", "band", "alarms", "detections", "intervention")
 
@@ -184,7 +186,7 @@ def differences(case: Case) -> list[str]:
 PLAIN = oracle.Settings()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "case",
     [
         pytest.param(
@@ -255,7 +257,7 @@ def asked(case: Case) -> dict[int, str]:
 GREW, NOVEL = oracle.Mark(grew=True), oracle.Mark(novel=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "expected"),
     [
         (Case([10.0 * k for k in range(1, 11)], 0.0, 10, 100, PLAIN), {7: "WARN", 9: "WARN"}),
@@ -319,6 +321,7 @@ def evidence(fact: oracle.Facts, k: int) -> Evidence:
     )
 
 
+@HALF
 @given(cases(), st.data())
 def test_overseer_agrees_about_evidence_too(case: Case, data: st.DataObject) -> None:
     repeated = st.lists(st.tuples(FACTS, st.integers(1, 6)), min_size=1, max_size=12)

@@ -25,6 +25,7 @@ from ralph_tui.events.base import Fact
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import one_line, plain, strip_controls
 from ralph_tui.text.secrets import redact
+from tests.rows import each_row
 
 hostile = st.text(
     st.one_of(
@@ -160,7 +161,7 @@ def test_garbage_is_a_value_error_and_nothing_else(line: bytes) -> None:
         return
 
 
-@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+@each_row("number", ["NaN", "-Infinity", "1e999"])
 def test_a_number_that_is_none_makes_no_event(number: str) -> None:
     line = '{"seq":1,"at":"2026-01-01T00:00:00Z","kind":"wait_ended","iteration":1,"waited_s":%s}'
     parse_event(line % "1.5")

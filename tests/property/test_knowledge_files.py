@@ -13,6 +13,7 @@ from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.ports.knowledge import Credit
 from ralph_tui.text.foreign_json import parse_json
+from tests.examples import FEWER
 from tests.unit.adapters.knowledge.stores import learning
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -60,6 +61,7 @@ def test_what_is_written_is_read_as_the_same_and_written_as_the_same(value: Any)
 
 @example([], [{"id": "learn-1", "learning": {**GOOD, "id": None}, "status": "staged"}])
 @example([{**GOOD, "": 9007199254740993}], [])
+@FEWER
 @given(st.lists(ENTRIES, max_size=3), st.lists(STAGED, max_size=3))
 def test_any_values_are_read_or_set_aside(learnings: list[Any], staged: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as place:

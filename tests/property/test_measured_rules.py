@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from ralph_tui.events.sensor import GateFinished
 from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
 from ralph_tui.layers.sensor import AgentReport, Counts, GateResult, Progress, Sensor
 from ralph_tui.layers.sensor.sensor import UNPROVEN
+from tests.rows import each_row
 
 NAMES = "abcdefgh"
 
@@ -152,7 +152,7 @@ def test_growth_leaves_the_best_as_old_as_it_was(
             assert abs(history.pace * history.length - pace) < 1e-6
 
 
-@pytest.mark.parametrize("grown", [[95.0], [42.0] * 20])
+@each_row("grown", [[95.0], [42.0] * 20])
 def test_growth_makes_no_rise_of_a_gain_that_was_too_small(grown: list[float]) -> None:
     history = History(0.0)
     for k, reading in enumerate([40.0, 42.0, *grown], 1):

@@ -23,6 +23,7 @@ from ralph_tui.text.secrets import (
     returns,
 )
 from tests.examples import FEWER
+from tests.rows import each_row
 from tests.secret_rules.patterns import LONGEST, analyse, widest
 
 FORMS = forms()
@@ -94,9 +95,7 @@ def patterns_of(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
                 yield name, one
 
 
-@pytest.mark.parametrize(
-    "module", [formats, assigned, named, lines, returns], ids=lambda module: module.__name__
-)
+@each_row("module", [formats, assigned, named, lines, returns])
 def test_no_pattern_repeats_what_repeats(module: ModuleType) -> None:
     for _, pattern in patterns_of(module):
         analyse(pattern.pattern)

@@ -3,10 +3,10 @@
 import random
 from collections.abc import Sequence
 
-import pytest
 from textual import events
 
 from ralph_tui.tui.driver import TerminalInput
+from tests.rows import each_row
 
 
 def keys_of(*pieces: bytes) -> list[str]:
@@ -17,7 +17,7 @@ def keys_of(*pieces: bytes) -> list[str]:
     return typed
 
 
-@pytest.mark.parametrize(
+@each_row(
     "noise",
     [
         b"\x1b[99999999999u",  # no character has this number
@@ -43,7 +43,7 @@ def test_a_byte_that_is_no_text_is_replaced() -> None:
     assert keys_of("é".encode()[:1], "é".encode()[1:]) == ["é"]
 
 
-@pytest.mark.parametrize("column", [1, 95, 96, 162, 222])
+@each_row("column", [1, 95, 96, 162, 222])
 def test_a_legacy_mouse_report_is_no_text(column: int) -> None:
     """Its bytes are numbers; two of them may even be one letter in UTF-8."""
     report = b"\x1b[M" + bytes([32, 32 + column, 32 + 101])
@@ -65,7 +65,7 @@ PIECES: Sequence[bytes] = (
 )
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each_row("seed", range(10))
 def test_noise_is_read_to_its_end(seed: int) -> None:
     chance = random.Random(seed)
     reader = TerminalInput()

@@ -25,6 +25,7 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.panes.details import DetailsPane
+from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
 
 MADE = AssessmentMade(
@@ -130,7 +131,7 @@ def test_nothing_is_said_as_such() -> None:
     assert rows() == ["nothing is assessed yet"]
 
 
-@pytest.mark.parametrize("width", [1, 12, 31, 76])
+@each_row("width", [1, 12, 31, 76])
 def test_it_fits_any_width(width: int) -> None:
     assert rows(MADE, PIVOT, WRONG, width=width)
 

@@ -367,7 +367,7 @@ def test_q_leaves_at_once_and_stops_nothing(elsewhere: Elsewhere) -> None:
     assert engine.heard == []
 
 
-@pytest.mark.parametrize("keys", [("ctrl+q", "enter"), ("ctrl+c", "enter"), ("ctrl+c", "l")])
+@pytest.mark.parametrize("keys", [("ctrl+q", "enter"), ("ctrl+c", "l")])
 def test_the_dialog_leaves_the_screen_by_default(elsewhere: Elsewhere, keys: tuple[str]) -> None:
     elsewhere.records(*story("running"))
 

@@ -38,6 +38,7 @@ from ralph_tui.tui.draw.terms import PACE, PARTS
 from ralph_tui.tui.draw.words import SPARKS, fraction, spark
 from ralph_tui.tui.panes.progress import ProgressPane, counts_left, melting
 from ralph_tui.tui.panes.progress_words import PROFILES
+from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story
 from tests.world.decisions import DECISIONS
 from tests.world.recorder import Recorder
@@ -153,7 +154,7 @@ def test_the_strips_share_the_rows_and_none_lies_over_another(rows: int, zoomed:
     assert found.completion >= 1
 
 
-@pytest.mark.parametrize("rows", [6, 11, 20, 40])
+@each_row("rows", [6, 11, 20, 40])
 def test_the_small_chart_has_all_its_rows_for_completion_and_axis(rows: int) -> None:
     assert heights(rows) == Heights(rows - 1, push=0, parts=0, pace=0, axis=1, gap=rows >= 24)
 
@@ -229,7 +230,7 @@ def test_few_points_are_joined_by_a_line() -> None:
     assert max(crossed) - min(crossed) + 1 == len(crossed), "a gap in the line"
 
 
-@pytest.mark.parametrize("rows", [3, 5])
+@each_row("rows", [3, 5])
 def test_bounds_of_the_push_stand_in_the_rows_of_their_values(rows: int) -> None:
     height = next(h for h in range(11, 60) if heights(h, zoomed=True).push == rows)
     drawn = text(plot(course(0, 30, 35), width=120, height=height, zoomed=True))
@@ -437,7 +438,7 @@ def test_the_loudest_ink_is_completions_and_the_error_is_left_out() -> None:
     assert not styles & {"error", "output", "done"}
 
 
-@pytest.mark.parametrize("terms", [PARTS, PACE])
+@each_row("terms", [PARTS, PACE])
 def test_lines_of_one_strip_are_told_apart_without_colour(terms: tuple[object, ...]) -> None:
     patterns = [(t.ink.on, t.ink.off, t.ink.thick) for t in terms]  # type: ignore[attr-defined]
     assert len(set(patterns)) == len(patterns)
@@ -569,7 +570,7 @@ def test_ten_thousand_iterations_are_drawn_as_few_are() -> None:
     assert len(thinned([(columns.dot(k), value) for k, value in enumerate(readings)])) < 600
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "says"),
     [
         ("empty", "the first reading comes before iteration 1"),

@@ -321,7 +321,7 @@ def test_a_late_second_interrupt_does_not() -> None:
 
 def test_interrupt_works_above_any_dialog() -> None:
     async def look(driver: Driver) -> None:
-        for opener, dialog in (("g", GuideDialog), ("a", GiveUp)):
+        for opener, dialog in (("g", GuideDialog), ("?", Help), ("a", GiveUp)):
             await driver.press(opener)
             assert isinstance(driver.app.screen, dialog)
             await driver.press("ctrl+q")

@@ -23,6 +23,7 @@ from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.grant import granted
 from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.modals.scroll_text import ScrollText
+from tests.rows import each_row
 from tests.steps import counted
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.test_cockpit import frames
@@ -240,7 +241,7 @@ def test_an_untouched_proposal_is_no_draft() -> None:
     drive(live(story("redirect")), look)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("typed", "complaint"),
     [
         ("", "nothing is written"),
@@ -302,7 +303,7 @@ def test_what_can_be_granted(iterations: int, cents: int) -> None:
     assert granted(f"{iterations}", "money") == (0, iterations)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("typed", "takes", "complaint"),
     [
         ("$2", "iterations", "“$2” is no number of iterations: write 5"),

@@ -12,6 +12,7 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.draw.cutting import middle, name_of_test, path_on
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.files import FilesPane
+from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.held import Held, change
 from tests.world.stories import HOSTILE
@@ -83,7 +84,7 @@ def test_nothing_is_said_of_categories_without_a_change() -> None:
 LONG = "src/" + "deep/" * 40 + "the_name_of_the_file.py"
 
 
-@pytest.mark.parametrize("width", [8, 20, 29, 44, 80])
+@each_row("width", [8, 20, 29, 44, 80])
 def test_of_a_long_path_the_name_of_the_file_stays(width: int) -> None:
     pane = shown([change(LONG, "modified", "source", 1, 0)], {"source": 1})
     (row,) = pane.build(width, 9)
@@ -109,7 +110,7 @@ def test_any_name_keeps_to_its_row(name: str, width: int) -> None:
     assert cells([(middle(clean.path, width), "")]) <= width
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "width", "told"),
     [
         ("test_open", 40, "test_open"),

@@ -1,6 +1,5 @@
 """The fleet's screen: what its rows say at each size, what its keys do, and where they lead."""
 
-import pytest
 from textual import events
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
@@ -19,6 +18,7 @@ from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.guide import Writing
 from ralph_tui.tui.modals.help import Help
 from tests.fleet_events import a_loop, a_plan, stamped, started
+from tests.rows import each_row
 from tests.tui.fleets import (
     FAST,
     FIX,
@@ -45,7 +45,7 @@ def _row(name: str, driver: FleetDriver) -> str:
 # rows ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", range(4, 220, 7))
+@each_row("width", range(4, 220, 7))
 def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> None:
     view = FleetView(FleetDriver(under_way()).fleet.state)
     view.follow(view.state, view.state.at, live=True, lost=False)
@@ -55,7 +55,7 @@ def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> No
     assert sum(room for _, room in COLUMNS.at(width)) <= width
 
 
-@pytest.mark.parametrize("width", [60, 100, 137, 220])
+@each_row("width", [60, 100, 137, 220])
 def test_names_that_begin_alike_can_be_told_apart_in_every_row(width: int) -> None:
     names = ("auth-login", "auth-logout", "documents-a", "documents-b")
     loops = [a_loop(name, objective="Do it") for name in names]
@@ -67,7 +67,7 @@ def test_names_that_begin_alike_can_be_told_apart_in_every_row(width: int) -> No
     assert len(drawn) == len(names), drawn
 
 
-@pytest.mark.parametrize("width", [60, 80, 140])
+@each_row("width", [60, 80, 140])
 def test_a_name_is_whole_where_there_is_room_for_it(width: int) -> None:
     """Every command takes it."""
     names = ("notes", "notes2", "setup-fails")
@@ -91,7 +91,7 @@ def test_of_many_conflicts_and_unknown_ones_both_are_told() -> None:
     assert "▲ conflicts with 2 branches: a, b; others are not known: git is too old" in rows
 
 
-@pytest.mark.parametrize("journal", [under_way, finished])
+@each_row("journal", [under_way, finished])
 def test_it_is_calm_at_every_size(journal: object) -> None:
     async def look(fleet: FleetDriver) -> None:
         for size in SIZES:
@@ -140,7 +140,7 @@ def test_tries_stand_together_and_the_chosen_one_is_marked() -> None:
     with_fleet(look, FleetDriver(finished()), size=(140, 45))
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@each_row("phase", PHASES)
 def test_every_phase_of_a_loop_has_glyph_and_word(phase: str) -> None:
     async def look(fleet: FleetDriver) -> None:
         assert _row("1", fleet).startswith(PHASES[phase].glyph)
@@ -148,7 +148,7 @@ def test_every_phase_of_a_loop_has_glyph_and_word(phase: str) -> None:
     with_fleet(look, FleetDriver(timed([*under_way(), *works("1", 0.9, phase=phase)])))
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
+@each_row("outcome", OUTCOMES)
 def test_every_outcome_has_glyph_and_word(outcome: str) -> None:
     async def look(fleet: FleetDriver) -> None:
         assert _row("1", fleet).startswith(OUTCOMES[outcome].label)
@@ -299,7 +299,7 @@ def test_a_paused_loop_goes_on_by_the_same_key() -> None:
     with_fleet(press, FleetDriver(timed([*under_way(), *works("1", 0.9, phase="paused")])))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("keys", "answer"),
     [
         (("end", "p"), "p pause: loop 5 waits for a place"),
@@ -403,7 +403,7 @@ def test_a_loop_that_is_named_is_opened_at_once() -> None:
     with_fleet(look, driver)
 
 
-@pytest.mark.parametrize("key", ["q", "s"])
+@each_row("key", ["q", "s"])
 def test_a_fleet_that_ends_meanwhile_is_not_said_to_be_alive(key: str) -> None:
     async def press(fleet: FleetDriver) -> None:
         await fleet.press(key)

@@ -43,6 +43,7 @@ from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.panes.header import Header, OneLine, header_lines
 from ralph_tui.tui.panes.header_doing import doing
 from ralph_tui.tui.panes.header_fields import CONTEXT, GAUGE, context
+from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story
 from tests.world.decisions import DECISIONS
 from tests.world.recorder import START, Recorder
@@ -123,7 +124,7 @@ def header(name: str, width: int) -> str:
     return "\n".join("".join(text for text, _ in row) for row in rows)
 
 
-@pytest.mark.parametrize("width", [80, 100, 140, 170])
+@each_row("width", [80, 100, 140, 170])
 def test_it_answers_every_question(width: int) -> None:
     text = header("running", width)
     for answer in ("Fix the failing parser tests", "iteration 7/12", "● agent  3s: pytest"):
@@ -143,13 +144,13 @@ def test_what_may_do_everything_is_never_hidden() -> None:
     assert " unrestricted " in header("regressing", 80)
 
 
-@pytest.mark.parametrize("width", [60, 70, 80, 100, 140])
+@each_row("width", [60, 70, 80, 100, 140])
 def test_a_wait_tells_its_cause_and_its_end(width: int) -> None:
     first = header("limited", width).split("\n")[0]
     assert "◷ 1h 24m: usage l" in first
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wish", "then"),
     [
         (PauseRequested(), "then it pauses"),
@@ -209,7 +210,7 @@ def test_denied_tools_are_counted_in_one_place() -> None:
     assert len(at) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "says"),
     [
         ("running", "slow: needs about"),
@@ -257,7 +258,7 @@ def test_a_fast_run_is_on_track() -> None:
     assert verdict(state, run.at).text == "on track: about 2 more iterations"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("seconds", "long", "short"),
     [
         (0, "0s", "0s"),
@@ -317,7 +318,7 @@ def test_a_wish_to_pause_ends_with_the_run() -> None:
     assert "pausing" not in status_text(dead), "nor after a death"
 
 
-@pytest.mark.parametrize("width", [80, 100, 140, 200])
+@each_row("width", [80, 100, 140, 200])
 def test_the_plans_current_item_is_named_on_a_wide_screen(width: int) -> None:
     state = RunState().apply_all(STORIES["running"]())
     text = "write the lexer tests for quotes in quotes"
@@ -360,7 +361,7 @@ def context_text(state: RunState) -> str:
     return text_of(context(state, CONTEXT + 1 + GAUGE))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tokens", "says", "style"),
     [
         (124_000, "context  62 % ▰▰▰▰▱▱", "dim"),
@@ -388,7 +389,7 @@ def test_the_context_keeps_to_the_runs_own_thresholds() -> None:
     assert context(emptied, CONTEXT)[-1] == (" 20 %", "text"), "it tells what is"
 
 
-@pytest.mark.parametrize(("tokens", "told"), [(20_000, "10"), (120_000, "60")])
+@each_row(("tokens", "told"), [(20_000, "10"), (120_000, "60")])
 def test_at_80_columns_the_context_has_the_place_of_the_last_output(tokens: int, told: str) -> None:
     state = filled(tokens)
     row = text_of(header_lines(state, state.at, 80)[1])
@@ -471,7 +472,7 @@ def call(tool: str, text: str, number: int = 1) -> ToolStarted:
     return ToolStarted(iteration=1, tool_id=f"t{number}", tool=tool, summary=text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "after", "says"),
     [
         ([call("Bash", "pytest -q")], 41, "● agent 41s: pytest -q"),
@@ -534,7 +535,7 @@ def text_of(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
-@pytest.mark.parametrize("name", DEMOS)
+@each_row("name", DEMOS)
 def test_no_field_moves_or_changes_its_unit_over_a_whole_run(name: str) -> None:
     state = RunState()
     seen: dict[int, dict[str, set[int]]] = {width: {} for width in (60, 80, 140)}
@@ -591,7 +592,7 @@ def test_no_field_overlaps_another(
         assert "  last output" in told[1] or "  output" in told[1] or width < 100
 
 
-@pytest.mark.parametrize("width", [30, 40, 59])
+@each_row("width", [30, 40, 59])
 def test_one_line_says_the_verdict(width: int) -> None:
     state = RunState().apply_all(STORIES["running"]())
     row = OneLine()
@@ -611,7 +612,7 @@ def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
     assert doing(state, state.at) == [("! waits for an answer", "warn")]
 
 
-@pytest.mark.parametrize(("why", "word"), [
+@each_row(("why", "word"), [
     ("died: the fleet's process is gone", "died"),
     ("stopped: the fleet was stopped", "unheard"),
 ])  # fmt: skip

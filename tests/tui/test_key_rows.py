@@ -9,6 +9,7 @@ from ralph_tui.tui.home.bars import KeysRow as HomeKeys
 from ralph_tui.tui.home.table import Listing
 from ralph_tui.tui.modals.modal import KeysRow
 from ralph_tui.tui.panes.header import OneLine
+from tests.rows import each_row
 from tests.tui.driving import live, replay, story
 from tests.tui.homes import DIED
 from tests.world.stories import STORIES
@@ -26,7 +27,7 @@ def _state(name: str) -> RunState:
     return RunState().apply_all(STORIES[name]())
 
 
-@pytest.mark.parametrize("width", range(5, 50))
+@each_row("width", range(5, 50))
 def test_a_dialog_keeps_the_way_back_to_the_last(width: int) -> None:
     row = KeysRow()
     row.pairs = PAIRS
@@ -39,7 +40,7 @@ def test_a_dialog_keeps_the_way_back_to_the_last(width: int) -> None:
     assert ("↑" in words) == ("↓" in words), "they do one thing together"
 
 
-@pytest.mark.parametrize("width", range(10, 70, 3))
+@each_row("width", range(10, 70, 3))
 def test_home_and_cockpit_keep_help_and_leave(width: int) -> None:
     row = HomeKeys(lambda: 0.0)
     listing = Listing(loaded=True)

@@ -28,6 +28,7 @@ from ralph_tui.tui.panes.timeline_points import (
     tree_at,
     tree_before,
 )
+from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.held import DIFFS, Held
 from tests.unit.adapters.search.journals import attempt, write
@@ -50,7 +51,7 @@ def test_a_removed_line_that_looks_like_a_header_is_a_removed_line() -> None:
     assert ("--- [red]not a header[/red]", "bad") in [row[0] for row in rows]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "told"),
     [
         ("docs/icon.png", "binary"),
@@ -90,7 +91,7 @@ def test_secrets_are_not_shown_wherever_they_stand() -> None:
     assert shown.count("+y") == 300
 
 
-@pytest.mark.parametrize("lines", range(40, 60))
+@each_row("lines", range(40, 60))
 def test_no_row_is_lost_or_added_between_the_pieces(lines: int) -> None:
     head = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n"
     assert len(rows_of(head + "+x\n" * lines)) == lines + 2
@@ -146,8 +147,7 @@ def page(driver: Driver) -> str:
     return "\n".join("".join(text for text, _ in row) for row in dialog(driver).page.rows)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
-def test_changes_of_a_point_are_read_file_by_file(size: tuple[int, int]) -> None:
+def test_changes_of_a_point_are_read_file_by_file() -> None:
     files = Held()
 
     async def look(driver: Driver) -> None:
@@ -161,11 +161,11 @@ def test_changes_of_a_point_are_read_file_by_file(size: tuple[int, int]) -> None
         for _ in range(9):
             await driver.press("right")
         await driver.until(lambda: page(driver).startswith("── tools/check  new executable"))
-        assert all(len(row) <= size[0] for row in driver.text())
+        assert all(len(row) <= 80 for row in driver.text())
         await driver.press("escape")
         assert driver.app.screen is driver.cockpit
 
-    drive(live(story("steady"), files=files), look, size)
+    drive(live(story("steady"), files=files), look)
     assert files.asked[0][2] is None
 
 

@@ -18,6 +18,7 @@ from ralph_tui.state.seen import Seen
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.returning import FilmedCockpit, ReturningCockpit
 from ralph_tui.tui.modals.away import Away
+from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.unit.adapters.search.journals import attempt, write
 
@@ -201,7 +202,7 @@ def test_of_a_record_that_was_moved_away_nobody_knows(tmp_path: Path) -> None:
     drive(Driver(opened(folder / "events.jsonl")), look)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     ["", "{", "[1]", '{"run": 3}', "[" * 5000, '{"run":"x","seq":1,"at":"x"}', "x" * 20000],
 )

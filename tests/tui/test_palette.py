@@ -140,7 +140,7 @@ def test_the_evidence_of_a_denial_lists_all_of_them() -> None:
     drive(live(story("limited")), look)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15), (140, 45)])
+@pytest.mark.parametrize("size", [(60, 15), (140, 45)])
 def test_a_command_is_one_line_with_its_key_at_the_right(size: tuple[int, int]) -> None:
     async def look(driver: Driver) -> None:
         await driver.press("colon")

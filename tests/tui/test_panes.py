@@ -29,6 +29,7 @@ from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.prompt import PromptPane
 from ralph_tui.tui.panes.recorded_text import read_inside
 from ralph_tui.tui.panes.verification import VerificationPane
+from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.world import World
 from tests.world.owner import answer
@@ -197,9 +198,7 @@ def test_the_prompt_of_the_latest_session_is_shown(tmp_path: Path) -> None:
     assert pane.subtitle(60) == [("iteration 7, session 2 · 5 characters", "dim")]
 
 
-@pytest.mark.parametrize(
-    "name", ["../secret", "/etc/passwd", "link", "a\0b", "missing", "x" * 5000]
-)
+@each_row("name", ["../secret", "/etc/passwd", "link", "a\0b", "missing", "x" * 5000])
 def test_a_prompt_outside_its_folder_is_not_opened(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "attempt"
     folder.mkdir()

@@ -16,6 +16,7 @@ from ralph_tui.sources.live import Live
 from ralph_tui.sources.replay import SPEEDS, Replay
 from ralph_tui.state import RunState
 from tests.examples import FEWER
+from tests.rows import each_row
 from tests.world.recorder import START
 from tests.world.stories import STORIES, flood, running, stuck
 
@@ -29,7 +30,7 @@ def visible(state: RunState) -> list[Any]:
     return [vars(fold) for fold in state.folds()]
 
 
-@pytest.mark.parametrize("name", [name for name in STORIES if name != "hostile"])
+@each_row("name", [name for name in STORIES if name != "hostile"])
 def test_a_replay_opens_at_its_end_with_the_final_state(name: str) -> None:
     events = STORIES[name]()
     source = Replay(events)
@@ -59,7 +60,7 @@ def test_a_jump_back_leaves_the_old_state_alone() -> None:
     assert last.run.finished is not None
 
 
-@pytest.mark.parametrize("name", ["running", "asked"])
+@each_row("name", ["running", "asked"])
 def test_a_copy_goes_on_by_itself(name: str) -> None:
     events = STORIES[name]()
     for cut in range(1, len(events), 17):
@@ -92,7 +93,7 @@ def test_a_silence_is_shortened() -> None:
     assert source.poll(state, LONGEST_GAP_S + 0.1).seq == 2
 
 
-@pytest.mark.parametrize("speed", SPEEDS)
+@each_row("speed", SPEEDS)
 def test_every_speed_reaches_the_end_and_stops(speed: int) -> None:
     events = running()
     source = Replay(events)
@@ -187,7 +188,7 @@ def test_live_bounds_the_work_of_one_poll() -> None:
     assert 0 < len(inbox) < 12_000
 
 
-@pytest.mark.parametrize("name", ["steady", "stuck", "running", "crashed"])
+@each_row("name", ["steady", "stuck", "running", "crashed"])
 def test_a_replay_begins_at_its_beginning_and_takes_half_a_minute(name: str) -> None:
     source = Replay(STORIES[name]())
     source.begin()

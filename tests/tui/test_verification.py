@@ -1,7 +1,5 @@
 """The tests pane: counts in words, names first, what is new, and nothing stale."""
 
-import pytest
-
 from ralph_tui.events import (
     GateFinished,
     GateStarted,
@@ -12,6 +10,7 @@ from ralph_tui.events import (
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.panes.verification import VerificationPane, _packed
+from tests.rows import each_row
 from tests.tui.driving import story
 
 
@@ -87,7 +86,7 @@ def test_a_measurement_that_was_cut_off_is_not_still_going_on() -> None:
     assert told(pane) == ["◐ verifying for 0s"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "shown"),
     [
         ("/home/ada/some/where/.venv/bin/python -m pytest -q tests", "python -m pytest -q tests"),

@@ -1,7 +1,5 @@
 """Why a command cannot be carried out now: one sentence, whoever asks."""
 
-import pytest
-
 from ralph_tui.commands import (
     Abort,
     Answer,
@@ -31,6 +29,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.waiting import Option
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.world.stories import STORIES
 
 END = RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
@@ -49,7 +48,7 @@ def state_of(*events: Event) -> RunState:
     return state
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "events", "reason"),
     [
         (Pause(), [], None),

@@ -21,6 +21,7 @@ from tests.doubles.comparing import differences, outline
 from tests.doubles.driver import Run, run
 from tests.doubles.launch import environment, on_path, prepare, request_line, stub_argv, user_line
 from tests.doubles.scenario import Answer, Json, Scenario, Script, ToolUse, load, names
+from tests.rows import each_row
 
 ENDLESS = ("never_exits", "stays_after_result")
 REQUIRED = {
@@ -82,10 +83,35 @@ def test_every_scenario_that_is_asked_for_is_there() -> None:
     assert set(hostile.HABITS) <= set(names())
 
 
-@pytest.mark.parametrize("name", names())
+def files_are_edited_and_commands_run(done: Run, project: Path) -> None:
+    assert "a + b" in (project / "calc.py").read_text()
+    results = [event for event in done.events if event.get("tool_use_result")]
+    assert results[-1]["tool_use_result"]["stdout"] == "5"
+
+
+def a_line_has_600_kb(done: Run, project: Path) -> None:
+    assert done.longest_line > 600_000
+
+
+def the_command_is_gone_with_all_its_children(done: Run, project: Path) -> None:
+    assert (project / "started").exists()
+    assert str(project) not in working_folders()
+
+
+AFTERWARDS = {
+    "success": files_are_edited_and_commands_run,
+    "long_line": a_line_has_600_kb,
+    "sigterm": the_command_is_gone_with_all_its_children,
+}
+"""What is to be seen of some of them besides."""
+
+
+@each_row("name", names())
 def test_a_scenario_ends_as_it_says(name: str, tmp_path: Path) -> None:
     expected = dict(load(name).expected)
     done = play(name, tmp_path)
+    if name in AFTERWARDS:
+        AFTERWARDS[name](done, tmp_path / "project")
     assert expected.pop("outcome", "success") in get_args(SessionOutcome)
     if name in ENDLESS:
         assert done.exit_code == -9
@@ -96,24 +122,7 @@ def test_a_scenario_ends_as_it_says(name: str, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_files_are_really_edited_and_commands_really_run(tmp_path: Path) -> None:
-    done = play("success", tmp_path)
-    assert "a + b" in (tmp_path / "project" / "calc.py").read_text()
-    results = [event for event in done.events if event.get("tool_use_result")]
-    assert results[-1]["tool_use_result"]["stdout"] == "5"
-
-
-def test_a_large_file_makes_a_line_of_600_kb(tmp_path: Path) -> None:
-    assert play("long_line", tmp_path).longest_line > 600_000
-
-
-def test_an_interrupted_command_is_gone_with_all_its_children(tmp_path: Path) -> None:
-    play("sigterm", tmp_path)
-    assert (tmp_path / "project" / "started").exists()
-    assert str(tmp_path / "project") not in working_folders()
-
-
-@pytest.mark.parametrize(
+@each_row(
     ("version", "receipts"),
     [("2.1.197", []), ("2.1.329", ["queued", "started", "completed"])],
 )

@@ -17,6 +17,7 @@ from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.oversight import OversightSettings
 from tests.examples import FEWER
+from tests.rows import each_row
 from tests.world import FakeSession, World
 
 FIELDS = [
@@ -130,7 +131,7 @@ def test_the_verdict(capsys: pytest.CaptureFixture[str], progress: str, verdict:
     assert " ".join(said.split()) == verdict
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "named"),
     [
         ([], "--progress"),
@@ -262,7 +263,7 @@ def test_a_recorded_answer_is_for_the_redirect_it_was_given_to() -> None:
     assert recompute([*events[:at], other, *events[at:]])[6].row.profile == "damped"
 
 
-@pytest.mark.parametrize("last", ["reading_taken", "signal_computed", "question_asked"])
+@each_row("last", ["reading_taken", "signal_computed", "question_asked"])
 def test_a_run_that_broke_off_is_recomputed_up_to_its_last_reading(last: str) -> None:
     events = lived(World(STUCK)).events
     at = [index for index, event in enumerate(events) if event.kind == last][-1]
@@ -339,7 +340,7 @@ def test_run_of_a_journal_without_readings_or_checks(
     assert "no health checks to compare with" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "named"),
     [
         (["--run", "task-999"], "task-999"),
@@ -382,7 +383,7 @@ def test_a_dash_is_a_command_that_counts_nothing(capsys: pytest.CaptureFixture[s
     assert found[3]["intervention"] == "PAUSE"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "said"),
     [
         (["--names", "a"], "--names needs --totals"),

@@ -10,6 +10,7 @@ from ralph_tui.cli import build_parser
 from ralph_tui.events import RunStarted
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
+from tests.rows import each_row
 from tests.world.stories import STORIES
 
 
@@ -17,7 +18,7 @@ def ended(name: str) -> RunState:
     return RunState().apply_all(STORIES[name]())
 
 
-@pytest.mark.parametrize("story", ["steady", "stuck", "crashed"])
+@each_row("story", ["steady", "stuck", "crashed"])
 def test_every_command_is_understood_as_it_stands(story: str) -> None:
     steps = next_steps(ended(story))
     assert {"report", "replay"} <= {step.name for step in steps}
@@ -51,7 +52,7 @@ def test_the_same_again_has_the_same_settings_of_the_command_line() -> None:
     assert again.endswith("--set memory.enabled=false --set gate.timeout_s=90")
 
 
-@pytest.mark.parametrize(("command", "words"), [
+@each_row(("command", "words"), [
     ("./agent.sh", "--agent-command ./agent.sh --max"), (None, "--agent command --max"),
 ])  # fmt: skip
 def test_a_command_of_your_own_names_the_agent(command: str | None, words: str) -> None:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -64,6 +63,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.sensor.tampering import named_files
 from tests.fixtures.journals.make import FOLDER, samples
+from tests.rows import each_row
 from tests.world.decisions import DECISIONS
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -371,7 +371,7 @@ def test_a_broken_build_has_fixed_nothing() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("agent", "permissions", "said"),
     [
         ("claude", "edits", "may edit files"),
@@ -682,7 +682,7 @@ def test_after_a_restore_the_gain_counts_from_the_files_that_were_found() -> Non
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("held", "line"),
     [
         (None, r"3 snapshots of the files, as recorded, on `refs/ralph/r/\*`; there is no repo"),
@@ -871,7 +871,7 @@ def poisoned(text: str) -> list[Event]:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "a\n# heading", "a\n---", "- item", "```\n# out\n```", "    indented",

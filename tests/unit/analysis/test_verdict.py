@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.header import OneLine, header_lines
 from ralph_tui.tui.panes.progress import ProgressPane
+from tests.rows import each_row
 from tests.world import FakeSession, World
 from tests.world.owner import answer, first
 
@@ -137,7 +137,7 @@ def test_at_100_nothing_is_left_to_do() -> None:
     assert "more iteration" not in verdict(state, world.events[-1].at).text
 
 
-@pytest.mark.parametrize(("most", "expected"), [(30, 29), (10, 9)])
+@each_row(("most", "expected"), [(30, 29), (10, 9)])
 def test_what_is_left_counts_the_iteration_under_way(most: int, expected: int) -> None:
     world = World([0, 0, 0, 0], max_iterations=most).run()
     state, left = RunState(), []

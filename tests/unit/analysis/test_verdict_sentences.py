@@ -4,8 +4,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from ralph_tui.analysis.context import ends_by
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import (
@@ -38,6 +36,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.events.waiting import SILENCE, Option
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock
+from tests.rows import each_row
 from tests.world.recorder import Recorder
 
 OPTION = Option(key="y", answer="approve", verb="approve")
@@ -369,7 +368,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", TABLE)
+@each_row("name", TABLE)
 def test_every_state_has_its_sentence(name: str) -> None:
     build, says = TABLE[name]
     run = build()

@@ -196,7 +196,7 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
         outcome_of(raising(ZeroDivisionError()), monkeypatch)
 
 
-LONG_LAB = ["lab", "--json", "--max-iterations", "1000", "--progress", ",".join(["5"] * 900)]
+LONG_LAB = ["lab", "--json", "--max-iterations", "1000", "--progress", ",".join(["5"] * 300)]
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

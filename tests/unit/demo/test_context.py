@@ -70,7 +70,6 @@ def test_who_takes_over_reads_the_handoff_and_goes_on_where_it_says(project: Pat
     (project / LEFT).write_text(f"In progress: {ITEMS[0].title}\n")
     stream = session(project, "context", 1, PROMPT)
     assert read_by(stream)[:3] == [PLAN, LEFT, "lexer.py"]
-    assert len(read_by(stream)) < len(read_by(session(project, "context", 2)))
     assert "2 of 3 are done" in json.dumps(stream)
 
 

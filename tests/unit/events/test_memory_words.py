@@ -1,7 +1,5 @@
 """What the log and plain lines say of learnings."""
 
-import pytest
-
 from ralph_tui.events import (
     Event,
     LearningChanged,
@@ -15,6 +13,7 @@ from ralph_tui.events import (
 from ralph_tui.events.memory import unchanged_words
 from ralph_tui.state import RunState
 from tests.lines import plain_line
+from tests.rows import each_row
 from tests.world.taught import ABOUT_FOUR, FIXTURES, LARGE, QUOTES, RETRIEVED, RUN_ONE, TAUGHT
 
 
@@ -58,7 +57,7 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "told"),
     [
         (LearningsRetrieved(iteration=1, task_type="general"), None),

@@ -13,6 +13,7 @@ from ralph_tui.events import UnknownEvent, parse_event
 from ralph_tui.state import RunState
 from tests.fixtures.journals.make import FOLDER, facts, missing_fields
 from tests.lines import plain_line
+from tests.rows import each_row
 
 JOURNALS = sorted(FOLDER.glob("v*.jsonl"))
 named = pytest.mark.parametrize("journal", JOURNALS, ids=lambda path: path.stem)
@@ -128,7 +129,7 @@ OF_THE_FUTURE: tuple[tuple[dict[str, Any], str], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "raw"), OF_THE_FUTURE)
+@each_row(("fields", "raw"), OF_THE_FUTURE)
 def test_what_a_newer_version_says_otherwise_costs_its_own_row(
     tmp_path: Path, fields: dict[str, Any], raw: str
 ) -> None:
@@ -149,9 +150,7 @@ def test_what_a_newer_version_says_otherwise_costs_its_own_row(
     assert "which is newer" in page
 
 
-@pytest.mark.parametrize(
-    "line", [b"{}\n", b'{"seq":"x","kind":"paused"}\n', b"[]\n", b"7\n", b"\xff\n"]
-)
+@each_row("line", [b"{}\n", b'{"seq":"x","kind":"paused"}\n', b"[]\n", b"7\n", b"\xff\n"])
 def test_what_is_no_event_is_none_of_a_newer_version_either(tmp_path: Path, line: bytes) -> None:
     first, second, *_ = lines_of(FOLDER / "v1-steady.jsonl")
     start = json.loads(first) | {"schema_version": 9}

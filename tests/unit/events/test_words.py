@@ -3,8 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import (
     AgentReported,
@@ -42,6 +40,7 @@ from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.panes.verification import VerificationPane
 from tests.lines import plain_line
+from tests.rows import each_row
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -63,7 +62,7 @@ def question(question_id: str) -> QuestionAsked:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "shared"),
     [
         (StopRequested(mode="after_iteration"), "after this iteration, asked by you"),
@@ -155,7 +154,7 @@ def test_work_that_was_ended_is_told_and_no_longer_waited_for() -> None:
     assert "background" not in verdict(state, NOW).text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "over",
     [
         held(),
@@ -169,14 +168,14 @@ def test_what_holds_a_session_is_over_with_it(over: Event) -> None:
     assert state.run.background is None
 
 
-@pytest.mark.parametrize("age_s", [-1e308, 1e308])
+@each_row("age_s", [-1e308, 1e308])
 def test_an_impossible_age_is_told_all_the_same(age_s: float) -> None:
     task = BackgroundTask(what="x", age_s=age_s)
     event = BackgroundAwaited(iteration=1, tasks=[task], at=NOW)
     assert "x (since " in line(event)
 
 
-@pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(days=3)])
+@each_row("ahead", [timedelta(hours=1), timedelta(days=3)])
 def test_a_wait_ends_at_one_time_in_log_and_stream(ahead: timedelta) -> None:
     """Another day is told with its date."""
     state = folded(WaitStarted(iteration=1, cause="overload", until=NOW + ahead))
@@ -204,7 +203,7 @@ def test_a_session_without_a_reason_tells_its_outcome_in_words() -> None:
     assert line(event).startswith("agent   max turns after 5s")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reason", "said"),
     [
         ("aborted by you; the work stays", "aborted by you; the work stays"),
@@ -311,7 +310,7 @@ def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
     assert lines[-1].endswith("agent   … and 10 more lines, in the transcript of iteration 1")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "judge"),
     [({"command": "pytest"}, "the completion command decides"), ({"criterion": "x"}, "you decide")],
 )

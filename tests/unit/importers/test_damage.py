@@ -116,7 +116,8 @@ def test_a_damaged_file_costs_itself_and_is_told(
     damage: Callable[[Path], None], tmp_path: Path
 ) -> None:
     whole = unpacked("ref-crash", tmp_path / "whole")
-    for number, file in enumerate(FILES):
+    first = 0 if damage in (cut, piped) else DAMAGE.index(damage) % 3
+    for number, file in enumerate(FILES[first :: 1 if damage in (cut, piped) else 3]):
         root = tmp_path / str(number)
         shutil.copytree(whole, root)
         damage(root / OUTSIDE / file)
@@ -208,7 +209,7 @@ def test_no_value_of_another_type_is_too_much(
     content = json.loads(path.read_text())
     keys = places(content)
 
-    @settings(max_examples=5, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=3, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.tuples(st.sampled_from(keys), VALUES), min_size=1, max_size=4))
     def never_a_traceback(changes: list[tuple[tuple[Any, ...], Any]]) -> None:
         damaged = content

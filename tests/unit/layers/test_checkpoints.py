@@ -1,16 +1,16 @@
 """Interval and length of sessions go together, or it is said."""
 
-import pytest
-
-from ralph_tui.config.settings import CheckpointSettings, Settings
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import Noticed
 from ralph_tui.layers.checkpoints import advised_interval, interval_advice
+from ralph_tui.config.settings import CheckpointSettings, Settings
+from tests.rows import each_row
 from tests.world import World
 
 M, H = 60.0, 3600.0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("session", "least", "most"),
     [
         (59 * M, 10, 15),
@@ -31,7 +31,7 @@ def test_the_defaults_go_together() -> None:
     assert not interval_advice(settings.checkpoints.interval_s, settings.limits.session_timeout_s)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("interval", "session", "says"),
     [
         (

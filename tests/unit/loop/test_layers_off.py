@@ -5,9 +5,6 @@ what its layers know; so does its resume.
 from functools import partial
 from itertools import product
 
-import pytest
-
-from ralph_tui.config.settings import MemorySettings, Settings
 from ralph_tui.events import (
     AlarmRaised,
     AssessmentMade,
@@ -30,6 +27,8 @@ from ralph_tui.events import (
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.config.settings import MemorySettings, Settings
+from tests.rows import each_row
 from tests.world import owner
 from tests.world.faults import Known, busy
 from tests.world.world import World
@@ -60,6 +59,8 @@ COMBINATIONS = [
     frozenset(name for name, on in zip(LAYERS, chosen, strict=True) if on)
     for chosen in product((True, False), repeat=4)
 ]
+FEW = [layers for layers in COMBINATIONS if len(layers) in (0, 3, 4)]
+"""All of them, none, and each one switched off."""
 
 
 def settings_with(layers: frozenset[str]) -> Settings:
@@ -92,8 +93,13 @@ def in_words(layers: frozenset[str]) -> str:
     return "+".join(name for name in LAYERS if name in layers) or "none"
 
 
-@pytest.mark.parametrize("layers", COMBINATIONS, ids=in_words)
-@pytest.mark.parametrize("run", RUNS)
+@each_row(
+    ("run", "layers"),
+    [
+        *(("oscillating", layers) for layers in COMBINATIONS),
+        *((run, layers) for run in ("steady", "stuck") for layers in FEW),
+    ],
+)
 def test_a_run_needs_none_of_its_layers(run: str, layers: frozenset[str]) -> None:
     settings = settings_with(layers)
     whole = busy(RUNS[run], settings, max_iterations=10).play(owner.first)
@@ -108,7 +114,7 @@ def test_a_run_needs_none_of_its_layers(run: str, layers: frozenset[str]) -> Non
         assert bool(whole.all(InterventionMade)) is ("oversight" in layers)
 
 
-@pytest.mark.parametrize("layers", COMBINATIONS, ids=in_words)
+@each_row("layers", FEW)
 def test_its_resume_needs_none_of_them_either(layers: frozenset[str]) -> None:
     """Killed right after the reading of iteration 5, which is then evaluated by the resume."""
     settings, readings = settings_with(layers), RUNS["oscillating"]

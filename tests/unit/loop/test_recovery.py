@@ -88,7 +88,7 @@ STORIES = {
 
 
 @pytest.mark.parametrize(
-    ("story", "step"), [("steady", 1), ("stuck", 2), ("regressing", 2), ("flat", 2)]
+    ("story", "step"), [("steady", 1), ("stuck", 4), ("regressing", 3), ("flat", 5)]
 )
 def test_a_run_broken_off_after_any_event_comes_to_its_end(story: str, step: int) -> None:
     whole = world(STORIES[story], max_iterations=9).play(first)

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
 
-import pytest
-
 from ralph_tui.commands import Pause, Unpause
 from ralph_tui.events import (
     CheckpointCaptured,
@@ -15,6 +13,7 @@ from ralph_tui.events import (
     SessionFinished,
     StepEntered,
 )
+from tests.rows import each_row
 from tests.world import FakeSession, World, promise, wait
 from tests.world.decisions import DECISIONS
 from tests.world.owner import Reply, answer, first
@@ -120,7 +119,7 @@ def leaves_out(told: Sequence[str], whole: Sequence[str]) -> bool:
     return all(name in rest for name in told)
 
 
-@pytest.mark.parametrize("name", TOLD)
+@each_row("name", TOLD)
 def test_a_story_tells_what_the_loop_can_do(name: str) -> None:
     for number, told in enumerate(iterations((STORIES | DECISIONS)[name]())):
         assert any(leaves_out(told, whole) for whole in real()), (number, told)

@@ -1,16 +1,15 @@
 """An abort names who ordered it, wherever the overseer's acts are shown."""
 
-import pytest
-
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.events import InterventionMade
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.world.recorder import Recorder
 
 
-@pytest.mark.parametrize("who", ["a script", "you", "you (terminal pts/3)"])
+@each_row("who", ["a script", "you", "you (terminal pts/3)"])
 def test_an_abort_names_who_ordered_it(who: str) -> None:
     run = Recorder()
     run.baseline()

@@ -1,11 +1,10 @@
 """The agent's stream: what breaks it off leaves a line, and no report is shown raw."""
 
-import pytest
-
 from ralph_tui.adapters.agents.claims import ClaimReader
 from ralph_tui.adapters.agents.command.agent import Batch
 from ralph_tui.events import Event, RunCrashed, RunResumed, ToolStarted
 from ralph_tui.state import RunState
+from tests.rows import each_row
 
 REPORT = """\
 ```json
@@ -27,7 +26,7 @@ def folded(*events: Event) -> RunState:
     return state
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "line"),
     [
         (

@@ -14,12 +14,13 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.world.world import World
 
 START = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("jump_s", [7200.0, -3600.0])
+@each_row("jump_s", [7200.0, -3600.0])
 def test_a_clock_that_is_set_lengthens_no_run(jump_s: float) -> None:
     world = World([2, 4, 6], max_iterations=2)
     for event in world.steps():

@@ -1,7 +1,5 @@
 """Guidance that no prompt carried is reported at the end, not dropped."""
 
-import pytest
-
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.cli.fronts.run_lines import PlainLines
@@ -15,6 +13,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.base import Event
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.world.stories import STORIES
 
 QUEUED = GuidanceQueued(guidance_id="g1", text="use small commits", by="you")
@@ -35,14 +34,14 @@ def lines_and_status(*more: Event) -> tuple[str, str]:
     return said[-1], status_text(status)
 
 
-@pytest.mark.parametrize("words", [QUEUED, StandingInstructionChanged(text=QUEUED.text)])
+@each_row("words", [QUEUED, StandingInstructionChanged(text=QUEUED.text)])
 def test_the_last_line_and_status_name_what_was_never_sent(words: Event) -> None:
     line, status = lines_and_status(words)
     assert line.endswith(WORDS)
     assert f"guidance    {WORDS}" in status
 
 
-@pytest.mark.parametrize("sent", [
+@each_row("sent", [
     (QUEUED, GuidanceDelivered(guidance_id="g1", iteration=1, into="prompt")),
     (StandingInstructionChanged(text="x"), PromptPrepared(iteration=8, path="prompt.md")),
     (StandingInstructionChanged(text="x"), StandingInstructionChanged(text="")),

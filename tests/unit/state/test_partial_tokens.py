@@ -1,13 +1,12 @@
 """Tokens of an agent that reports only the last call of each prompt are a lower bound."""
 
-import pytest
-
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.events import SessionFinished, UsageReported
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header import header_lines
+from tests.rows import each_row
 from tests.world.recorder import Recorder
 
 
@@ -19,7 +18,7 @@ def session(run: Recorder, k: int, tokens: int, *, partial: bool) -> None:
     run.add(run.iteration.recorder.finished(k))
 
 
-@pytest.mark.parametrize("partial", [True, False])
+@each_row("partial", [True, False])
 def test_a_partial_count_is_marked_wherever_it_is_shown(*, partial: bool) -> None:
     run = Recorder()
     run.baseline()

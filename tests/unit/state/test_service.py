@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.verdict import verdict
@@ -12,6 +10,7 @@ from ralph_tui.events import AgentNoted, AgentSpoke, SessionFinished, UsageRepor
 from ralph_tui.events.base import Event
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header_doing import doing
+from tests.rows import each_row
 from tests.world.stories import STORIES
 
 REFUSED = AgentNoted(
@@ -43,14 +42,13 @@ def test_it_is_said_in_verdict_header_and_status() -> None:
     assert "now         ◷ overload since" in status_text(status)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "ends",
     [
         AgentSpoke(iteration=1, text="on it"),
         UsageReported(iteration=1, tokens=10**9),
         SessionFinished(iteration=1, outcome="success"),
     ],
-    ids=lambda event: event.kind,
 )
 def test_it_ends_when_the_agent_works_again(ends: Event) -> None:
     state = told(REFUSED, ends)

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.events import (
     Event,
@@ -15,6 +13,7 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.world.recorder import Recorder
 from tests.world.takeovers import never_told, taken_over
 
@@ -53,7 +52,7 @@ def asks() -> list[Event]:
     return [ModelAnswered(iteration=1, question_id="m", purpose="judge", tokens=5)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("steps", "cost", "estimated"),
     [
         ([], None, False),

@@ -2,12 +2,12 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.state.timeline import MOST_TOOLS, IterationSpan
 from ralph_tui.text.tool_kinds import ActionKind
+from tests.rows import each_row
 from tests.unit.layers.memory.histories import BEGAN, Worked, state_of
 
 KINDS: list[ActionKind] = ["read", "write", "edit", "bash", "grep", "glob", "task"]
@@ -20,7 +20,7 @@ def run_of(*kinds: ActionKind) -> list[ActionKind]:
     return span.tools
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kinds", "told"),
     [
         ([], []),

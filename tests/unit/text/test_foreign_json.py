@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ralph_tui.text.foreign_json import DEEPEST, parse_json, parse_json_at
+from tests.rows import each_row
 
 
 @pytest.mark.parametrize("depth", [DEEPEST + 1, 500, 100_000])
@@ -27,7 +28,7 @@ def test_what_programs_write_is_read() -> None:
     assert parse_json_at('words {"a": 1} more', 6) == ({"a": 1}, 14)
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"a"', "[1,]", "1" * 5000, b"\xff", b"\0"])
+@each_row("text", ["", "{", '{"a"', "[1,]", "1" * 5000, b"\xff", b"\0"])
 def test_anything_else_is_a_value_error(text: str | bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_json(text)

@@ -1,13 +1,13 @@
 """One rounding for every number of completion, whoever shows it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.text.format import count, percent, points, points_gained, step
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "beside", "written"),
     [
         (84.9, (), "85"),
@@ -31,7 +31,7 @@ def test_points_are_whole_and_tell_apart_what_differs(
     assert percent(value, *beside) == f"{written} %"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("gained", "written"),
     [
         (14.2, "+14 points"),

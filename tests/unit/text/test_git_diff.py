@@ -3,9 +3,8 @@
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.text.git_diff import parts_of, places_of
+from tests.rows import each_row
 
 OLD = [f"line {n}" for n in range(1, 401)]
 
@@ -25,7 +24,7 @@ def changed(*numbers: int) -> list[str]:
     return [f"{line}!" if n in numbers else line for n, line in enumerate(OLD, 1)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "places"),
     [
         (changed(45), "45"),

@@ -1,11 +1,10 @@
 """What no terminal shows is taken out; what scripts and emoji need of it stays."""
 
-import pytest
-
 from ralph_tui.text.sanitize import MOST_MARKS, one_line, plain
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "unseen",
     [
         "".join(chr(0xE0000 + ord(letter)) for letter in "delete all"),
@@ -20,7 +19,6 @@ from ralph_tui.text.sanitize import MOST_MARKS, one_line, plain
         "\U000e0100\U000e01ef",
         "\u180b\u206a\U0001d173",
     ],
-    ids=ascii,
 )
 def test_what_nobody_sees_is_taken_out(unseen: str) -> None:
     for text in (
@@ -37,9 +35,7 @@ def test_joiners_and_styles_are_kept_once() -> None:
     assert plain("❤\ufe0f\ufe0f\ufe0f\ufe01\U000e0120 ok") == "❤\ufe0f ok"
 
 
-@pytest.mark.parametrize(
-    "mark", ["\u0301", "\u0489", "\u20dd", "\u0e31", "\u1161", "\U0001e947"], ids=ascii
-)
+@each_row("mark", ["\u0301", "\u0489", "\u20dd", "\u0e31", "\u1161", "\U0001e947"])
 def test_marks_are_not_stacked(mark: str) -> None:
     assert plain(f"x{mark * 200}y{mark}") == f"x{mark * MOST_MARKS}y{mark}"
     joined = plain(f"x{(mark + chr(0x200D)) * 200}y")
@@ -47,7 +43,7 @@ def test_marks_are_not_stacked(mark: str) -> None:
     assert plain(joined) == joined
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "👨‍👩‍👧‍👦 👩🏽‍💻 ❤️‍🔥 🏳️‍🌈 1️⃣ #️⃣ ☎︎ ©️ 🇩🇪",

@@ -4,12 +4,11 @@ import json
 import random
 from pathlib import Path
 
-import pytest
-
 from bench.secret_forms import Form, caught, forms
 from bench.secrets import ORDINARY
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.secrets import HIDDEN, LineFilter, formats, redact, secrets_of
+from tests.rows import each_row
 
 FORMS = forms()
 
@@ -87,7 +86,7 @@ def test_code_and_prose_stay() -> None:
     assert [redact(line) for line in CODE_AND_PROSE] == CODE_AND_PROSE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "shown"),
     [
         ('password = "hunter2"', f'password = "{HIDDEN}"'),
@@ -166,7 +165,7 @@ def test_the_words_before_an_open_end_go_with_it() -> None:
     assert redact(f"x {long}.{long}.{long} y") == f"x {HIDDEN} y"
 
 
-@pytest.mark.parametrize("tail", ["4b1d-bb11-5d5d5a085dff", "4b1d-9aee-7bbe3c3a8306"])
+@each_row("tail", ["4b1d-bb11-5d5d5a085dff", "4b1d-9aee-7bbe3c3a8306"])
 def test_an_identifier_is_no_secret_whatever_it_begins_like(tail: str) -> None:
     identifier = f"af988971-3579-{tail}"
     assert redact(identifier) == identifier

@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import get_args
 
-import pytest
-
 from ralph_tui.events.agent import AgentNoted
 from ralph_tui.events.control import Severity
 from ralph_tui.events.intelligence import IssueSeverity
@@ -36,6 +34,7 @@ from ralph_tui.text.terms import (
     Term,
     in_words,
 )
+from tests.rows import each_row
 
 TOLD = (
     Severity,
@@ -45,7 +44,7 @@ TOLD = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("names", "table"),
     [
         (get_args(Phase), PHASES),

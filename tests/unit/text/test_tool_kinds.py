@@ -1,11 +1,10 @@
 """Kinds of action: an agent's name of a tool in the words of the schema."""
 
-import pytest
-
 from ralph_tui.text.tool_kinds import action_type, shows_failing_tests
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "kind"),
     [
         *(("MultiEdit", "edit"), ("NotebookEdit", "edit"), ("Write", "write"), ("LS", "glob")),
@@ -16,7 +15,7 @@ def test_tools_have_the_types_of_the_schema(tool: str, kind: str) -> None:
     assert action_type(tool) == kind
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "command", "result", "expected"),
     [
         ("Bash", "python -m pytest -q", "exit 1", True),

@@ -1,8 +1,7 @@
 """Words as they are compared: split, folded, without what differs from one time to the next."""
 
-import pytest
-
 from ralph_tui.text.words import same_words, without_particulars, words_of
+from tests.rows import each_row
 
 
 def test_words_are_split_at_everything_but_letters_and_at_humps() -> None:
@@ -11,7 +10,7 @@ def test_words_are_split_at_everything_but_letters_and_at_humps() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "same"),
     [
         ("exit code 1", "exit code 137", True),

@@ -2,13 +2,12 @@
 
 from typing import Literal
 
-import pytest
-
 from ralph_tui.events import AlarmRaised, IterationStarted
 from ralph_tui.state import RunState
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(("severity", "glyph"), [("warning", "▲"), ("critical", "◆")])
+@each_row(("severity", "glyph"), [("warning", "▲"), ("critical", "◆")])
 def test_an_alarm_has_the_glyph_of_its_severity_everywhere(
     severity: Literal["warning", "critical"], glyph: str
 ) -> None:

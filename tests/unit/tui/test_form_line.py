@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from ralph_tui.cli.options import load_settings
 from ralph_tui.config.sources import problem_of
 from ralph_tui.ports.new_runs import Draft, Surroundings
 from ralph_tui.tui.home.form_line import arguments, objections, typed
+from tests.rows import each_row
 from tests.tui.new_runs import GOOD
 
 DONE = Draft("Fix it", command="pytest -q")
@@ -24,7 +24,7 @@ def said(draft: Draft, place: Surroundings = GOOD) -> Mapping[str, str]:
     return objections(draft, place, problem_of)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("draft", "words"),
     [
         (DONE, ["run", "Fix it", "-c", "pytest -q"]),

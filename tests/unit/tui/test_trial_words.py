@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 
-import pytest
-
 from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.tui.home.trial_words import MARKS, last_lines, outcome
+from tests.rows import each_row
 
 FAILED = GateResult(ok=False, exit_code=1, duration_s=2.3, tail="one\n\ntwo\nthree\nfour")
 COUNTS = Counts("pytest", passed=41, failed=25)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("result", "tone", "said"),
     [
         (replace(FAILED, counts=COUNTS), "plain",

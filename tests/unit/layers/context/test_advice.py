@@ -1,19 +1,19 @@
 """What is recommended about a window."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.layers.context.levels import Level
 from ralph_tui.layers.context.window import FULL, Order, order, recommendation, windows_fill
 from ralph_tui.state.context import ContextUse
+from tests.rows import each_row
 
 
 def use(peak: float | None = None, filled: int = 0) -> ContextUse:
     return ContextUse(1, peak_percent=peak, filled=filled, rollovers=filled)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("history", "fill"),
     [
         ([], False),
@@ -80,7 +80,7 @@ def test_whatever_fits_alone_is_not_left_for_later(highs: list[float], left: flo
     assert first <= left or min(highs) > left
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("level", "words"),
     [
         ("L0", "Safe to continue. Checkpoint will trigger automatically at 85 %."),

@@ -2,11 +2,11 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.layers.context.state_file import KEPT, TIMES, Circuit
+from tests.rows import each_row
 
 HASHES = st.sampled_from(["", "a", "b"])
 RESULTS = st.lists(st.tuples(HASHES, HASHES), max_size=30)
@@ -19,7 +19,7 @@ def after(results: list[tuple[str, str]]) -> Circuit:
     return circuit
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("results", "tripped"),
     [
         ([("a", ""), ("a", "")], False),

@@ -1,6 +1,5 @@
 """Levels of a full context window: thresholds, and odd numbers."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from ralph_tui.layers.context.levels import (
     percent_of,
     whole,
 )
+from tests.rows import each_row
 
 TOKENS = st.one_of(st.none(), st.integers(-10, 2_000_000))
 PERCENT = st.floats(0, 100)
@@ -20,7 +20,7 @@ THRESHOLDS = st.builds(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tokens", "window", "percent"),
     [
         (170_000, 200_000, 85.0),
@@ -38,7 +38,7 @@ def test_percent(tokens: int | None, window: int | None, percent: float | None) 
     assert percent_of(tokens, window) == percent
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("percent", "level"),
     [
         (None, "L0"),

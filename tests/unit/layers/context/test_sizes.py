@@ -2,7 +2,6 @@
 
 from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from ralph_tui.layers.context.sizes import (
     estimate,
     tag_of,
 )
+from tests.rows import each_row
 
 SIZES = st.sampled_from([row.size for row in TABLE])
 BASES = st.sampled_from(["tag", "history", "default"])
@@ -34,7 +34,7 @@ def untagged(*points: float) -> list[Taken]:
     return [("medium", "default", of) for of in points]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "size"),
     [
         ("Parse dates [complex]", "complex"),

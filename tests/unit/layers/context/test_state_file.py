@@ -30,6 +30,7 @@ from ralph_tui.layers.context.state_file import (
     without_checkpoint,
 )
 from tests.examples import FEWER
+from tests.rows import each_row
 
 BEGAN = datetime(2026, 1, 7, tzinfo=UTC)
 FULL = {
@@ -125,7 +126,7 @@ def test_a_fresh_one_has_every_field() -> None:
     assert checkpoint_of(state) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "used"),
     [
         ("iteration", "five", 1),
@@ -156,9 +157,7 @@ def test_parts_of_a_checkpoint_that_are_of_no_use_are_named() -> None:
     assert checkpoint_of(found.state) is None
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"[]", b"null", b"{", b"\xff\x00", b'"x"', b"[" * 5000, b'{"a":' * 200]
-)
+@each_row("content", [b"", b"[]", b"null", b"{", b"\xff\x00", b'"x"', b"[" * 5000, b'{"a":' * 200])
 def test_what_is_no_object_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse(content)
@@ -222,7 +221,7 @@ def test_what_goes_on_after_a_checkpoint_raises_its_peak() -> None:
     assert state["context_history"] == [{"iteration": 2, "peak_percent": 91, "checkpoint": True}]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("items", "todo"),
     [
         ([], ""),
@@ -237,7 +236,7 @@ def test_the_item_that_is_worked_on(items: list[object], todo: str) -> None:
     assert found.state["todo_items"] == items
 
 
-@pytest.mark.parametrize("status", sorted(ENDED))
+@each_row("status", sorted(ENDED))
 def test_a_loop_that_has_ended(status: str) -> None:
     assert has_ended(read({"status": status}).state)
     assert not has_ended(read({"status": "mine"}).state)

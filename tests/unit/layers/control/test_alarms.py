@@ -12,6 +12,7 @@ from ralph_tui.layers.control import (
     Sample,
 )
 from ralph_tui.layers.control import evaluate as evaluate_reading
+from tests.rows import each_row
 
 
 def raised(progress: list[float], **options: object) -> dict[int, tuple[str, ...]]:
@@ -53,7 +54,7 @@ def test_worked_examples() -> None:
     assert raised([80, 80, 20, 20], max_iterations=20) == {4: ("REGRESSING",)}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("most", "tests", "patience", "expected"),
     [
         (10, None, 1, (3, 3)),

@@ -24,6 +24,7 @@ from ralph_tui.layers.control import (
     urgency_of,
 )
 from ralph_tui.layers.control.law import band_of
+from tests.rows import each_row
 
 STEADY = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
 
@@ -96,7 +97,7 @@ def test_the_window_bounds_velocity_and_volatility() -> None:
     assert simulate(progress, control=ControlSettings(window_size=1))[-1].volatility == 0
 
 
-@pytest.mark.parametrize("decay", [0.0, 1.0])
+@each_row("decay", [0.0, 1.0])
 def test_the_integral_mean_stands_at_both_ends_of_decay(decay: float) -> None:
     row = simulate([20, 60], control=ControlSettings(decay=decay))[-1]
     assert row.integral_mean == pytest.approx(0.4 if decay == 0 else 0.6)
@@ -111,9 +112,7 @@ def test_issue_load_decays_and_grows_with_issues() -> None:
     assert (first.signal.issue_load, second.signal.issue_load) == pytest.approx((3, 3.7))
 
 
-@pytest.mark.parametrize(
-    ("most", "last_explored"), [(1, 2), (10, 2), (11, 3), (20, 4), (25, 5), (200, 5)]
-)
+@each_row(("most", "last_explored"), [(1, 2), (10, 2), (11, 3), (20, 4), (25, 5), (200, 5)])
 def test_exploration_lasts_a_fifth_of_the_budget(most: int, last_explored: int) -> None:
     rows = simulate([40, 45, 50, 55, 60, 65, 70], max_iterations=most)
     explored = [row.iteration for row in rows if row.profile == "exploration"]
@@ -163,7 +162,7 @@ def test_a_damped_evaluation_takes_the_damped_profile_before_any_other() -> None
     assert (found[0].signal.profile, found[0].signal.kd) == ("damped", 0.5)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("signal", "band"),
     [
         (0.0, "near_completion"),
@@ -225,7 +224,7 @@ def test_another_source_starts_the_windows_anew_but_not_the_gains() -> None:
     )
 
 
-@pytest.mark.parametrize(("standing", "budget"), [(25, 20), (25, 40)])
+@each_row(("standing", "budget"), [(25, 20), (25, 40)])
 def test_a_plateau_on_a_bound_stays_in_its_band(standing: int, budget: int) -> None:
     rows = simulate([standing] * 8, baseline=standing, max_iterations=budget)
     explored = [row for row in rows if row.profile == "exploration"]
@@ -315,7 +314,7 @@ def test_a_change_of_strategy_is_advised_only_when_something_is_wrong() -> None:
     assert "Continue" not in said
 
 
-@pytest.mark.parametrize(
+@each_row(
     "wrong",
     [
         {"window_size": 0},

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from ralph_tui.events import AgentReported, FilesChanged, GateFinished, SessionFinished
 from ralph_tui.events.base import EPOCH
 from ralph_tui.events.intelligence import Blocker, Statement
@@ -14,6 +12,7 @@ from ralph_tui.layers.intelligence.assessment import estimate_progress, work_pha
 from ralph_tui.layers.intelligence.blockers import same_blocker
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.state import AgentRow
+from tests.rows import each_row
 
 
 def gate(passed: int, *failing: str, unnamed: int = 0, **fields: object) -> GateFinished:
@@ -49,7 +48,7 @@ def texts(found: list[Statement] | list[Blocker]) -> list[str]:
 # -- estimate and phase ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("accomplished", "changed", "tests", "blockers", "points"),
     [
         (0, 0, None, 0, 0),
@@ -75,7 +74,7 @@ def test_the_estimate(
     assert made == points
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("progress", "tests_pass", "accomplished", "phase"),
     [
         (40, False, 0, "early"),
@@ -113,7 +112,7 @@ def test_tests_that_newly_pass_are_named() -> None:
     assert (made.tests.passed, made.tests.failed, made.tests.total) == (3, 1, 4)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "now", "told"),
     [
         (gate(1, "a", "b", unnamed=3), gate(3, "b"), "2 more tests pass"),
@@ -124,10 +123,6 @@ def test_tests_that_newly_pass_are_named() -> None:
         (gate(1, "a", timed_out=True), gate(9), None),
         (None, gate(9), None),
         (gate(1, "a"), None, None),
-    ],
-    ids=[
-        *("names missing before", "names missing now", "fewer tests were collected"),
-        *("the failing test is gone", "cut off now", "cut off before", "never run", "no command"),
     ],
 )
 def test_where_names_cannot_tell_counts_do(
@@ -229,7 +224,7 @@ def test_a_tool_that_fails_three_times_in_the_same_way_is_a_standing_blocker() -
     assert one.text == "Edit failed 3 times in the same way: /x/2: not found"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "calls",
     [
         [call("Edit", "no")] * 2,
@@ -243,16 +238,12 @@ def test_a_tool_that_fails_three_times_in_the_same_way_is_a_standing_blocker() -
         [call("Bash", "denied", text=text) for text in ("rm a", "rm b", "rm c")],
         [*[call("Bash", "denied")] * 3, call("Bash", "1 line", ok=True)],
     ],
-    ids=[
-        *("twice", "it works again", "other errors", "other tools", "failing tests"),
-        *("interrupted", "cut off", "no failure", "other commands denied", "allowed in the end"),
-    ],
 )
 def test_other_failures_of_tools_are_no_blocker(calls: list[AgentRow]) -> None:
     assert not assess(Evidence(1, calls=tuple(calls))).blockers
 
 
-@pytest.mark.parametrize("result", ["exit 127", "exit 126", "denied"])
+@each_row("result", ["exit 127", "exit 126", "denied"])
 def test_what_cannot_be_run_or_is_not_permitted_three_times_is_in_the_way(result: str) -> None:
     (one,) = assess(Evidence(1, calls=(call("Bash", result),) * 3)).blockers
     assert one.standing
@@ -269,7 +260,7 @@ def test_a_reported_blocker_stands_when_the_report_before_had_it_too() -> None:
     assert not any(each.standing for each in assess(Evidence(1, report=first)).blockers)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "same"),
     [
         ("No network.", "no network", True),

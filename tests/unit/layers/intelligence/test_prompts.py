@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from ralph_tui.events import AgentReported, GateFinished, PlanMade, ReadingTaken
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.assessment import estimate_progress
 from tests.examples import FEWER
+from tests.rows import each_row
 
 
 def signal(output: float, urgency: str) -> SignalComputed:
@@ -137,7 +137,7 @@ def test_where_a_redirect_stands_it_says_how_to_go_on() -> None:
     assert "# Redirect" not in build_prompt(replace(given, redirect="")).text
 
 
-@pytest.mark.parametrize(("ok", "passed", "says"), [
+@each_row(("ok", "passed", "says"), [
     (True, 20, "the command passes already"),
     (True, None, "the command passes, and counts nothing"),
     (False, None, "the command fails, and counts nothing"),

@@ -3,13 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from ralph_tui.events.intelligence import BlockerSource
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.intelligence.strategy import Grounds, Strategy
 from ralph_tui.layers.oversight import OversightSettings
+from tests.rows import each_row
 
 BLOCKED = Grounds(standing=(("report", "no network"),), failing=("test_a", "test_b"))
 SWINGING = [40.0, 60, 40, 60, 40]
@@ -41,7 +40,7 @@ def planned(readings: list[float], grounds: Grounds | None = None, **more: Any) 
     return followed(readings, grounds, **more)[-1].course.strategy
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("readings", "grounds", "approach", "focus", "confidence", "says"),
     [
         (FALLING, BLOCKED, "pivot", "blocker_resolution", 0.9, "Two reports in a row"),
@@ -81,7 +80,7 @@ def test_80_points_are_not_near_the_end_and_a_little_more_is() -> None:
     assert planned([40, 80.1]).focus == "finish"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "says"),
     [
         ("report", "find out first which failing tests really need it, and make the others pass"),

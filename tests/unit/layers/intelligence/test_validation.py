@@ -1,10 +1,9 @@
 """What validation finds, rule by rule."""
 
-import pytest
-
 from ralph_tui.events import ReadingTaken, StrategyPlanned
 from ralph_tui.events.intelligence import ValidationIssue
 from ralph_tui.layers.intelligence.validation import Session, after, before
+from tests.rows import each_row
 
 
 def told(issues: list[ValidationIssue]) -> list[tuple[str, str]]:
@@ -36,7 +35,7 @@ def test_nothing_is_found_where_all_fits() -> None:
     assert after([], FINE) == []
 
 
-@pytest.mark.parametrize("approach", ["pivot", "escalate"])
+@each_row("approach", ["pivot", "escalate"])
 def test_a_change_without_a_reason_does_not_fit(approach: str) -> None:
     assert told(before(1, 10, strategy(approach, " "))) == [("high", "pivot_without_reasoning")]
     assert before(1, 10, strategy("persist", "")) == []
@@ -49,7 +48,7 @@ def test_blockers_are_named_and_counted() -> None:
     assert two.text == "Still in the way: no network and 1 more."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("k", "most", "says"),
     [
         (9, 10, None),
@@ -74,7 +73,7 @@ def test_conflicts_are_critical_and_come_first() -> None:
     assert found[0].text.endswith("f4.py and 2 more.")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reached", "session", "names"),
     [
         (94.9, FINE, []),
@@ -109,7 +108,7 @@ def test_fewer_tests_are_told_with_both_numbers() -> None:
     assert told(after(gone, FINE)) == [("high", "fewer_tests")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("series", "times"),
     [
         ((0, 40, 59, 68, 72), 1),

@@ -19,6 +19,7 @@ from ralph_tui.layers.memory.content import (
     text_of,
     with_text,
 )
+from tests.rows import each_row
 from tests.unit.layers.memory.learnings import TYPES
 
 ANYTHING = st.recursive(
@@ -45,7 +46,7 @@ NAMES = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("type_", "content", "text"),
     [
         ("strategy", strategy("Start with one test", ["bash", "edit"]), "Start with one test"),

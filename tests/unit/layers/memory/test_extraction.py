@@ -19,6 +19,7 @@ from ralph_tui.layers.memory.extraction import concluded, learning_id, reported
 from ralph_tui.layers.memory.issues import without_details
 from ralph_tui.layers.memory.knowledge import joins, promoted, proven
 from ralph_tui.layers.oversight import propose
+from tests.rows import each_row
 from tests.unit.layers.memory.histories import Worked, files, state_of
 
 HOW = " in lexer.py by splitting brackets from quotes"
@@ -37,7 +38,7 @@ def told(*texts: str) -> list[Learning]:
 # -- reported --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "type_"),
     [
         ("Run one test first", "strategy"),
@@ -258,7 +259,7 @@ def test_an_issue_of_one_iteration_does_not_stand() -> None:
     assert concluded(state_of(twice, Worked(2)), "failed") == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "pattern"),
     [
         (
@@ -335,7 +336,7 @@ def test_whatever_happened_it_can_be_learned_from(
 # -- particulars -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "without"),
     [
         ("3 of 7 tests fail at line 12", "… of … tests fail at line …"),
@@ -361,19 +362,18 @@ def test_particulars_are_gone_after_one_pass(text: str) -> None:
     assert without_details(once) == once
 
 
-@pytest.mark.parametrize("said", ["Counted.", "all done, everything passes now", "fixed it"])
+@each_row("said", ["Counted.", "all done, everything passes now", "fixed it"])
 def test_what_merely_names_the_outcome_is_no_strategy(said: str) -> None:
     assert [one.type for one in concluded(state_of(Worked(100, said)), "completed")] == ["estimate"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "work",
     [
         (Worked(40), Worked(80, "made it pass" + HOW, tests=80)),
         (Worked(40, before=[files(1, "src/pytest.ini")]), Worked(100, "made it pass" + HOW)),
         (Worked(40), Worked(100, "made it pass" + HOW, before=[files(2, "conftest.py")])),
     ],
-    ids=["fewer tests", "changed on the way", "changed by the iteration that completes"],
 )
 def test_a_run_that_lost_tests_or_changed_what_measures_it_teaches_no_strategy(
     work: tuple[Worked, ...],

@@ -18,12 +18,13 @@ from ralph_tui.layers.memory.knowledge import (
     proven,
     success_rate,
 )
+from tests.rows import each_row
 from tests.unit.layers.memory.learnings import FRACTIONS, learning, learnings
 
 NEAR = 1e-6
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("uses", "successes", "rate"),
     [(0, 0, 0.75), (1, 0, 0.6), (2, 0, 0.5), (4, 0, 0.375), (1, 1, 0.8), (7, 6, 9 / 11)],
 )
@@ -70,7 +71,7 @@ def test_a_credit_moves_the_rate_its_way_and_confidence_never_down(
         assert after.success_rate <= success_rate(one.uses, one.successes, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after"),
     [(0.6, 0.72), (0.7, 0.72), (0.72, 0.74), (0.9, 0.92), (0.94, 0.95), (0.95, 0.95), (0.99, 0.99)],
 )
@@ -87,7 +88,7 @@ def test_promotion_makes_knowledge_and_is_seen(one: Learning) -> None:
     assert after.learning_id == one.learning_id
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "why"),
     [
         ({"confidence": 0.6, "runs": 2}, "2 runs have said it."),

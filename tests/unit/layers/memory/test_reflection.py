@@ -15,6 +15,7 @@ from ralph_tui.events import (
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.reflection import reflect
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.unit.layers.memory.histories import Worked, files, state_of
 
 WORK = (
@@ -195,7 +196,7 @@ def test_a_grown_total_is_no_loss_of_the_iteration() -> None:
     assert "brought nothing" not in found.analysis
 
 
-@pytest.mark.parametrize("outcome", ["limit_reached", "aborted", "failed", "interrupted"])
+@each_row("outcome", ["limit_reached", "aborted", "failed", "interrupted"])
 def test_only_what_the_tests_prove_is_learned_from_an_attempt_that_did_not_complete(
     outcome: Outcome,
 ) -> None:

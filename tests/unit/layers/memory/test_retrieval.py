@@ -13,6 +13,7 @@ from ralph_tui.layers.memory.content import estimate
 from ralph_tui.layers.memory.knowledge import START, credited
 from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.layers.memory.retrieval import IN_PROMPT, LIMITS, UNPROVEN, Candidate, rank, retrieve
+from tests.rows import each_row
 from tests.unit.layers.memory.learnings import learning, learnings
 
 CANDIDATES = st.lists(
@@ -29,7 +30,7 @@ def many(type_: LearningType, number: int, **fields: Any) -> list[Candidate]:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("relevance", "confidence", "rate", "same", "expected"),
     [
         (1.0, 0.8, 0.75, False, 1.2 * 0.8 * 0.875),
@@ -45,7 +46,7 @@ def test_the_rank_worked_out(
     assert rank(one, relevance, "test-fix" if same else "feature") == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("type_", list(LIMITS))
+@each_row("type_", list(LIMITS))
 def test_of_each_type_so_many(type_: LearningType) -> None:
     found = retrieve(many(type_, 6), "test-fix")
     assert len(found) == LIMITS[type_]
@@ -57,7 +58,7 @@ def test_five_at_most_go_into_the_prompt_and_the_others_are_shown() -> None:
     assert [one.in_prompt for one in found] == [True] * 5 + [False] * 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("type_", "fields", "is_found"),
     [
         ("strategy", {"confidence": 0.7, "success_rate": 0.6}, True),
@@ -220,7 +221,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("texts", [ORDERS, HIDDEN, FOREIGN, POISON])
+@each_row("texts", [ORDERS, HIDDEN, FOREIGN, POISON])
 def test_an_order_is_shown_and_not_sent(texts: list[str]) -> None:
     assert [text for text in texts if not gives_orders(text)] == []
     for text in texts:

@@ -11,6 +11,7 @@ from ralph_tui.layers.memory.similarity import (
     similar,
     words,
 )
+from tests.rows import each_row
 
 TEXTS = st.text(alphabet="abc ABC._-", max_size=30)
 
@@ -19,7 +20,7 @@ def test_words_are_what_a_text_names_however_it_is_written() -> None:
     assert words("Run parseDate, run `parse_date`!") == {"run", "parse", "date"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "share", "same"),
     [
         ("Run the tests first", "run the TESTS first.", 1.0, True),
@@ -46,7 +47,7 @@ def test_a_text_is_like_itself(text: str) -> None:
     assert similar(text, text) is bool(words(text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         ("Always use tabs, never spaces", "Always use spaces, never tabs"),
@@ -68,7 +69,7 @@ def test_what_differs_in_a_negation_a_number_an_opposite_or_its_order_is_not_the
     assert not says_same(one, other)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         ("Run one failing test first, then fix it", "run one failing test first and then fix"),

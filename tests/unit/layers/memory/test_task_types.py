@@ -1,10 +1,10 @@
 """The kind of a task by its objective's words: every listed word, the order, and no part of one."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.layers.memory.task_types import TASK_TYPES, task_type
+from tests.rows import each_row
 
 OBJECTIVES = [
     ("Fix the failing tests in billing", "test-fix"),
@@ -47,7 +47,7 @@ def test_each_word_of_the_table() -> None:
     assert [(objective, task_type(objective)) for objective, _ in OBJECTIVES] == OBJECTIVES
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("objective", "kind"),
     [
         ("Write tests for the parser", "general"),  # nothing is wrong with them
@@ -64,7 +64,7 @@ def test_the_first_that_fits(objective: str, kind: str) -> None:
     assert task_type(objective) == kind
 
 
-@pytest.mark.parametrize(
+@each_row(
     "objective",
     [
         "Show the report in the portal",

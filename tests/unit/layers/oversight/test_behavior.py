@@ -2,7 +2,6 @@
 
 from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence, Finding
 from ralph_tui.layers.oversight.objective import missing_from, named_by
 from ralph_tui.layers.oversight.redirects import propose, recommendations
+from tests.rows import each_row
 
 LOGIN = "Implement user login with JWT tokens"
 STRAYED = Evidence(objective=LOGIN, changed=("docs/palette.md", "theme/colors.css"))
@@ -46,7 +46,7 @@ def about(finding: Finding, level: Level) -> list[Subject]:
 # -- the words of an objective ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("objective", "work"),
     [
         ("Fix the failing parser tests", "src/parser.py"),
@@ -63,12 +63,12 @@ def test_work_on_the_objective_is_recognised(objective: str, work: str) -> None:
     assert missing_from(objective, work) == ()
 
 
-@pytest.mark.parametrize("work", ["docs/palette.md theme/colors.css", "README.md", "Makefile"])
+@each_row("work", ["docs/palette.md theme/colors.css", "README.md", "Makefile"])
 def test_work_on_something_else_is_recognised_too(work: str) -> None:
     assert missing_from(LOGIN, work) == ("user", "login", "jwt", "tokens")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "objective",
     [
         "",
@@ -145,7 +145,7 @@ def test_a_useful_iteration_breaks_the_row() -> None:
     assert [run.take(30, one).level for one in taken] == ["WARN", "WARN", None, "WARN", "WARN"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "evidence",
     [
         Evidence(LOGIN, ("a.py",), failing=("tests/test_login.py::test_user",)),
@@ -278,7 +278,7 @@ def test_an_error_aborts_at_the_limit_too_and_acts_before_no_progress() -> None:
 # -- words -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("subject", get_args(Subject))
+@each_row("subject", get_args(Subject))
 def test_every_subject_has_instructions_and_recommendations(subject: Subject) -> None:
     assert propose(subject).endswith(".")
     advice = recommendations(subject)

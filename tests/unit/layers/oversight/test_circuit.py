@@ -1,12 +1,12 @@
 """The circuit breaker: three iterations in which nothing happens at all."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence, Finding
+from tests.rows import each_row
 
 IDLE = Evidence(unchanged=True)
 BUSY = Evidence(changed=("a.py",))
@@ -51,7 +51,7 @@ def test_the_reason_is_a_sentence_with_the_number() -> None:
     assert finding.detections[0].severity == "high"
 
 
-@pytest.mark.parametrize("breaks", [BUSY, Evidence()])
+@each_row("breaks", [BUSY, Evidence()])
 def test_a_changed_file_or_unknown_changes_break_the_row(breaks: Evidence) -> None:
     run = Run()
     for evidence in (IDLE, IDLE, breaks, IDLE, IDLE):

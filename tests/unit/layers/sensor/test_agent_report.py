@@ -3,9 +3,8 @@
 import json
 from typing import Any
 
-import pytest
-
 from ralph_tui.layers.sensor.agent_report import AgentReport, find_report, promised
+from tests.rows import each_row
 
 
 def line(**fields: Any) -> str:
@@ -20,7 +19,7 @@ def test_the_whole_report() -> None:
     assert find_report(text) == AgentReport(40.0, "half", ("no net",), ("a", "b"), "go on")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "```json\n" + line(completion=7) + "\n```",
@@ -37,7 +36,7 @@ def test_the_last_that_can_be_read_wins(text: str) -> None:
     assert find_report(text) == AgentReport(completion=7.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "expected"),
     [
         ("-5", 0.0),
@@ -71,7 +70,7 @@ def test_no_report() -> None:
     assert find_report('{"ralph": ' * 10_000) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("All done. <promise>COMPLETE</promise>", True),

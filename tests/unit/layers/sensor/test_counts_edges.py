@@ -3,11 +3,10 @@
 import tracemalloc
 from pathlib import Path
 
-import pytest
-
 from ralph_tui.layers.sensor.counts import LONGEST_LINE, count_tests, lines_of
 from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.layers.sensor.runners import MOST_CHARACTERS, MOST_NAMES
+from tests.rows import each_row
 
 RULE = "-" * 70
 
@@ -85,7 +84,7 @@ def test_what_only_resembles_a_report_counts_nothing() -> None:
     assert [text for text in RESEMBLING if counted(text)] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("3 passed in 0.10s", (3, 0, 0, 0)),
@@ -268,7 +267,7 @@ KILLED = {
 }
 
 
-@pytest.mark.parametrize("runner", KILLED)
+@each_row("runner", KILLED)
 def test_runs_after_one_that_was_killed_count(runner: str) -> None:
     start, end = KILLED[runner]
     once = counted(f"{start}\n{end}")

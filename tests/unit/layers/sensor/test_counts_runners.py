@@ -1,9 +1,8 @@
 """Counts of real outputs of real tools: each case of `tests/fixtures/outputs`."""
 
-import pytest
-
 from ralph_tui.layers.sensor.counts import count_tests, lines_of
 from tests.paths import FIXTURES
+from tests.rows import each_row
 
 OUTPUTS = FIXTURES / "outputs"
 
@@ -321,7 +320,7 @@ def counted_in(folder: str) -> list[tuple[str, list[str]]]:
     ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_counts_and_names_of_failing_tests(case: str) -> None:
     counts = count_tests(lines_of(OUTPUTS / f"{case}.txt"))
 
@@ -336,14 +335,14 @@ def test_counts_and_names_of_failing_tests(case: str) -> None:
         assert sorted(counts.failing) == sorted(NAMES[case])
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@each_row("folder", FOLDERS)
 def test_a_log_that_quotes_the_output_counts_nothing(folder: str) -> None:
     for case, lines in counted_in(folder):
         logged = [f"2026-01-02 10:11:12 INFO x: {line}" for line in lines if "<?xml" not in line]
         assert count_tests(logged) is None, case
 
 
-@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if folder != "mixed"])
+@each_row("folder", [folder for folder in FOLDERS if folder != "mixed"])
 def test_noise_around_a_run_changes_nothing(folder: str) -> None:
     noise = ["make: Entering directory 'x'", "3 passed", "all ok", "", "INFO 2 failed", "1..2.5"]
     for case, lines in counted_in(folder):

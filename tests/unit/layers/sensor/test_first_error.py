@@ -1,12 +1,11 @@
 """The first error of a build that is broken, as each runner reports it."""
 
-import pytest
-
 from ralph_tui.layers.sensor.counts import count_tests, lines_of
 from tests.paths import FIXTURES
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "error"),
     [
         ("pytest/collection", "ModuleNotFoundError: No module named 'not_a_module_at_all'"),

@@ -2,9 +2,8 @@
 
 import json
 
-import pytest
-
 from ralph_tui.layers.sensor.plan import Progress, read_plan
+from tests.rows import each_row
 
 CHECKLIST = """\
 # Plan
@@ -40,7 +39,7 @@ def test_checklist() -> None:
     assert read_plan(CHECKLIST, "PLAN.md") == Progress(done=4, total=8)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stories", "expected"),
     [
         ({"userStories": [{"passes": True}, {"passes": False}]}, Progress(1, 2)),
@@ -60,7 +59,7 @@ def test_stories(stories: object, expected: Progress | None) -> None:
     assert read_plan(json.dumps(stories), "prd.json") == expected
 
 
-@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "null", "- [x] markdown"])
+@each_row("text", ["", "{", "[" * 100_000, "null", "- [x] markdown"])
 def test_garbage_is_no_plan(text: str) -> None:
     assert read_plan(text, "PRD.JSON") is None
 

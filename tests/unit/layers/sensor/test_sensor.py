@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from ralph_tui.events.sensor import GateFinished, ReadingTaken
 from ralph_tui.events.workspace import CategoryTotal, FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
@@ -11,6 +9,7 @@ from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.reading import Reading
 from ralph_tui.layers.sensor.sensor import UNPROVEN, Sensor
+from tests.rows import each_row
 
 
 def red(passed: int | None = None, failed: int = 0, errors: int = 0) -> GateResult:
@@ -44,7 +43,7 @@ def test_nothing_to_read_is_zero_and_says_so() -> None:
     assert reading.note == "nothing to read yet"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("gate", "plan", "claim", "estimate", "source", "completion"),
     [
         (red(1, 1), Progress(1, 4), 90.0, 10.0, "tests", 50.0),
@@ -90,7 +89,7 @@ def test_a_measured_source_is_never_replaced_by_a_claim() -> None:
     assert all(one.expected == 10 for one in readings)
 
 
-@pytest.mark.parametrize(("silent", "regained"), [(1, False), (2, False), (3, True), (7, True)])
+@each_row(("silent", "regained"), [(1, False), (2, False), (3, True), (7, True)])
 def test_the_first_counts_that_come_again_are_taken_at_once(silent: int, *, regained: bool) -> None:
     sensor = started(red(5, 5))
     for k in range(1, silent + 1):
@@ -102,7 +101,7 @@ def test_the_first_counts_that_come_again_are_taken_at_once(silent: int, *, rega
     assert (again.regained, again.restarted) == (regained, False)
 
 
-@pytest.mark.parametrize("claim", ["agent", "estimate"])
+@each_row("claim", ["agent", "estimate"])
 def test_what_is_measured_takes_over_from_a_claim_at_once(claim: str) -> None:
     sensor = started(red())
     said = AgentReport(90.0) if claim == "agent" else None

@@ -24,6 +24,7 @@ from ralph_tui.loop.steps import assessment
 from ralph_tui.ports import NoCheckpointFiles
 from tests.unit.loop.test_recovery import broken_off
 from tests.world import FakeSession, World
+from tests.world.moments import moments
 from tests.world.owner import first
 
 OFF = Settings(intelligence=IntelligenceSettings(enabled=False))
@@ -227,7 +228,8 @@ def test_a_run_that_broke_off_anywhere_is_assessed_as_if_it_had_not() -> None:
     world.play(first)
     whole = [of(world, k) for k in range(4)]
     caught_up: list[int] = []
-    for number in range(2, len(world.events) - 1):
+    after = {event.seq for event in world.all(ReadingTaken)}
+    for number in sorted({*moments(world.events)[1:-1:2], *after}):
         later = broken_off(world, number)
         later.plan = world.plan
         later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))

@@ -422,7 +422,7 @@ def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
 ) -> None:
     """At any moment: what was sent stays told; the next prompt carries what stands then."""
     changed = 0
-    for moment in count(0, 6):
+    for moment in count(0, 13):
         store = known_in(tmp_path / str(moment), "Run one test at a time.")
         world = World([0, 3, 6, 10], knowledge=store)
         world.agent.acts.extend([echoes] * 3)
@@ -449,7 +449,7 @@ def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
                 assert TAUGHT.text not in told[staged.iteration], "an echo is no news"
         if number < moment:
             break
-    assert changed > 7
+    assert changed > 3
 
 
 def test_a_run_that_goes_on_with_memory_off_is_told_nothing_more() -> None:
@@ -493,7 +493,7 @@ def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:
 
     whole = world_of(Remembered(promoting=True)).run()
     cuts = 0
-    for length in moments(whole.events)[1:]:
+    for length in moments(whole.events)[1::2]:
         past = whole.events[:length]
         knowledge = Remembered(promoting=True)
         world = world_of(knowledge, past)

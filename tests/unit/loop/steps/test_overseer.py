@@ -673,7 +673,7 @@ def test_whatever_is_answered(
 
 
 def test_a_flat_run_is_asked_about_at_most_7_times() -> None:
-    world = flat(max_iterations=200)
+    world = flat(max_iterations=120)
     world.gate.total = 100
     world.play(first)
     assert 5 < len(world.all(QuestionAsked)) <= 7
