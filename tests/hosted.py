@@ -1,6 +1,8 @@
 """A host of a fleet as tests see it: orders that it could be given, and what it has observed."""
 
+import shutil
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,13 +15,23 @@ from tests.e2e.cli import GATE, project
 from tests.waiting import PATIENCE_S, until
 
 O = TypeVar("O", bound=Observation)  # noqa: E741
+_committed: dict[str, tempfile.TemporaryDirectory[str]] = {}
 FLEET = "fleet-under-test"
 ALL_DONE = "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt"
 """An agent that makes all tests pass in one session."""
 
 
 def committed(root: Path) -> Path:
-    """The repository with the checks of `project`, committed by somebody it knows."""
+    """The repository with the checks of `project`, committed by somebody it knows.
+
+    What git does to a copy of `first_repo` it does once: the others are copies of its result.
+    """
+    head = (root / ".git" / "refs" / "heads" / "main").read_text()
+    if head in _committed:
+        shutil.rmtree(root)
+        shutil.copytree(_committed[head].name, root, symlinks=True)
+        git(root, "update-index", "--refresh")
+        return root
     project(root)
     for words in (
         ("config", "user.name", "Owner"),
@@ -28,6 +40,8 @@ def committed(root: Path) -> Path:
         ("commit", "-q", "-m", "checks"),
     ):
         git(root, *words)
+    _committed[head] = tempfile.TemporaryDirectory(prefix="ralph-committed-")
+    shutil.copytree(root, _committed[head].name, symlinks=True, dirs_exist_ok=True)
     return root
 
 

@@ -315,5 +315,10 @@ class Agent:
         return child.returncode, out or "(no output)"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Play the script that the command line names."""
     Agent(json.loads(Path(sys.argv[1]).read_text())).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -68,7 +68,7 @@ def command(tmp_path: Path, shell: str, **fields: object) -> CommandAgent:
 
 
 def stub(tmp_path: Path, code: str, **fields: object) -> StreamAgent:
-    return StreamAgent("stub", [sys.executable, "-c", code], context(tmp_path, **fields))
+    return StreamAgent("stub", [sys.executable, "-SE", "-c", code], context(tmp_path, **fields))
 
 
 # -- the agent `command` ---------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_command_that_prints_much_is_told_in_few_words(
 
 
 def test_one_endless_line_harms_nothing(tmp_path: Path, turn: Turn, heard: Heard) -> None:
-    command(tmp_path, "head -c 8000000 /dev/zero | tr '\\0' x").start(turn, heard)
+    command(tmp_path, "head -c 3000000 /dev/zero | tr '\\0' x").start(turn, heard)
     assert heard.finished().outcome == "success"
     assert sum(len(event.text) for event in heard.of(AgentSpoke)) < 20 * SPOKEN
 
@@ -389,11 +389,6 @@ def test_a_session_of_the_demo_agent(
     assert {event.parent is None for event in heard.of(AgentSpoke)} == {True, False}
     assert "exit 1" in [event.summary for event in heard.of(ToolFinished)]
     assert heard.of(UsageReported)[-1].context_window == 200_000
-    # What the first session learned of the window, the next knows from its first message on.
-    again = Heard()
-    agent.start(Turn(**{**vars(turn), "iteration": 2}), again)
-    again.finished()
-    assert again.of(UsageReported)[0].context_window == 200_000
 
 
 def test_guidance_reaches_the_demo_agent_and_frees_it(
@@ -404,6 +399,8 @@ def test_guidance_reaches_the_demo_agent_and_frees_it(
         work = Heard()
         agent.start(Turn(**{**vars(turn), "iteration": iteration}), work)
         work.finished()
+    # What the first session learned of the window, the next knew from its first message on.
+    assert work.of(UsageReported)[0].context_window == 200_000
     session = agent.start(turn, heard)
     assert session.takes_guidance
     assert session.send("7e57ab1e-0000-4000-8000-000000000001", "try the unary rule")
@@ -461,18 +458,13 @@ def test_the_environment_is_passed_on(tmp_path: Path, turn: Turn, heard: Heard) 
 # -- more than there is time for ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "flood",
-    ["yes '' | head -c 8000000", "yes 'token: abcdefg' | tr '\\n' ' ' | head -c 8000000"],
-    ids=["blank lines", "nearly secrets in one line"],
-)
 def test_a_flood_takes_a_bounded_time_and_what_is_left_out_is_said(
-    tmp_path: Path, turn: Turn, heard: Heard, monkeypatch: pytest.MonkeyPatch, flood: str
+    tmp_path: Path, turn: Turn, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded_work, "RESERVE_S", 0.3)
-    monkeypatch.setattr(bounded_work, "SHARE", 0.01)
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 0.01)
+    monkeypatch.setattr(bounded_work, "SHARE", 0.0)
     report = '{"ralph": {"completion": 40, "summary": "flooded"}}'
-    shell = f"cat >/dev/null; {flood}; echo; echo {shlex.quote(report)}"
+    shell = f"cat >/dev/null; yes '' | head -c 600000; echo; echo {shlex.quote(report)}"
     command(tmp_path, shell).start(turn, heard)
     heard.wait_for(lambda event: isinstance(event, SessionFinished))
     assert [event.summary for event in heard.of(AgentReported)] == ["flooded"]

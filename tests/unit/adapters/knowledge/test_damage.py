@@ -212,9 +212,7 @@ DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
     ("a folder", a_folder, r"it is a folder, not a plain file"),
     ("a socket", a_socket, r"it is a socket, not a plain file"),
 ]
-damaged = pytest.mark.parametrize(
-    ("put", "words"), [case[1:] for case in DAMAGE], ids=[case[0] for case in DAMAGE]
-)
+damaged = each_row(("put", "words"), [case[1:] for case in DAMAGE])
 
 
 @damaged

@@ -22,7 +22,7 @@ from tests.rows import each_row
 from tests.unit.adapters.knowledge.stores import document, known, learning, learnings_in, store_of
 from tests.waiting import PATIENCE_S, until
 
-WRITERS = 8
+WRITERS = 4
 ROUNDS = 3
 PATIENT_S = 60.0
 """What is tested is that nothing is lost, not how fast this machine is under its load."""
@@ -49,7 +49,7 @@ def holder(folder: Path) -> Iterator[Started]:
             child.kill()
 
 
-def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
+def test_processes_at_once_lose_no_update(tmp_path: Path) -> None:
     name = known(tmp_path, "Mock the clock.").learning_id
     names = [f"writer{number}" for number in range(WRITERS)]
     with ExitStack() as stack:
@@ -85,7 +85,7 @@ def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
 
 def test_writers_that_are_killed_leave_whole_files_and_no_lock(tmp_path: Path) -> None:
     name = known(tmp_path, "Mock the clock.").learning_id
-    for number in range(6):
+    for number in range(4):
         with writer("busy", f"run-{number}", str(tmp_path), name, str(PATIENT_S)) as child:
             counted = [int(line_of(child)) for _ in range(3)][-1]
             time.sleep(0.003 * number)  # somewhere within the next write, each time elsewhere

@@ -122,7 +122,7 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, number: int) -> Iterator[None]:
             return
 
 
-@pytest.mark.parametrize("number", range(14))
+@each_row("number", range(14))
 def test_after_a_crash_at_any_moment_it_says_what_the_files_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:

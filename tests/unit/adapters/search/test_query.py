@@ -9,6 +9,7 @@ from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.query import EXCERPT, excerpt, search
 from ralph_tui.adapters.search.terms import sought
 from ralph_tui.events import AgentReported, IterationStarted, ToolStarted
+from tests.rows import each_row
 from tests.unit.adapters.search.journals import BEGIN, a_run, attempt, started, write
 
 
@@ -43,7 +44,7 @@ def test_what_has_all_words_comes_first_and_says_where_it_stands(root: Path) -> 
     assert "task-002/001" in {one.run for one in found}, "one of the words is better than none"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "query",
     [
         *('"', '""', "'", "(", ")", "*", "^", "-", "+", ":", "a", "ä", "x" * 5000, "\0", "\ud800"),

@@ -477,32 +477,28 @@ def cut_in_half(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda private: (private / "index.lock").write_bytes(b""),
-        lambda private: (private / "index").write_bytes(b"DIRC nonsense"),
-        lambda private: (private / "index").write_bytes(b""),
-        lambda private: (private / "index").unlink(),
-        lambda private: cut_in_half(private / "index"),
-        lambda private: (private / "HEAD").unlink(),
-        lambda private: (private / "config").write_text("[not a config"),
-    ],
-    ids=[
-        *("stale lock", "corrupt index", "empty index", "no index", "half an index"),
-        *("no HEAD", "bad config"),
-    ],
-)
-def test_damage_to_the_private_folder_is_mended(
-    git_repo: Path, damage: Callable[[Path], object]
-) -> None:
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "stale lock": lambda private: (private / "index.lock").write_bytes(b""),
+    "corrupt index": lambda private: (private / "index").write_bytes(b"DIRC nonsense"),
+    "empty index": lambda private: (private / "index").write_bytes(b""),
+    "no index": lambda private: (private / "index").unlink(),
+    "half an index": lambda private: cut_in_half(private / "index"),
+    "no HEAD": lambda private: (private / "HEAD").unlink(),
+    "bad config": lambda private: (private / "config").write_text("[not a config"),
+}
+
+
+def test_damage_to_the_private_folder_is_mended(git_repo: Path) -> None:
     workspace = workspace_of(git_repo)
-    first = workspace.snapshot(0, "first")
-    damage(git_repo / ".git" / "ralph-tui")
-    (git_repo / "new.py").write_text("x\n")
-    second = workspace.snapshot(1, "second")
-    assert held(workspace, second.tree) == {"README.md", "new.py"}
-    assert [change.path for change in workspace.changes(first.tree, second.tree)] == ["new.py"]
+    for number, (name, damage) in enumerate(DAMAGE.items()):
+        first = workspace.snapshot(2 * number, "first")
+        damage(git_repo / ".git" / "ralph-tui")
+        (git_repo / "new.py").write_text(f"{number}\n")
+        second = workspace.snapshot(2 * number + 1, "second")
+        assert held(workspace, second.tree) == {"README.md", "new.py"}, name
+        changed = [change.path for change in workspace.changes(first.tree, second.tree)]
+        assert changed == ["new.py"], name
+        (git_repo / "new.py").unlink()
 
 
 def test_snapshots_chain_and_outlive_clean_and_gc(git_repo: Path) -> None:

@@ -1,6 +1,7 @@
 """The work of a session as a commit: the owner's hooks and name, and nothing but that work."""
 
 import os
+import shutil
 import subprocess
 import threading
 from pathlib import Path
@@ -28,14 +29,6 @@ class Place:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        root.mkdir()
-        git(root, "init", "--quiet", "--initial-branch=main")
-        git(root, "config", "user.name", "Ann")
-        git(root, "config", "user.email", "ann@example.com")
-        for name in ("a.py", "b.py", "gone.py"):
-            (root / name).write_text("1\n")
-        git(root, "add", "--all")
-        git(root, "commit", "--quiet", "--message", "first")
         self.workspace = workspace_of(root)
         self.commits = WorkCommits(self.workspace, "run")
         self._taken = 0
@@ -79,9 +72,22 @@ class Place:
         )
 
 
+@pytest.fixture(scope="module")
+def first_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("first")
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "config", "user.name", "Ann")
+    git(root, "config", "user.email", "ann@example.com")
+    for name in ("a.py", "b.py", "gone.py"):
+        (root / name).write_text("1\n")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "first")
+    return root
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "project")
+def place(first_commit: Path, tmp_path: Path) -> Place:
+    return Place(Path(shutil.copytree(first_commit, tmp_path / "project")))
 
 
 def test_what_the_session_changed_is_committed_in_the_owners_name(place: Place) -> None:
@@ -185,24 +191,18 @@ def test_a_pre_push_hook_is_never_needed(place: Place, tmp_path: Path) -> None:
     assert git(tmp_path / "far.git", "for-each-ref") == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("MERGE_HEAD", "a merge is under way"),
-        ("rebase-merge", "a rebase is under way"),
-        ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
-    ],
-)
-def test_what_the_owner_has_not_finished_is_not_touched(
-    place: Place, name: str, words: str
-) -> None:
+def test_what_the_owner_has_not_finished_is_not_touched(place: Place) -> None:
     place.write("a.py")
-    marker = place.root / ".git" / name
-    if name == "rebase-merge":
-        marker.mkdir()
-    else:
+    for name, words in (
+        ("MERGE_HEAD", "a merge is under way"),
+        ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
+    ):
+        marker = place.root / ".git" / name
         marker.write_text(git(place.root, "rev-parse", "HEAD") + "\n")
-    assert words in place.refused()
+        assert words in place.refused()
+        marker.unlink()
+    (place.root / ".git" / "rebase-merge").mkdir()
+    assert "a rebase is under way" in place.refused()
 
 
 def test_staged_changes_are_not_committed_along(place: Place) -> None:

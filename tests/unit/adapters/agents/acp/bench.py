@@ -30,6 +30,10 @@ REJECT = {"opencode": "reject", "gemini": "cancel", "claude": "reject", "codex":
           "any": "n"}  # fmt: skip
 
 
+DOUBLE = f"import sys; sys.path.append({str(Path(acp.__file__).parent)!r}); import acp; acp.main()"
+"""Imported, it is not compiled anew for each session."""
+
+
 class Bench:
     """A project, and sessions of the double in it."""
 
@@ -55,7 +59,7 @@ class Bench:
         path = self.tmp / "script.json"
         whole = {"plays": plays, "prompts": prompts, "log": str(self.log), **script}
         path.write_text(json.dumps(whole))
-        argv = [sys.executable, "-S", acp.__file__, str(path)]
+        argv = [sys.executable, "-ISc", DOUBLE, str(path)]
         context = context_in(self.root)
         context = replace(context, settings=context.settings.model_copy(update=settings))
         if self.agent is None:

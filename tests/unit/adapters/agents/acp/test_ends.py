@@ -2,6 +2,7 @@
 
 import os
 import time
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,7 @@ def sleeper(root: Path) -> str:
     return f"setsid sleep 1000 & echo $! > {root}/left.pid; sleep 1000"
 
 
-@EVERY
-@pytest.mark.parametrize("outcome", ["interrupted", "stopped"])
+@pytest.mark.parametrize(("plays", "outcome"), zip(ROWS, cycle(["interrupted", "stopped"])))
 def test_stopping_leaves_nothing(bench: Bench, plays: str, outcome: str) -> None:
     session = bench.start(
         plays, [bash(sleeper(bench.root)), {"say": "never"}], turn=bench.turn("skip")

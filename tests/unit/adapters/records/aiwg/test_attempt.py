@@ -518,7 +518,7 @@ def test_without_a_journal_everything_else_is_written(tmp_path: Path) -> None:
 def test_what_is_rebuilt_is_what_was_written_live(tmp_path: Path, story: str) -> None:
     events = a_run_with_memory() if story == "with memory" else story_of(story)
     attempt = AttemptFolder.create(tmp_path, "Fix the failing parser tests", NOW)
-    for step in (len(events) // 3, len(events) // 2, len(events)):
+    for step in (len(events) // 2, len(events)):
         write_journal(attempt.journal, events[:step])
         attempt.write_projections(attempt.project(fold(events[:step])))
     before = contents(attempt)
