@@ -258,13 +258,6 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
     assert (shown.returncode, "task-001/001 died: its process is gone" in shown.stderr) == (1, True)
 
 
-def test_term_ends_run_and_screen(windows: Windows, root: Path) -> None:
-    screen = windows.run(root)
-    os.kill(pids(root)[0], signal.SIGTERM)
-    assert screen.exit_code() == 130
-    assert "SIGTERM" in ended(root, "interrupted")[-1]["reason"]
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

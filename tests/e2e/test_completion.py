@@ -61,16 +61,12 @@ def asked(git_repo: Path, environ: dict[str, str]) -> Ask:
 def test_all_that_a_line_may_be_followed_by(asked: Ask) -> None:
     expected = {
         "ralph-tui re": ["rebuild", "replay", "report", "restore", "resume"],
-        "ralph-tui run 'a text' --ag": ["--agent", "--agent-command"],
         "ralph-tui replay ": ["task-001", "task-001/001", "task-001/002", "task-002"],
         "ralph-tui status --run task-002/": ["task-002/001"],
-        "ralph-tui history task-002": ["task-002"],
         "ralph-tui run --set limits.budget": ["limits.budget_tokens=", "limits.budget_usd="],
         "ralph-tui run --set permissions.mode=": ["ask", "edits", "skip"],
-        "ralph-tui lab --set control.enabled=t": ["true"],
         "ralph-tui demo --scenario st": ["steady", "stuck"],
         "ralph-tui run --agent c": ["claude", "codex", "command"],
-        "ralph-tui run --agent o": ["opencode"],
     }
     *offers, named, memory = asked(
         *expected, "ralph-tui run --set agent.fallback=o", "ralph-tui memory "
