@@ -234,7 +234,7 @@ def test_of_two_terminals_that_answer_at_once_one_is_heard_and_the_other_told(
             for words in ("no", "never")
         ]
         said = [side.communicate() for side in sides]
-    codes = [side.returncode for side in sides]
+    codes = [side.wait() for side in sides]
     assert sorted(codes) == [0, 1], said
     heard, late = codes.index(0), codes.index(1)
     assert "heard refuse" in said[heard][0]

@@ -234,8 +234,6 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
     screen.press("q")
     assert screen.exit_code() == 0
     until(lambda: not processes_of(journal(root)[0]["run_id"]))
-    later = windows.open(root, "attach", width=80, height=24)
-    later.shows("died: its process is gone; ralph-tui resume goes on with it", "this is its replay")
 
 
 def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path) -> None:
