@@ -117,11 +117,9 @@ def notes(heard: Heard) -> str:
         ("refusal", "success", ""),
         ("hook_stops", "success", ""),
         ("budget", "budget", "reached its budget"),
-        ("forbidden_403", "auth", "run `claude` and then /login, or set ANTHROPIC_API_KEY"),
         ("context_overflow", "context_full", "overflowed"),
         ("bad_model", "unknown_model", "choose a model with --model"),
         ("outage", "limited", "The agent's service is down"),
-        ("broken_service", "limited", "The agent's service is down"),
     ],
 )
 def test_a_scenario_ends_as_it_should(
@@ -350,10 +348,8 @@ def test_an_agent_that_does_not_listen_is_made_to_end(
     ("habit", "outcome", "words"),
     [
         ("garbage", "not_started", "exited with code 1 without a result"),
-        ("html", "not_started", "nothing that can be understood"),
         ("nothing", "not_started", "exited with code 3"),
         ("other_json", "not_started", "nothing that can be understood"),
-        ("exit0_nothing", "not_started", "nothing that can be understood"),
         ("exit0_after_init", "error", "broke off without a result"),
         ("stdin_closed_early", "success", ""),
         ("stays_after_result", "success", ""),
