@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +121,7 @@ def answer(screen: Terminal, key: str) -> None:
         rows = screen.screen.splitlines()
         if any(" unless you press" in row for row in rows):
             seen.add(rows[1])  # with the seconds of the run
-        return len(seen) > 3
+        return len(seen) > 2
 
     until(stands)
     screen.press(key)
@@ -152,6 +151,22 @@ def journal(root: Path) -> list[dict[str, Any]]:
 
 def of(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [event for event in events if event["kind"] == kind]
+
+
+def refuse_twice_at_once(root: Path) -> None:
+    """Of two scripts that answer the open question at once, one is heard and the other told."""
+    (which,) = re.findall(r"--question (\w+):", here("decide", cwd=root).stdout)
+    words = ("decide", "refuse", "open a pull request", "--question", which)
+    with start(*words, cwd=root) as one, start(*words, cwd=root) as other:
+        said = [side.communicate() for side in (one, other)]
+        codes = [side.wait() for side in (one, other)]
+    assert sorted(codes) == [0, 1], said
+    heard, late = said[codes.index(0)], said[codes.index(1)]
+    assert 'heard refuse: "open a pull request" (' in heard[0]
+    assert "git push origin main)" in heard[0]
+    # Which of the three depends on how far the run has come.
+    why = "answered already: refuse, by a script|the question changed|no question of "
+    assert re.search(why, late[1]), said
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -184,9 +199,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     late = here("decide", "refuse", "no", "--question", which, cwd=git_repo)
     assert "the question changed" in late.stderr
     assert "git push origin main" in late.stderr
-    refused = run("decide", "refuse", "open a pull request", cwd=git_repo)
-    assert 'heard refuse: "open a pull request" (' in refused.stdout
-    assert "git push origin main)" in refused.stdout
+    refuse_twice_at_once(git_repo)
     screen.shows("Which colour?", "calm")
     answer(screen, "2")
     screen.shows("completed")
@@ -218,38 +231,6 @@ def test_headless_it_is_refused_at_once(git_repo: Path, tmp_path: Path) -> None:
     assert [e["answer"] for e in of(events, "question_answered")] == ["refuse", "leave"]
     transcript = next(git_repo.rglob("transcript.jsonl")).read_text()
     assert "Nobody is here to be asked. Go on without it." in transcript
-
-
-def test_of_two_terminals_that_answer_at_once_one_is_heard_and_the_other_told(
-    git_repo: Path, tmp_path: Path
-) -> None:
-    environ = stub(tmp_path, bash("git branch one"), bash("git branch two"))
-    assert run(*ORDER, "--detach", cwd=git_repo, **environ).returncode == 0
-    until(lambda: "git branch one" in here("decide", cwd=git_repo).stdout)
-    told = here("decide", cwd=git_repo).stdout
-    (which,) = re.findall(r"--question (\w+):", told)
-    with ExitStack() as both:
-        sides = [
-            both.enter_context(start("decide", "refuse", words, "--question", which, cwd=git_repo))
-            for words in ("no", "never")
-        ]
-        said = [side.communicate() for side in sides]
-    codes = [side.returncode for side in sides]
-    assert sorted(codes) == [0, 1], said
-    heard, late = codes.index(0), codes.index(1)
-    assert "heard refuse" in said[heard][0]
-    # Which of the three depends on how far the run has come by then.
-    why = "answered already: refuse, by a script|the question changed|no question of "
-    assert re.search(why, said[late][1]), said
-    until(lambda: "git branch two" in here("decide", cwd=git_repo).stdout)
-    # The run is aborted while it asks.
-    assert here("abort", "--yes", cwd=git_repo).returncode == 0
-    events = journal(git_repo)
-    until(lambda: not processes_of(events[0]["run_id"]))
-    assert journal(git_repo)[-1]["outcome"] == "aborted"
-    (answered,) = of(events, "question_answered")
-    assert answered["text"] == ("no", "never")[heard]
-    assert git(git_repo, "branch", "--list", "two") == ""
 
 
 def test_killed_while_it_asks_the_run_goes_on_whole(git_repo: Path, tmp_path: Path) -> None:

@@ -51,23 +51,20 @@ def test_commits_tests_ticks_and_a_loop_inside_are_what_was_done(git_repo: Path)
     assert told(git_repo, 0)["summary"] == "0 of 4 tests pass."
 
 
-def test_a_plan_that_the_agent_deletes_costs_one_line(git_repo: Path) -> None:
-    (git_repo / "PLAN.md").write_text("- [x] begin\n- [ ] go on\n")
-    events = ran(git_repo, f"{ONE_MORE}; rm -f PLAN.md; mkfifo PLAN.md", "--plan", "PLAN.md")
-    warned = [e for e in events if e["kind"] == "noticed" and "PLAN.md" in e["text"]]
-    assert [(e["level"], e["source"]) for e in warned] == [("warn", "sensor")]
-    assert told(git_repo, 3)["pendingTasks"][-1] == "of the plan: go on"
-
-
-def test_an_agent_that_spoils_the_files_of_its_assessments_spoils_nothing_else(
+def test_an_agent_that_spoils_its_assessments_and_its_plan_spoils_nothing_else(
     git_repo: Path,
 ) -> None:
     where = f"{ATTEMPT}/results/iter-00$n/assessment.json"
     other = f"0) mkdir {where};; 1) mkfifo {where};; *) echo '{{' > {where};;"
     spoil = f"rm -rf {where}; case $n in {other} esac"
     diff = f"mkdir -p {ATTEMPT}/results/iter-00$((n + 1))/snapshot-diff.json"
-    ran(git_repo, f"{ONE_MORE}; {spoil}; {diff}")
+    (git_repo / "PLAN.md").write_text("- [x] begin\n- [ ] go on\n")
+    gone = "rm -f PLAN.md; mkfifo PLAN.md"
+    events = ran(git_repo, f"{ONE_MORE}; {spoil}; {diff}; {gone}", "--plan", "PLAN.md")
+    warned = [e for e in events if e["kind"] == "noticed" and "PLAN.md" in e["text"]]
+    assert [(e["level"], e["source"]) for e in warned] == [("warn", "sensor")]
     assert here("rebuild", cwd=git_repo).returncode == 0
     for k in range(5):
         assert told(git_repo, k)["iteration"] == k
     assert "commits" in told(git_repo, 2)["missing"]
+    assert told(git_repo, 3)["pendingTasks"][-1] == "of the plan: go on"

@@ -125,22 +125,6 @@ def test_two_screens_show_the_same_and_closing_the_first_loses_nothing(
     assert second.exit_code() == 0
 
 
-def test_a_screen_that_is_left_makes_room_for_lines(windows: Windows, root: Path) -> None:
-    screen = windows.run(root)
-    screen.press("q")
-    screen.shows("leave only the screen")
-    until(lambda: pressed(screen, "l", "here as plain lines"))
-    assert "ralph-tui attach" in screen.screen
-    again = windows.attach(root)
-    again.press("q")
-    assert again.exit_code() == 0
-    again.shows("the run task-001/001 goes on\n", "the screen:     ralph-tui attach")
-    let_go(root)
-    screen.shows("completed: the completion command passed", "ralph-tui replay")
-    assert screen.exit_code() == 0
-    ended(root, "completed")
-
-
 def test_a_paused_run_whose_screen_is_left_says_so_and_how_it_ends(
     windows: Windows, root: Path
 ) -> None:
@@ -171,13 +155,18 @@ def pressed(screen: Terminal, key: str, words: str) -> bool:
     return words in screen.screen
 
 
-def test_a_terminal_closed_behind_the_lines_leaves_the_run_alone(
+def test_lines_follow_a_screen_that_is_left_and_closing_them_leaves_the_run_alone(
     windows: Windows, root: Path
 ) -> None:
     screen = windows.run(root)
     screen.press("q")
     screen.shows("leave only the screen")
     until(lambda: pressed(screen, "l", "here as plain lines"))
+    assert "ralph-tui attach" in screen.screen
+    again = windows.attach(root)
+    again.press("q")
+    assert again.exit_code() == 0
+    again.shows("the run task-001/001 goes on\n", "the screen:     ralph-tui attach")
     screen.close()
     until(lambda: list(root.rglob("terminal.log")))
     os.kill(pids(root)[0], signal.SIGTERM)
@@ -234,8 +223,6 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
     screen.press("q")
     assert screen.exit_code() == 0
     until(lambda: not processes_of(journal(root)[0]["run_id"]))
-    later = windows.open(root, "attach", width=80, height=24)
-    later.shows("died: its process is gone; ralph-tui resume goes on with it", "this is its replay")
 
 
 def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path) -> None:
@@ -256,13 +243,6 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
     (journal.parent / "status.json").unlink()
     shown = here("attach", cwd=git_repo)
     assert (shown.returncode, "task-001/001 died: its process is gone" in shown.stderr) == (1, True)
-
-
-def test_term_ends_run_and_screen(windows: Windows, root: Path) -> None:
-    screen = windows.run(root)
-    os.kill(pids(root)[0], signal.SIGTERM)
-    assert screen.exit_code() == 130
-    assert "SIGTERM" in ended(root, "interrupted")[-1]["reason"]
 
 
 @pytest.mark.parametrize(

@@ -74,17 +74,8 @@ def test_a_refused_key_ends_the_run_at_once_with_what_to_do(git_repo: Path, tmp_
     assert len(kinds(events, "session_started")) == 1
 
 
-def test_denied_tools_are_told_with_the_line_that_permits_them(
-    git_repo: Path, tmp_path: Path
-) -> None:
-    _, events = stub(git_repo, "denied_tools", tmp_path / "state", "--max-iterations", "1",
-                     "--permissions", "edits")  # fmt: skip
-    assert any(event["permit"] for event in kinds(events, "tool_denied"))
-
-
-@pytest.mark.parametrize("name", ["nothing", "other_json"])
-def test_a_binary_that_is_none_costs_no_record(git_repo: Path, tmp_path: Path, name: str) -> None:
-    code, events = stub(git_repo, name, tmp_path / "state", "--max-iterations", "1")
+def test_a_binary_that_is_none_costs_no_record(git_repo: Path, tmp_path: Path) -> None:
+    code, events = stub(git_repo, "other_json", tmp_path / "state", "--max-iterations", "1")
     assert code == 1
     finished = kinds(events, "session_finished")
     assert [session["outcome"] for session in finished] == ["not_started"] * 2
@@ -93,17 +84,16 @@ def test_a_binary_that_is_none_costs_no_record(git_repo: Path, tmp_path: Path, n
     assert "it does not start (tried twice): " in events[-1]["reason"]
 
 
-@pytest.mark.parametrize(("fault", "version"), [("drop", "2.1.330"), ("500", "2.1.197")])
 def test_an_outage_is_slept_through(
-    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, version: str
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(service_limits.FIRST_WAIT_S, "outage", 0.02)
     monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "2")  # not ten, seconds long
     story = json.loads((FOLDER / "success.json").read_text())
-    dead, works = [{"fault": fault, "times": 99}], story.pop("answers")
+    dead, works = [{"fault": "drop", "times": 99}], story.pop("answers")
     path = tmp_path / "scenario.json"
     path.write_text(json.dumps({**story, "sessions": [dead, dead, works]}))
-    monkeypatch.setenv("STUB_VERSION", version)
+    monkeypatch.setenv("STUB_VERSION", "2.1.197")
     code, events = stub(git_repo, str(path), tmp_path / "state", "--max-iterations", "1")
     assert code == 0, events[-1]
     assert len(kinds(events, "session_started")) == 3
@@ -128,14 +118,6 @@ def test_a_session_goes_on_after_an_outage(
     assert code == 0, events[-1]
     one, other = kinds(events, "session_started")
     assert one["session_id"] == other["session_id"], "it was resumed"
-
-
-def test_a_model_that_does_not_exist_ends_the_run_at_once(git_repo: Path, tmp_path: Path) -> None:
-    code, events = stub(git_repo, "bad_model", tmp_path / "state", "--model", "nosuch")
-    assert code == 1
-    assert "choose a model with --model" in events[-1]["reason"]
-    assert "nosuch" in events[-1]["reason"]
-    assert len(kinds(events, "session_started")) == 1
 
 
 @pytest.mark.real_agent

@@ -107,7 +107,6 @@ def notes(heard: Heard) -> str:
 @pytest.mark.parametrize(
     ("scenario", "outcome", "words"),
     [
-        ("success", "success", ""),
         ("failing_tools", "success", ""),
         ("limited_once", "success", ""),
         ("stalled", "success", ""),
@@ -117,15 +116,10 @@ def notes(heard: Heard) -> str:
         ("long_line", "success", ""),
         ("refusal", "success", ""),
         ("hook_stops", "success", ""),
-        ("denied_tools", "success", ""),
         ("budget", "budget", "reached its budget"),
-        ("overloaded", "limited", "overloaded"),
-        ("auth_401", "auth", "run `claude` and then /login, or set ANTHROPIC_API_KEY"),
-        ("forbidden_403", "auth", "run `claude` and then /login, or set ANTHROPIC_API_KEY"),
         ("context_overflow", "context_full", "overflowed"),
         ("bad_model", "unknown_model", "choose a model with --model"),
         ("outage", "limited", "The agent's service is down"),
-        ("broken_service", "limited", "The agent's service is down"),
     ],
 )
 def test_a_scenario_ends_as_it_should(
@@ -139,8 +133,6 @@ def test_a_scenario_ends_as_it_should(
     assert "Unknown kind" not in notes(heard)
     assert finished.leftovers == 0
     started, ended = heard.of(ToolStarted), heard.of(ToolFinished)
-    if scenario == "denied_tools":
-        assert finished.tool_errors == 0, "what was denied is no failure of a tool"
     assert {call.tool_id for call in started} >= {call.tool_id for call in ended}
     assert finished.tool_calls == len(started)
     if outcome == "success":
@@ -152,6 +144,10 @@ def test_a_scenario_ends_as_it_should(
 @pytest.mark.parametrize("version", ["2.1.328", "2.1.197"])
 def test_the_bug_is_fixed(bench: Bench, version: str) -> None:
     heard = bench.play("success", STUB_VERSION=version)
+    finished = heard.finished()
+    assert (finished.outcome, finished.tool_calls, finished.leftovers) == ("success", 3, 0)
+    assert finished.cost_usd
+    assert finished.tokens > 0
     assert heard.of(SessionDescribed)[0].version == version
     assert "a + b" in (bench.root / "calc.py").read_text()
     assert [event.ok for event in heard.of(ToolFinished)] == [True] * 3
@@ -174,6 +170,8 @@ def test_a_usage_limit_names_its_end(bench: Bench) -> None:
 
 def test_an_overload_has_no_end(bench: Bench) -> None:
     finished = bench.play("overloaded").finished()
+    assert finished.outcome == "limited"
+    assert "overloaded" in finished.reason
     assert (finished.limit, finished.resets_at) == ("overload", None)
 
 
@@ -181,6 +179,7 @@ def test_a_refused_key_ends_at_the_first_sign(bench: Bench) -> None:
     # A second of waiting takes a second: ten tries would take minutes.
     heard = bench.play("auth_401", STUB_PACE="1", CLAUDE_CODE_MAX_RETRIES="10")
     assert heard.finished().outcome == "auth"
+    assert "run `claude` and then /login, or set ANTHROPIC_API_KEY" in heard.finished().reason
     assert notes(heard).count("retry") == 1
 
 
@@ -188,6 +187,9 @@ def test_denied_tools_name_what_would_permit_them(bench: Bench) -> None:
     heard = bench.play("denied_tools")
     denied = heard.of(ToolDenied)
     assert denied
+    finished = heard.finished()
+    assert finished.tool_errors == 0, "what was denied is no failure of a tool"
+    assert finished.tool_calls == len(heard.of(ToolStarted))
     assert all(event.permit.startswith("Bash(") for event in denied)
     assert heard.of(SessionDescribed)[0].permission_mode == "acceptEdits"
 
@@ -280,7 +282,7 @@ def test_guidance_is_delivered_and_acknowledged(bench: Bench, version: str) -> N
     assert {event.guidance_id for event in receipts} == {GUIDANCE}
 
 
-@pytest.mark.parametrize("why", ["interrupted", "silent", "budget", "timeout", "rolled_over"])
+@pytest.mark.parametrize("why", ["interrupted", "rolled_over"])
 def test_an_interrupted_agent_ends_in_order_and_is_resumed(bench: Bench, why: str) -> None:
     sleeper = f"{sys.executable} -c 'import time; time.sleep(30)'"
     tool = {"name": "Bash", "input": {"command": sleeper, "description": "x"}}
@@ -346,10 +348,8 @@ def test_an_agent_that_does_not_listen_is_made_to_end(
     ("habit", "outcome", "words"),
     [
         ("garbage", "not_started", "exited with code 1 without a result"),
-        ("html", "not_started", "nothing that can be understood"),
         ("nothing", "not_started", "exited with code 3"),
         ("other_json", "not_started", "nothing that can be understood"),
-        ("exit0_nothing", "not_started", "nothing that can be understood"),
         ("exit0_after_init", "error", "broke off without a result"),
         ("stdin_closed_early", "success", ""),
         ("stays_after_result", "success", ""),
@@ -365,8 +365,8 @@ def test_a_bad_program_has_a_name(
     assert "\n" not in finished.reason
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_agent_has_crashed(bench: Bench, signum: int) -> None:
+def test_a_killed_agent_has_crashed(bench: Bench) -> None:
+    signum = signal.SIGKILL
     heard, agent = Heard(), bench.agent("interrupt")
     session = agent.start(bench.turn(), heard)
     assert isinstance(session, StreamSession)

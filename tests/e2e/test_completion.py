@@ -7,12 +7,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 
 from tests.e2e.cli import here
 from tests.foreign import unpacked
+from tests.forks import RALPH, completed
 from tests.unit.test_import_contracts import loaded_after
+from tests.waiting import PATIENCE_S
 
 ASK = """
 eval "$(ralph-tui completion bash)"
@@ -35,39 +38,60 @@ def environ() -> dict[str, str]:
 
 
 @pytest.fixture
-def asked(git_repo: Path, environ: dict[str, str]) -> Ask:
-    """What bash offers behind lines, in a repository with three attempts of two tasks."""
+def asked(git_repo: Path) -> Ask:
+    """What is offered behind lines, in a repository with three attempts of two tasks."""
     tasks = git_repo / ".aiwg" / "ralph" / "tasks"
     for name in ("task-001/attempts/001", "task-001/attempts/002", "task-002/attempts/001"):
         (tasks / name).mkdir(parents=True)
         (tasks / name / "events.jsonl").touch()
 
     def ask(*lines: str) -> list[list[str]]:
-        done = subprocess.run(
-            ["bash", "--norc", "-c", ASK, "bash", *lines],
-            cwd=git_repo,
-            env=environ,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stderr == ""
-        offers = re.split(r"(?m)^=\n", done.stdout)[:-1]
-        return [sorted(word.strip() for word in offer.splitlines() if word) for offer in offers]
+        return [offered(line, git_repo) for line in lines]
 
     return ask
 
 
-def test_all_that_a_line_may_be_followed_by(asked: Ask) -> None:
+def offered(line: str, folder: Path) -> list[str]:
+    """What the program answers a shell that completes this line, without the shell."""
+    offers = folder.with_name("offers")
+    shell = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_SHELL": "bash", "_ARGCOMPLETE_IFS": "\n"}
+    shell |= {"_ARGCOMPLETE_STDOUT_FILENAME": str(offers)}
+    shell |= {"COMP_LINE": line, "COMP_POINT": str(len(line))}
+    with TemporaryFile() as said, Path(os.devnull).open() as nobody:
+        streams = (nobody.fileno(), said.fileno(), said.fileno())
+        code = completed(RALPH, (), folder, {**os.environ, **shell}, streams, PATIENCE_S)
+        said.seek(0)
+        assert (code, said.read()) == (0, b"")
+    return sorted(word.strip() for word in offers.read_text().splitlines() if word)
+
+
+def test_bash_asks_and_offers(git_repo: Path, environ: dict[str, str]) -> None:
     expected = {
         "ralph-tui re": ["rebuild", "replay", "report", "restore", "resume"],
         "ralph-tui run 'a text' --ag": ["--agent", "--agent-command"],
+        "ralph-tui run --set permissions.mode=": ["ask", "edits", "skip"],
+    }
+    done = subprocess.run(
+        ["bash", "--norc", "-c", ASK, "bash", *expected],
+        cwd=git_repo,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    offers = re.split(r"(?m)^=\n", done.stdout)[:-1]
+    words = [sorted(word.strip() for word in offer.splitlines() if word) for offer in offers]
+    assert dict(zip(expected, words, strict=True)) == expected
+
+
+def test_all_that_a_line_may_be_followed_by(asked: Ask) -> None:
+    expected = {
         "ralph-tui replay ": ["task-001", "task-001/001", "task-001/002", "task-002"],
         "ralph-tui status --run task-002/": ["task-002/001"],
         "ralph-tui history task-002": ["task-002"],
         "ralph-tui run --set limits.budget": ["limits.budget_tokens=", "limits.budget_usd="],
-        "ralph-tui run --set permissions.mode=": ["ask", "edits", "skip"],
-        "ralph-tui lab --set control.enabled=t": ["true"],
+        "ralph-tui lab --set control.enabled=t": ["control.enabled=true"],
         "ralph-tui demo --scenario st": ["steady", "stuck"],
         "ralph-tui run --agent c": ["claude", "codex", "command"],
         "ralph-tui run --agent o": ["opencode"],

@@ -15,7 +15,7 @@ from bench.context_task import task_of
 from ralph_tui.layers.intelligence.handover import HEADING
 from tests.doubles.launch import real_binary
 
-ON, BLANKED, _ = ARMS
+ON, _, _ = ARMS
 BINARY = real_binary()
 WITHIN_AN_ITEM = 10
 """A seed of which two windows fill within items."""
@@ -37,16 +37,9 @@ def goes_on(one: Ran) -> None:
     assert all(taken.continued for taken in one.resumes), one.resumes
 
 
-def test_work_goes_on_where_a_window_filled_and_is_done_twice_where_nobody_is_told(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "told").mkdir()
-    (tmp_path / "blanked").mkdir()
-    goes_on(ran(WITHIN_AN_ITEM, ON, tmp_path / "told", None))
-    blanked = ran(WITHIN_AN_ITEM, BLANKED, tmp_path / "blanked", None)
-    assert not all(taken.continued for taken in blanked.resumes)
-    assert blanked.verdict.repeated > 0
-    assert not blanked.success
+def test_work_goes_on_where_a_window_filled(tmp_path: Path) -> None:
+    """`make bench` compares this with runs whose handoffs are blanked."""
+    goes_on(ran(WITHIN_AN_ITEM, ON, tmp_path, None))
 
 
 @pytest.mark.real_agent

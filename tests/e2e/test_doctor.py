@@ -32,7 +32,7 @@ def test_what_is_missing_has_its_fix_and_an_exit_code(tmp_path: Path) -> None:
     assert "stand in the way of a run" in done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("words", [("doctor",), ("config", "show"), ("status",), ("history",)])
+@pytest.mark.parametrize("words", [("doctor",), ("status",)])
 def test_a_folder_that_is_gone_is_one_sentence(tmp_path: Path, words: tuple[str, ...]) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -10,7 +10,7 @@ import pytest
 from ralph_tui.adapters.records.drafts import read_draft
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.ports.new_runs import Draft
-from tests.e2e.cli import ONE_MORE, project
+from tests.e2e.cli import project
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -50,7 +50,7 @@ def test_a_first_loop_is_started_from_home_and_completes(root: Path, screen: Ter
     screen.press(*["Right"] * 6)
     screen.shows("its command")
     screen.press("Tab")
-    screen.type(ONE_MORE)
+    screen.type("touch done-0.txt done-1.txt done-2.txt done-3.txt")
     screen.shows("--agent-command")
     screen.press("C-s")
     screen.shows("✓ completed", "4/4 tests")

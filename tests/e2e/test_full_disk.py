@@ -190,7 +190,7 @@ def test_while_the_gate_runs_the_agent_works_and_a_snapshot_is_taken(
         events = working.to_the_end()
     assert_nothing_is_lost(disk.kept, events)
     gates = [event for event in events if event["kind"] == "gate_finished"]
-    assert [event["ok"] for event in gates] == [False, False, True]
+    assert [event["exit_code"] for event in gates] == [1, 1, 0]
     assert [event["tail"] for event in gates] == ["", "", ""]
     sessions = [event for event in events if event["kind"] == "session_finished"]
     assert [(e["iteration"], e["outcome"]) for e in sessions] == [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.cli import here
-from tests.e2e.test_demo import redirected, reproduced
+from tests.e2e.test_demo import redirected, reproduced, strategies
 from tests.e2e.tmux import Terminal
 from tests.prompt_reading import read_aloud, reads_well
 from tests.waiting import until
@@ -98,7 +98,7 @@ def test_edited_instructions_are_in_the_next_prompt_and_the_effect_is_told(
 
 
 def test_declined_a_pause_follows_and_words_help(demo: Any, project: Path) -> None:
-    demo("regressing", 7)
+    demo("oscillating", 7)
     asks(project, "redirect")
     assert here("decide", "decline", cwd=project).returncode == 0
     asks(project, "pause")
@@ -117,6 +117,13 @@ def test_declined_a_pause_follows_and_words_help(demo: Any, project: Path) -> No
         of(project, "reading_taken", iteration=k)[0]["completion"] for k in (pause_at, pause_at + 1)
     )
     assert after > before
+    until(lambda: of(project, "run_finished"))
+    readings = [event["completion"] for event in of(project, "reading_taken")]
+    assert readings[:5] == [48, 64, 52, 64, 52]
+    assert of(project, "alarm_raised", iteration=4, alarm="OSCILLATING")
+    printed = next(project.rglob("events.jsonl")).read_text()
+    assert "PAUSE" in reproduced(printed)
+    assert strategies(printed)[4].focus == "stabilize"
 
 
 def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: Path) -> None:
@@ -148,6 +155,7 @@ def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: 
     assert readings[5] > 76
     assert of(project, "alarm_raised", iteration=4, alarm="REGRESSING")
     assert "REDIRECT" in reproduced(printed)
+    assert of(project, "strategy_planned", iteration=5)[0]["focus"] == "review"
 
 
 def test_a_screen_that_is_left_while_a_question_is_open(git_repo: Path) -> None:

@@ -1,10 +1,9 @@
 """The bugs planted in the sample project: where, how they look, and how they look when mended."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Bug:
+class Bug(NamedTuple):
     """One bug; `tests` of the suite fail while it is there."""
 
     name: str

@@ -1,7 +1,7 @@
 """The plan of the sample project in the scenario `context`: items of several bugs each."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ralph_tui.demo.agent.bugs import (
     ARGUMENTS,
@@ -22,8 +22,7 @@ from ralph_tui.demo.agent.bugs import (
 PLAN = "PLAN.md"
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One line of the plan; it is ticked when all of its bugs are mended."""
 
     title: str

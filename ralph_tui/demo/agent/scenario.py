@@ -13,8 +13,7 @@ In `context` the agent works through a plan instead: see `planned`.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ralph_tui.demo.agent.bugs import (
     BUGS,
@@ -33,8 +32,7 @@ LIMITED_ITERATION = 2
 Deed = Literal["fix", "break", "fiddle"]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One thing to do to one bug."""
 
     deed: Deed
