@@ -305,10 +305,9 @@ def test_an_open_question_is_asked_again(repo: Path) -> None:
         until(lambda: "Make it pass" in screen.output.read_text(errors="replace"))
         assert "a question was open" in kinds(repo, "run_resumed")[0]["found"]
         until(lambda: second["text"].splitlines()[0] in here("decide", cwd=repo).stdout)
-        word = second["options"][0]["answer"]
-        assert here("decide", word, cwd=repo).returncode == 0
-        answered = until(lambda: kinds(repo, "question_answered"))
-        assert answered[0]["question_id"] == second["question_id"]
+        assert here("unpause", cwd=repo).returncode == 0
+        answered = until(lambda: kinds(repo, "question_answered"))[0]
+        assert (answered["question_id"], answered["answer"]) == (second["question_id"], "continue")
     finally:
         screen.close()
 
