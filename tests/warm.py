@@ -1,4 +1,4 @@
-"""What a program does once in its life, done before it is forked: models built, patterns compiled."""
+"""What a program does once, done before it is forked: models are built, patterns compiled."""
 
 from ralph_tui.events import parse_event
 from ralph_tui.text.secrets import redact

@@ -199,11 +199,14 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
 
 
 def works_on_without_the_base(root: Path, branch: str) -> None:
-    """The owner takes the commit that a fleet began with out of every branch."""
+    """The owner takes the commit that a fleet began with out of every branch and snapshot."""
     (root / "plan.md").write_text("mine\n")
     git(root, "add", "plan.md")
     git(root, "commit", "-q", "--amend", "-m", "Meanwhile")
     git(root, "branch", "-q", "-D", branch)
+    for ref in git(root, "for-each-ref", "--format=%(refname)", "refs/ralph").split():
+        if not ref.startswith("refs/ralph/fleets/"):
+            git(root, "update-ref", "-d", ref)
     git(root, "reflog", "expire", "--expire=now", "--all")
     git(root, "gc", "-q", "--prune=now")
     (root / "plan.md").write_text("not even committed\n")
