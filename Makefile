@@ -40,7 +40,7 @@ fuzz: $(VENV)/.dev ## the property tests with random examples (minutes); what fa
 	@RALPH_TEST_FUZZ=1 $(PY) -m pytest -n $(WORKERS) -m hypothesis --timeout 3600 $(ARGS)
 
 failures: $(VENV)/.dev ## kill, freeze and cut off parts of a fleet and of two resumes (minutes)
-	@RALPH_TEST_FAILURES=1 $(PY) -m pytest -n 2 tests/e2e/test_fleet_failures.py tests/e2e/test_two_resumes.py $(ARGS)
+	@RALPH_TEST_FAILURES=1 $(PY) -m pytest -n 2 tests/e2e/test_fleet_failures.py tests/e2e/test_two_resumes.py tests/e2e/test_fleet_worker.py $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts
 	@$(BIN)/ruff check .

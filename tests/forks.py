@@ -50,7 +50,12 @@ class Program:
 RALPH = Program(
     (sys.executable, "-P"),
     ROOT,
-    ("ralph_tui.runtime.assembly", "ralph_tui.cli.fronts.lines", "ralph_tui.cli.commands.run"),
+    (
+        "ralph_tui.runtime.assembly",
+        "ralph_tui.cli.fronts.lines",
+        "ralph_tui.cli.commands.run",
+        "tests.warm",
+    ),
     "ralph_tui",
 )
 
@@ -69,6 +74,7 @@ FLEET = Program(
         "ralph_tui.fleet.dispatch.dispatcher",
         "ralph_tui.fleet.cli.foreground",
         "ralph_tui.fleet.config.file",
+        "tests.warm",
     ),
     "ralph_tui",
 )

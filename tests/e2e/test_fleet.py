@@ -90,29 +90,23 @@ def runs(root: Path, *loops: str) -> bool:
 
 
 def test_a_file_of_objectives_becomes_branches_and_nothing_else_changes(root: Path) -> None:
-    """A fresh clone confirms the best of several; a missing program costs its loop alone."""
+    """A fresh clone confirms the best of several."""
     before = git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")
     mine = f"{DOES_ALL}; echo $RALPH_FLEET_LOOP >mine.txt"
     file = plan(root, "First", agent=mine)
-    file.write_text(
-        file.read_text() + '[[objective]]\ntext = "Once"\nbest_of = 2\n'
-        '[[objective]]\ntext = "a"\nagent_command = "no-such-program -x"\n'
-    )
+    file.write_text(file.read_text() + '[[objective]]\ntext = "Once"\nbest_of = 2\n')
 
     done = run("fleet", "run", str(file), "--json", cwd=root)
 
-    assert done.returncode == 1, said(done)
+    assert done.returncode == 0, said(done)
     kinds = [json.loads(line)["kind"] for line in done.stdout.splitlines()]
     assert kinds.count("winner_verified") == 1
     assert kinds[-1] == "fleet_finished"
     state = state_of(root)
     assert state.finished is not None
-    assert "2 of 3 objectives completed" in state.finished.reason
-    *_, missing = state.loops.values()
-    assert missing.outcome == "failed"
-    assert "begins with 'no-such-program', which is not on PATH" in missing.reason
+    assert "2 of 2 objectives completed" in state.finished.reason
     assert (git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")) == before
-    places = {name: loop.place for name, loop in list(state.loops.items())[:3]}
+    places = {name: loop.place for name, loop in state.loops.items()}
     assert sorted(places.values()) == ["", "beaten", "chosen"]
     (first,), (chosen,), (beaten,) = (
         [name for name, place in places.items() if place == which]
@@ -128,8 +122,8 @@ def test_a_file_of_objectives_becomes_branches_and_nothing_else_changes(root: Pa
         assert one.conflicts.keys() == {state.loops[other].branch}, "only one will be merged"
     assert not state.loops[beaten].conflicts
     assert nothing_is_left(root)
-    (_,) = (root.parent / "state").rglob("tree")  # those of collected loops are removed
-    assert "loop 3: " in here("fleet", "prune", cwd=root).stdout
+    assert not any((root.parent / "state").rglob("tree")), "trees of collected loops are removed"
+    assert "nothing to prune" in here("fleet", "prune", cwd=root).stdout
 
 
 def test_no_loop_commands_itself_or_the_fleet(root: Path) -> None:
@@ -158,7 +152,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
         until(lambda: runs(root, "1") and state_of(root).loops["3"].branch)
         assert state_of(root).loops["2"].never_began
         assert "no package" in state_of(root).loops["2"].reason
-        second = run("fleet", "run", str(file), "--headless", cwd=root)
+        second = here("fleet", "run", str(file), "--headless", cwd=root)
         assert second.returncode == 2
         assert "a fleet runs in" in second.stderr
         fleet.kill()
@@ -194,16 +188,19 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     kinds = [event.kind for event in mirror_of(root, "1")]
     assert (kinds.count("run_started"), "run_resumed" in kinds) == (1, True)
     assert nothing_is_left(root)
-    over = run("fleet", "resume", "--headless", cwd=root)
+    over = here("fleet", "resume", "--headless", cwd=root)
     assert (over.returncode, "all its loops have ended" in over.stderr) == (2, True)
 
 
 def works_on_without_the_base(root: Path, branch: str) -> None:
-    """The owner takes the commit that a fleet began with out of every branch."""
+    """The owner takes the commit that a fleet began with out of every branch and snapshot."""
     (root / "plan.md").write_text("mine\n")
     git(root, "add", "plan.md")
     git(root, "commit", "-q", "--amend", "-m", "Meanwhile")
     git(root, "branch", "-q", "-D", branch)
+    for ref in git(root, "for-each-ref", "--format=%(refname)", "refs/ralph").split():
+        if not ref.startswith("refs/ralph/fleets/"):
+            git(root, "update-ref", "-d", ref)
     git(root, "reflog", "expire", "--expire=now", "--all")
     git(root, "gc", "-q", "--prune=now")
     (root / "plan.md").write_text("not even committed\n")

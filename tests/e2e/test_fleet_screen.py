@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import here, run
+from tests.e2e.cli import here
 from tests.e2e.test_asked_run import ASKS, stub
 from tests.e2e.test_fleet import nothing_is_left, plan, root, runs, state_of
 from tests.e2e.test_timeline import press_until
@@ -40,9 +40,9 @@ def opened(root: Path, *words: str) -> Iterator[Terminal]:
 
 @pytest.fixture
 def terminal(root: Path, go: Path) -> Iterator[Terminal]:
-    """A fleet of two loops, as its user starts it."""
+    """A fleet of one loop, as its user starts it."""
     waits = f"until [ -e {go} ]; do sleep 0.1; done; {TWICE}"
-    file = plan(root, "First of all", "Second of all", agent=waits)
+    file = plan(root, "First of all", agent=waits)
     with opened(root, "fleet", "run", str(file)) as one:
         yield one
 
@@ -50,8 +50,8 @@ def terminal(root: Path, go: Path) -> Iterator[Terminal]:
 def test_a_live_loop_is_opened_paused_and_left_again(
     root: Path, go: Path, terminal: Terminal
 ) -> None:
-    terminal.shows("First of all", "Second of all", "2 loops run")
-    until(lambda: runs(root, "1", "2"))
+    terminal.shows("First of all", "the loop runs")
+    until(lambda: runs(root, "1"))
 
     terminal.press("Enter")
     terminal.shows("c checkpoint", "following")
@@ -62,13 +62,13 @@ def test_a_live_loop_is_opened_paused_and_left_again(
     terminal.shows("paused")
 
     terminal.press("Escape")
-    terminal.shows("paused", "Second of all", "open")
+    terminal.shows("paused", "First of all", "open")
     terminal.press("p")
-    terminal.shows("2 of 2 objectives completed")
+    terminal.shows("1 of 1 objective completed")
     terminal.press("q")
 
     assert terminal.exit_code() == 0
-    assert "ralph/fleet-001/1, ralph/fleet-001/2" in terminal.screen
+    assert "ralph/fleet-001/1" in terminal.screen
     assert nothing_is_left(root)
 
 
@@ -78,9 +78,7 @@ def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
     for name, value in stub(tmp_path, *ASKS[:3]).items():
         monkeypatch.setenv(name, value)
     order = ("-c", "git rev-parse -q --verify done", "--agent", "claude", "--permissions", "ask")
-    began = run("fleet", "run", "Ask", *order, "--detach", cwd=root, **stub(tmp_path, *ASKS[:3]))
-    assert "fleet-001 runs in the background" in began.stdout, began.stderr
-    with opened(root, "fleet", "attach") as screen:
+    with opened(root, "fleet", "run", "Ask", *order) as screen:
         screen.shows("loop 1 waits for your answer", "d answer")
         screen.press("d")
         screen.shows("claude asks for Bash: git tag one", "Bash(git tag *)")

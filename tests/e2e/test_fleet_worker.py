@@ -13,8 +13,8 @@ from ralph_tui.adapters.processes.sweep import RUN_MARK
 from ralph_tui.fleet.dispatch.address import KEY_HOLDERS, Address
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.dispatch.tls import make_files
-from ralph_tui.fleet.ports import Adopt, Began, Collect, Collected, Gone, Joined, Over, Recorded
-from tests.fleet_programs import Way, free_port, program
+from ralph_tui.fleet.ports import Adopt, Began, Collect, Collected, Gone, Joined, Recorded
+from tests.fleet_programs import free_port, program
 from tests.hosted import ALL_DONE, FLEET, Seen, committed, place_in
 from tests.processes import storm
 from tests.waiting import PATIENCE_S, until
@@ -87,6 +87,9 @@ def test_without_a_fleet_it_says_so_once_and_still_ends_when_it_is_told_to(tmp_p
     assert not (tmp_path / "base" / "scratch").exists()
 
 
+@pytest.mark.skipif(
+    "RALPH_TEST_FAILURES" not in os.environ, reason="a fleet's storm is as strong: make failures"
+)
 def test_a_storm_of_signals_ends_it_and_leaves_nothing(cluster: Cluster) -> None:
     with program(*cluster.worker()) as far:
         cluster.joined(1)
@@ -154,24 +157,6 @@ def test_a_loop_goes_on_without_the_fleet_and_its_work_comes_home_line_by_line(
     assert "loop 1: making its tree" in told
     assert any(line.startswith("loop 1 completed: ") for line in told), told
     assert "loop 1: its work was sent to the fleet" in told
-
-
-def test_beyond_its_lease_a_loop_is_stopped_in_order(cluster: Cluster) -> None:
-    with (
-        closing(Way(cluster.port)) as way,
-        program(*cluster.worker("--lease", "1s", port=way.port)) as far,
-    ):
-        cluster.joined(1)
-        tree = cluster.begin(SLEEPS)
-        way.cut()
-        cluster.seen.wait(Gone)
-        until(lambda: not at_work(tree))
-        way.mend()
-        far.wait_for("connected to fleet-001 of repo")
-        held = cluster.joined(2).holds
-        assert [(each.loop, each.alive) for each in held] == [("1", False)]
-        cluster.dispatcher.send("far", Adopt(loop="1", attempt=1, seen=held[0].seq))
-        assert "has not heard of the fleet" in cluster.seen.wait(Over).reason
 
 
 def test_a_second_worker_in_the_same_folder_is_refused(cluster: Cluster) -> None:

@@ -105,14 +105,9 @@ def reads(pid: int) -> int:
     return int(fields["syscr"])
 
 
-@pytest.mark.parametrize(
-    "how",
-    [("heard", "not controlling"), ("ignored", "controlling")],
-    ids=["not told", "told in vain"],
-)
-def test_a_last_screen_ends_with_its_terminal(git_repo: Path, how: tuple[str, str]) -> None:
+def test_a_last_screen_ends_with_its_terminal(git_repo: Path) -> None:
     root = project(git_repo)
-    with shown(root, DOES_ALL, *how) as (process, window):
+    with shown(root, DOES_ALL, "heard", "not controlling") as (process, window):
         until(lambda: events(root, "run_finished"))
         until(lambda: holder(root / ".aiwg/ralph/lock") is None)
         window.close()

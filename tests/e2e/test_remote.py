@@ -17,7 +17,17 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, Command, events_of, here, processes_of, run, start
+from tests.e2e.cli import (
+    CLI,
+    GATE,
+    Command,
+    events_of,
+    here,
+    processes_of,
+    project,
+    run,
+    start,
+)  # fmt: skip
 from tests.e2e.tmux import Terminal
 from tests.forks import Started
 from tests.waiting import until
@@ -202,6 +212,35 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         # Told by the run, or, when it came a moment later still, by what the run has said since.
         assert "already" in late.stderr or "no question" in late.stderr
         assert len(there.events("question_answered")) == before + 1
+
+
+def test_a_roll_back_restores_the_best_files(git_repo: Path, tmp_path: Path) -> None:
+    project(git_repo)
+    works = (
+        f"cat >/dev/null; echo >>{tmp_path}/n; case $(wc -l <{tmp_path}/n) in "
+        "1) touch done-0.txt done-1.txt done-2.txt;; 2) rm done-2.txt;; 3) rm done-1.txt;; "
+        "*) exec sleep 500;; esac"
+    )
+    agent = ("--agent", "command", "--agent-command", works)
+    with running(git_repo, "-c", GATE, *agent, "--detached") as there:
+        asked = there.reaches("question_asked")
+        assert asked["topic"] == "redirect"
+        offer = asked["rollback"]
+        assert offer["paths"] == ["done-1.txt", "done-2.txt"]
+        assert not (git_repo / "done-1.txt").exists()
+        until(lambda: (there.status().get("question") or {}).get("topic") == "redirect")
+        index = (git_repo / ".git" / "index").read_bytes()
+        said("decide", "roll_back", cwd=git_repo)
+        begun = there.reaches("session_started", asked["iteration"] + 1)
+        name = f"results/iter-{begun['iteration']:03}/prompt.md"
+        assert "The files were restored to" in (there.journal.parent / name).read_text()
+        (restored,) = there.events("worktree_restored")
+        trees = {event["number"]: event["tree"] for event in there.events("snapshot_taken")}
+        assert restored["tree"] == trees[offer["snapshot"]] == trees[restored["present"] + 1]
+        # What was there before is saved, and would undo it.
+        assert trees[restored["present"]] != restored["tree"]
+        assert (git_repo / "done-1.txt").exists()
+        assert (git_repo / ".git" / "index").read_bytes() == index
 
 
 def test_a_socket_that_was_taken_away_is_waited_for(git_repo: Path, runtime: Path) -> None:

@@ -52,16 +52,6 @@ def test_a_storm_ends_a_fleet(root: Path) -> None:
     assert_socket_is_gone(root / ".aiwg/ralph/fleets/lock")
 
 
-def test_two_signals_at_once_end_a_fleet(root: Path) -> None:
-    file = plan(root, "First", agent=WAITS)
-    with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
-        until(lambda: runs(root, "1"))
-        fleet.send_signal(signal.SIGINT)
-        fleet.send_signal(signal.SIGINT)
-        fleet.wait(ENDS_S)
-    until(lambda: nothing_is_left(root))
-
-
 def test_timeout_signals_a_fleet_and_its_group(root: Path) -> None:
     """`timeout` sends TERM to its child, and at once to the group of both."""
     file = plan(root, "First", agent=WAITS)
