@@ -38,9 +38,8 @@ class Api(Service):
 
     def __init__(self, scenario: Scenario, session: int = 0, *, port: int = 0) -> None:
         super().__init__(_Handler, port)
-        began = time.time()
-        self._script = Script(scenario.answers(session), began)
-        self._subagents = {key: Script(value, began) for key, value in scenario.subagents.items()}
+        self._script = Script(scenario.answers(session))
+        self._subagents = {key: Script(value) for key, value in scenario.subagents.items()}
         self._scenario = scenario
         self.asked: dict[str, int] = {}
         """How often each of the scripted questions was asked."""

@@ -119,15 +119,20 @@ class Scenario:
 
 
 class Script:
-    """Gives answers in their order, faults as often as they come; `began` is an epoch time."""
+    """Gives answers in their order, faults as often as they come.
 
-    def __init__(self, answers: Sequence[Answer], began: float) -> None:
+    `began` is an epoch time; None: it begins when it is asked first, however long a program takes
+    to get there.
+    """
+
+    def __init__(self, answers: Sequence[Answer], began: float | None = None) -> None:
         self._left = list(answers)
         self._began = began
         self._given = 0
 
     def next(self, now: float) -> Answer:
         """The next answer, or fault."""
+        self._began = now if self._began is None else self._began
         while self._left:
             answer = self._left[0]
             if answer.resets_in_s:
@@ -149,6 +154,7 @@ class Script:
 
     def resets_at(self, answer: Answer) -> int:
         """Epoch second at which a usage limit ends."""
+        assert self._began is not None
         return math.ceil(self._began + answer.resets_in_s)
 
 

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.events import Event, FilesChanged, RunFinished, RunStarted, SnapshotTaken
+from ralph_tui.events import (
+    Event,
+    FilesChanged,
+    Paused,
+    RunFinished,
+    RunStarted,
+    SnapshotTaken,
+    Unpaused,
+)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.tui.modals.changes import Changes
@@ -87,6 +95,23 @@ def test_a_cost_that_not_all_have_told_is_none_of_all(name: str, said: str, unsa
         assert not unsaid or unsaid not in seen, seen
 
     drive(live(story(name)), look)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_its_time_says_that_pauses_count(*, paused: bool) -> None:
+    *worked, end = story("steady")
+    pause = [Paused(), Unpaused()] if paused else []
+    events = [*worked, *(each.model_copy(update={"seq": end.seq, "at": end.at}) for each in pause)]
+    events.append(end.model_copy(update={"seq": end.seq + len(pause)}))
+
+    async def look(driver: Driver) -> None:
+        pane = driver.cockpit.body.end
+        await driver.until(lambda: pane.display)
+        seen = "\n".join("".join(text for text, _ in row) for row in pane.build(76, 12))
+        assert ("6 iterations in 20m, pauses included" in seen) is paused, seen
+        assert "6 iterations in 20m" in seen
+
+    drive(live(events), look)
 
 
 def test_a_run_that_reached_its_goal_is_not_resumed() -> None:

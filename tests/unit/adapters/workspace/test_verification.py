@@ -273,6 +273,21 @@ def test_of_too_many_lines_the_end_is_counted(
     assert 1000 < len(seen) < 200_000
 
 
+def test_counts_beyond_belief_are_told_and_not_taken(tmp_path: Path) -> None:
+    result = gate("echo '=== 20000000 passed in 0.10s ==='", tmp_path).run(tmp_path / "log")
+    assert result.counts is None
+    assert "claims 20,000,000 tests: that is not believed" in result.doubt
+
+
+def test_an_output_of_tags_that_are_never_closed_leaves_little(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    many = "yes '<testsuite><testcase name=\"x\">' | head -n 200000"
+    result = gate(f"echo \"<?xml version='1.0'?>\"; {many}", tmp_path).run(log)
+    assert result.counts is None or result.counts.total == 0
+    assert len(repr(result)) < 100_000
+    assert log.stat().st_size < 3_000_000
+
+
 def test_a_killed_keeper_is_said(tmp_path: Path) -> None:
     log = tmp_path / "log"
     killed = gate("echo begun; exec sleep 100", tmp_path)
