@@ -12,7 +12,7 @@ from typing import Final
 
 from bench.result import Result, Scale, ms, seconds_of
 from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts
-from ralph_tui.adapters.search.likeness import Method, likeness
+from ralph_tui.adapters.search.related import Method, likeness
 from ralph_tui.adapters.search.terms import sought
 from ralph_tui.adapters.search.trained import trained_embedder
 

@@ -6,6 +6,7 @@ before that is loaded.
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,11 +16,66 @@ from typing import Any
 
 from platformdirs import user_config_path
 
-from ralph_tui.config.positions import lines_of, unfinished
 from ralph_tui.errors import UsageError, why
 from ralph_tui.keys import TABLE, Keys
 from ralph_tui.plain_files import reading
 from ralph_tui.text.foreign_json import bounded
+
+MOST_PARSED = 1_000_000
+"""Characters that may be parsed: a list of a thousand lines is tried at each of them."""
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """The first line of each dotted name, sections included, of a text that is valid TOML.
+
+    In a list of tables their places count from 0: ``objective.0.text``. A text that takes too long
+    to look through has them for its beginning.
+    """
+    return _lines(text)[0]
+
+
+def unfinished(text: str) -> int:
+    """The line on which a statement begins that has no end; 0 where each has one."""
+    return _lines(text)[1]
+
+
+def _lines(text: str) -> tuple[dict[str, int], int]:
+    lines: dict[str, int] = {}
+    section: tuple[str, ...] = ()
+    counted: Counter[tuple[str, ...]] = Counter()
+    statement, begun, left = "", 0, MOST_PARSED
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+        begun = begun if statement else number
+        statement += f"{line}\n"
+        left -= len(statement)
+        if left < 0:
+            break
+        try:
+            table = tomllib.loads(statement)
+        except (tomllib.TOMLDecodeError, RecursionError):
+            continue
+        names = list(_names(table))
+        if statement.lstrip().startswith("["):
+            section = max(names, key=len, default=())
+            if statement.lstrip().startswith("[["):
+                counted[section] += 1
+                section = (*section, str(counted[section] - 1))
+            names = [section[:depth] for depth in range(1, len(section) + 1)]
+        else:
+            names = [(*section, *name) for name in names]
+        for name in names:
+            lines.setdefault(".".join(name), begun)
+        statement = ""
+    return lines, begun if statement else 0
+
+
+def _names(table: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """The keys of a table and of those within; of a list of tables its own."""
+    for key, value in table.items():
+        yield (key,)
+        if isinstance(value, Mapping):
+            yield from ((key, *below) for below in _names(value))
+
 
 ENVIRONMENT_PREFIX = "RALPH_TUI_"
 REPOSITORY_FILE = ".ralph-tui.toml"

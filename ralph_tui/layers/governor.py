@@ -10,9 +10,9 @@ approach as they were, no finding. No fold is left half-way: the next reading fi
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from ralph_tui.events import AgentReported, Event, ReadingTaken, RedirectDecided, SignalComputed
-from ralph_tui.layers.attempt import Attempt, unguarded
 from ralph_tui.layers.control import (
     Budget,
     ControlSettings,
@@ -33,6 +33,25 @@ from ralph_tui.layers.intelligence.strategy import Course, Grounds, Strategy, pl
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
 from ralph_tui.state import RunState
 from ralph_tui.text.words import same_words
+
+T = TypeVar("T")
+
+
+class Attempt(Protocol):
+    """Takes a fallback where a layer fails; `instead` says in words what that means."""
+
+    def __call__(
+        self, layer: str, decide: Callable[[], T], fallback: Callable[[], T], /, *, instead: str
+    ) -> T:
+        """What `decide` gives, or `fallback`."""
+        ...
+
+
+def unguarded(
+    _layer: str, decide: Callable[[], T], _fallback: Callable[[], T], /, *, instead: str
+) -> T:
+    """A layer that fails raises."""
+    return decide()
 
 
 @dataclass(frozen=True)

@@ -3,33 +3,163 @@
 What other panes tell has no entry: a new best, an item of the plan, what a learning has helped.
 """
 
+from datetime import datetime
 from functools import cache
 
 from ralph_tui.events import (
     EVENT_TYPES,
+    AbortRequested,
     Event,
     GateFinished,
+    IterationStarted,
     LearningChanged,
     LearningPromoted,
     LearningsRetrieved,
     LearningStaged,
     Noticed,
+    Paused,
+    PauseRequested,
     ReadingTaken,
     Row,
+    RunCrashed,
+    RunFinished,
+    RunResumed,
     SessionFinished,
+    StopRequested,
     StrategyPlanned,
     ToolDenied,
     UnknownEvent,
+    Unpaused,
     ValidationDone,
+    WaitEnded,
+    WaitStarted,
 )
-from ralph_tui.state.fold import Fold, Handlers, handlers_of
+from ralph_tui.state.fold import Fold, Handlers, Part, handlers_of
 from ralph_tui.state.foreign import ForeignLog
 from ralph_tui.state.log_affairs import Affairs
-from ralph_tui.state.log_ends import Ends
 from ralph_tui.state.log_entries import LogEntries, LogEntry, LogRow
 from ralph_tui.state.log_episodes import Episodes
 from ralph_tui.state.log_news import News
-from ralph_tui.state.log_waits import Waits
+
+
+class Ends(Part):
+    """What is nested where, when a run ends."""
+
+    def __init__(self, entries: LogEntries, episodes: Episodes) -> None:
+        self._log = entries
+        self._episodes = episodes
+        self._ending: LogEntry | None = None
+        """An end that was asked for, or has come."""
+
+    def on_stop(self, e: StopRequested) -> None:
+        if self._ending is not None and self._ending.open:
+            self._log.nest(self._ending, e, e.row())
+            if e.mode == "taken_back":
+                self._log.close(self._ending)
+                self._ending = None
+        else:
+            self._ending = self._log.add(e, e.row(), "end", going=True)
+
+    def on_abort(self, e: AbortRequested) -> bool | None:
+        answer = self._episodes.consequence(e)
+        if answer is not None:
+            self._episodes.adopt("owner", answer)
+            return False  # the answer says it
+        if self._ending is not None and self._ending.open:
+            self._log.nest(self._ending, e, e.row())
+        else:
+            self._ending = self._log.add(e, e.row(), "end", going=True)
+        self._episodes.adopt("owner", self._ending)
+        return None
+
+    def on_finished(self, e: RunFinished) -> None:
+        entry = self._ending if e.outcome in ("interrupted", "aborted") else None
+        if entry is not None and entry.open:
+            self._log.nest(entry, e, e.row_asked_for())
+            self._log.close(entry)
+        else:
+            self._ending = self._log.add(e, e.row(), "end")
+
+    def on_crashed(self, e: RunCrashed) -> None:
+        self._ending = self._log.add(e, e.row(), "end")
+
+    def on_resumed(self, e: RunResumed) -> None:
+        entry, self._ending = self._ending, None
+        row = e.row()
+        if entry is None:
+            self._log.add(e, row, "end")
+        else:
+            self._log.nest(entry, e, row)
+            self._log.close(entry)
+
+
+class Waits(Part):
+    """What is nested where, while nothing runs."""
+
+    def __init__(self, entries: LogEntries) -> None:
+        self._log = entries
+        self._pause: LogEntry | None = None
+        self._paused_at: datetime | None = None
+        self._wait: LogEntry | None = None
+        self._waiting: WaitStarted | None = None
+        self._waited = 0.0
+        """Seconds of the waits in a row."""
+
+    def on_iteration(self, e: IterationStarted) -> bool:
+        self._wait = None
+        return False
+
+    def on_pause_wanted(self, e: PauseRequested) -> None:
+        self._pause = self._log.add(e, e.row(), "pause", going=True)
+        self._paused_at = None
+
+    def on_paused(self, e: Paused) -> None:
+        self._paused_at = e.at
+        if self._pause is None:
+            self._pause = self._log.add(e, e.row(), "pause", going=True)
+        else:
+            self._log.nest(self._pause, e, e.row_asked_for())
+
+    def on_unpaused(self, e: Unpaused) -> None:
+        entry, since = self._pause, self._paused_at
+        self._pause = self._paused_at = None
+        if entry is None:
+            self._log.add(e, e.row())
+            return
+        self._log.nest(entry, e, e.row_after(since))
+        self._log.close(entry)
+
+    def on_wait_started(self, e: WaitStarted) -> None:
+        entry, before = self._wait, self._waiting
+        if entry is not None and before is not None and before.cause == e.cause and e.attempt > 1:
+            last = entry.follow[-1].seq if entry.follow else entry.head.seq
+            self._log.amend(entry, last, level="warn", text=e.again)
+            entry.open = True
+        else:
+            self._waited = 0.0
+            self._wait = self._log.add(e, e.row(), "wait", going=True)
+        self._waiting = e
+
+    def on_wait_ended(self, e: WaitEnded) -> None:
+        entry, self._waited = self._wait, self._waited + e.waited_s
+        row = e.row_after(self._waited)
+        if entry is None:
+            self._log.add(e, row)
+            return
+        text = f"went on {row.text}"
+        if entry.follow:
+            self._log.amend(entry, entry.follow[-1].seq, level=row.level, text=text)
+        else:
+            self._log.nest(entry, e, row.nested._replace(text=text))
+        self._log.close(entry)
+
+    def on_leave(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
+        """What was under way is not any more."""
+        going = [one for one in (self._pause, self._wait) if one is not None and one.open]
+        self._pause = self._wait = None
+        for entry in going:
+            self._log.close(entry)
+        return None if going else False
 
 
 class LogFold(Fold):

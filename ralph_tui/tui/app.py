@@ -5,7 +5,7 @@ the one at the bottom answers to the keys that work everywhere, the others are d
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,17 +18,63 @@ from textual.binding import Binding, BindingType
 from textual.keys import key_to_character
 
 from ralph_tui.keys import DEFAULTS, Keys
-from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.collection import Collection
-from ralph_tui.tui.desktop import NEEDED, NEEDED_NO_MORE, desktop_call
 from ralph_tui.tui.driver import TerminalApp
 from ralph_tui.tui.modals.modal import Modal
-from ralph_tui.tui.presence import Presence
 from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
 if TYPE_CHECKING:
     from ralph_tui.ports.source import Source
+
+NEEDED = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
+"""Puts the terminal's title away and sets another."""
+NEEDED_NO_MORE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
+"""Brings the title back; where the terminal cannot, it is at least no longer a call."""
+CALL_CELLS = 160
+"""Of the text of a desktop notification."""
+
+
+def desktop_call(text: str, environ: Mapping[str, str]) -> str:
+    """The sequence that notifies the desktop, in the dialect of this terminal.
+
+    A terminal that knows none ignores it; one that knows both would notify twice. tmux hands it on
+    where ``allow-passthrough`` is on.
+    """
+    text = clip(one_line(text), CALL_CELLS)
+    term = environ.get("TERM", "")
+    if "VTE_VERSION" in environ or term.startswith(("foot", "rxvt")):
+        sequence = f"\x1b]777;notify;ralph-tui needs you;{text}\x07"
+    else:
+        sequence = f"\x1b]9;ralph-tui needs you: {text}\x07"
+    if environ.get("TMUX"):
+        sequence = "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+    return sequence
+
+
+EVERY_S = 20.0
+"""It is told at most this often."""
+
+
+class Presence:
+    """Hears all that comes to the app."""
+
+    def __init__(
+        self, screen: Callable[[], BaseScreen | None], monotonic: Callable[[], float]
+    ) -> None:
+        self._screen, self._monotonic = screen, monotonic
+        self._told = float("-inf")
+
+    def hear(self, event: events.Event) -> None:
+        """Called before the event is handled."""
+        if isinstance(event, events.Key | events.MouseEvent):
+            now = self._monotonic()
+            screen = self._screen()
+            if screen is not None and now - self._told >= EVERY_S:
+                self._told = now
+                screen.when_here()
+
 
 AFTER_PAINT_S = 0.1
 """Loading the rest any earlier would hold the first frame up."""

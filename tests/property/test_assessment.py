@@ -12,8 +12,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.intelligence import Evidence, InnerLoop, Traces, assess, estimate_progress
 from ralph_tui.layers.intelligence.accomplishments import LONGEST, compare
-from ralph_tui.layers.intelligence.assessment import ENDS, work_phase
-from ralph_tui.layers.intelligence.blockers import same_blocker
+from ralph_tui.layers.intelligence.assessment import ENDS, same_blocker, work_phase
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.state import AgentRow, RunState
 from tests.examples import FEWER

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.loop.steps.roster import STARTS, Refusals, Waits, Works, begins, free_at, goes_on
+from ralph_tui.loop.steps.agents import STARTS, Refusals, Waits, Works, begins, free_at, goes_on
 from ralph_tui.state.roster import Cause, Refusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -36,8 +36,7 @@ from ralph_tui.tui.draw.scale import LEAST_RANGE, SEEN_SHARE, Scale, seen
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.terms import PACE, PARTS
 from ralph_tui.tui.draw.words import SPARKS, fraction, spark
-from ralph_tui.tui.panes.progress import ProgressPane, counts_left, melting
-from ralph_tui.tui.panes.progress_words import PROFILES
+from ralph_tui.tui.panes.progress import PROFILES, ProgressPane, counts_left, melting
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story
 from tests.world.decisions import DECISIONS

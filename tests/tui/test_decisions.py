@@ -20,8 +20,7 @@ from ralph_tui.tui.draw.course import marks_of
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals import question_rows
 from ralph_tui.tui.modals.give_up import GiveUp
-from ralph_tui.tui.modals.grant import granted
-from ralph_tui.tui.modals.question import Question
+from ralph_tui.tui.modals.question import Question, granted
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from tests.rows import each_row
 from tests.steps import counted

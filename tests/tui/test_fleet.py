@@ -1,5 +1,8 @@
 """The fleet's screen: what its rows say at each size, what its keys do, and where they lead."""
 
+from functools import partial
+from operator import eq
+
 from textual import events
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
@@ -7,9 +10,8 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.ports.source import ALL, FLEET, Asked
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui import bars
-from ralph_tui.fleet.tui.columns import COLUMNS
 from ralph_tui.fleet.tui.keys import KEYS
-from ralph_tui.fleet.tui.table import LoopTable
+from ralph_tui.fleet.tui.table import COLUMNS, LoopTable
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.keys import Keys
 from ralph_tui.text.terms import LOOPS, OUTCOMES, PHASES
@@ -283,7 +285,7 @@ def test_a_key_becomes_a_command() -> None:
         for keys, sent in SENT:
             fleet.fleet.sent.clear()
             await fleet.press("home", *keys)
-            await fleet.until(lambda sent=sent: fleet.fleet.sent == sent)
+            await fleet.until(partial(eq, fleet.fleet.sent, sent))
             if sent:
                 assert "sent" in fleet.answer
 

@@ -40,8 +40,7 @@ from ralph_tui.text.format import clock, count, duration, money, percent
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction, short_duration
 from ralph_tui.tui.modals.question import Question
-from ralph_tui.tui.panes.header import Header, OneLine, header_lines
-from ralph_tui.tui.panes.header_doing import doing
+from ralph_tui.tui.panes.header import Header, OneLine, doing, header_lines
 from ralph_tui.tui.panes.header_fields import CONTEXT, GAUGE, context
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story

@@ -8,9 +8,9 @@ from textual import events
 
 from ralph_tui.text.terms import OUTCOMES, PHASES
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.home.columns import COLUMNS
 from ralph_tui.tui.home.form import NewRun
 from ralph_tui.tui.home.screen import BATCH, EAGER
+from ralph_tui.tui.home.table import COLUMNS
 from tests.rows import each_row
 from tests.tui.homes import DIED, DONE, LIVE, NOW, USED_UP, HomeDriver, at_home
 

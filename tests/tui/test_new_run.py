@@ -21,6 +21,10 @@ Scenario = Callable[[FormDriver], Awaitable[None]]
 LONG = "Fix the parser so that every test passes; " * 3
 
 
+def _holds(driver: FormDriver, control: TextArea | Input, text: str) -> bool:
+    return driver.content(control) == text
+
+
 def answered(scenario: Scenario, here: Here | None = None) -> list[list[str] | None]:
     driver = FormDriver(here)
     drive(driver, scenario)
@@ -100,7 +104,7 @@ def test_what_is_typed_after_a_deletion_stays() -> None:
                 driver.app.post_message(events.Key(key, key if len(key) == 1 else None))
             control = driver.form.page.fields[field].control
             assert isinstance(control, TextArea | Input)
-            await driver.until(lambda control=control: driver.content(control) == "acd")
+            await driver.until(partial(_holds, driver, control, "acd"))
 
     answered(fill)
 

@@ -194,7 +194,7 @@ OPENERS = {
     "adapters/workspace/pipes.py": "a FIFO, to find out whether git waits for it",
     "cli/__init__.py": "the null device",
     "cli/fronts/signals.py": "the null device",
-    "fleet/dispatch/local_peers.py": "/proc",
+    "fleet/dispatch/engine.py": "/proc",
     "hooks/program/installable.py": "data of this package",
     "loop/steps/asking.py": "a question",
     "loop/steps/questions.py": "questions are opened there",
@@ -234,5 +234,5 @@ def test_files_are_opened_in_one_way() -> None:
 def test_json_is_read_in_one_way() -> None:
     """What is nested deeply raises something else than a ``ValueError`` in any other."""
     readers = calls_of({"loads", "raw_decode", "JSONDecoder"})
-    toml = {"config/files.py", "config/positions.py", "config/settings.py"}
+    toml = {"config/files.py", "config/settings.py"}
     assert readers.keys() == {"text/foreign_json.py", *toml}

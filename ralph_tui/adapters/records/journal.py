@@ -5,6 +5,7 @@ other bad line is an error that names ``path:line``, and the part before it stay
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,12 +16,43 @@ from typing import TypeVar
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.newer import told_newer
 from ralph_tui.adapters.records.refused import empty, not_ours, not_the_start, unreadable
-from ralph_tui.adapters.records.reserve import Reserve
 from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError, why
 from ralph_tui.events import SCHEMA_VERSION, Event, RunStarted, parse_event, parse_newer
 from ralph_tui.events.base import EPOCH
 from ralph_tui.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.ports import Clock
+
+KEEP_SIZE = 1
+AHEAD = 16 * 1024
+"""Bytes that are held when room is taken."""
+LEAST = 8 * 1024
+"""Bytes of it that are left when more is taken."""
+
+
+class Reserve:
+    """What is held for one open file."""
+
+    def __init__(self) -> None:
+        self._until = 0
+
+    def hold(self, descriptor: int, end: int) -> None:
+        """See that the file, which ends at byte `end`, has room to grow; never raises."""
+        if end + LEAST <= self._until:
+            return
+        self._until = end + AHEAD  # also where it fails: it is not tried again at each event
+        _allocate(descriptor, end, AHEAD)
+
+
+def _allocate(descriptor: int, start: int, size: int) -> None:
+    if not sys.platform.startswith("linux"):
+        return
+    with suppress(OSError, AttributeError, ImportError):  # a C library without the call, or none
+        import ctypes  # noqa: PLC0415  who only reads a journal needs none of it
+
+        call = ctypes.CDLL(None).fallocate
+        call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+        call(descriptor, KEEP_SIZE, start, size)
+
 
 S = TypeVar("S", bound=Event)
 """The first event of a kind of journal."""

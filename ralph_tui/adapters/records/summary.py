@@ -3,9 +3,11 @@
 from datetime import datetime
 from typing import cast
 
-from ralph_tui.adapters.records.context_status import context_status
 from ralph_tui.adapters.records.run_status import (
     ActedStatus,
+    ContextStatus,
+    HandoffStatus,
+    ItemStatus,
     ModelHelp,
     Question,
     RunStatus,
@@ -13,12 +15,98 @@ from ralph_tui.adapters.records.run_status import (
     WaitStatus,
 )
 from ralph_tui.adapters.records.runs import STATUS_VERSION
+from ralph_tui.analysis.context import level, rolls_over, thresholds
 from ralph_tui.analysis.next_steps import promise_instead
 from ralph_tui.analysis.verdict import verdict
+from ralph_tui.layers.context.sizes import estimate
+from ralph_tui.layers.context.window import calls_until, windows_fill
 from ralph_tui.layers.control import push_words
 from ralph_tui.state import RunState
 from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
+
+ITERATIONS = 100
+"""Of the history, the last ones."""
+
+
+def context_status(state: RunState) -> ContextStatus:
+    """As the status file has it."""
+    context, limits = state.context, thresholds(state)
+    checkpoint, uses = limits.checkpoint, context.history
+    return {
+        "percent": context.percent,
+        "level": level(state),
+        "level_reached": context.level,
+        "tokens": context.tokens,
+        "window": context.window,
+        "tokens_left": context.tokens_left,
+        "warn_percent": limits.warn,
+        "checkpoint_percent": checkpoint,
+        "stop_percent": limits.stop,
+        "rollover": rolls_over(state.run.started),
+        "session_running": state.run.session_running,
+        "calls": context.calls,
+        "calls_left": calls_until(checkpoint, context.readings, context.window),
+        "item": _item(state),
+        "later": [_size_of(item, state) for item in context.item.later] if context.item else [],
+        "history": [
+            {
+                "iteration": use.iteration,
+                "peak_percent": use.peak_percent,
+                "checkpoint": use.checkpoint,
+                "rollovers": use.rollovers,
+                "compactions": use.compactions,
+                "sessions": use.sessions,
+            }
+            for use in uses[-ITERATIONS:]
+        ],
+        "rollovers": sum(use.rollovers for use in uses),
+        "compactions": sum(use.compactions for use in uses),
+        "requested_by": context.requested_by,
+        "rollover_under_way": context.rollover is not None,
+        "handoff": _handoff(state),
+        "windows_fill": windows_fill(uses, checkpoint),
+    }
+
+
+def _item(state: RunState) -> ItemStatus | None:
+    """The plan's first open item; None without one."""
+    item = state.context.item
+    if item is None or not item.item:
+        return None
+    return {
+        "text": item.item,
+        "size": item.size,
+        "low": item.low,
+        "high": item.high,
+        "basis": item.basis,
+        "done": item.done,
+        "total": item.total,
+    }
+
+
+def _size_of(item: str, state: RunState) -> ItemStatus:
+    known = estimate(item, state.plan_items.taken)
+    return {
+        "text": item,
+        "size": known.size,
+        "low": known.low,
+        "high": known.high,
+        "basis": known.basis,
+    }
+
+
+def _handoff(state: RunState) -> HandoffStatus | None:
+    """The last one."""
+    if not state.context.handoffs:
+        return None
+    left = state.context.handoffs[-1]
+    return {
+        "iteration": left.iteration,
+        "number": left.number,
+        "path": left.read_at or left.path,
+        "percent": left.percent,
+    }
 
 
 def summarize(state: RunState, now: datetime | None = None) -> RunStatus:

@@ -1,20 +1,99 @@
 """Tasks like a task: of the same kind, of another description, alike enough; found in the index."""
 
 import sqlite3
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
-from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts
+from ralph_tui.adapters.search.database import Database, index_folder
+from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts, Vector, alike
 from ralph_tui.adapters.search.index import catch_up, index_of
-from ralph_tui.adapters.search.likeness import likeness
+from ralph_tui.adapters.search.ranking import shares
 from ralph_tui.adapters.search.trained import trained_embedder
-from ralph_tui.adapters.search.vectors import KeptVectors
 from ralph_tui.errors import SearchError
 from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.text.sanitize import plain
+
+Method = Literal["text", "embedder", "both"]
+
+BEST: Final[Method] = "both"
+TEXT_SHARE: Final = 0.2
+"""Of `both`: what the words weigh; the best on the half of the set that constants are tuned on."""
+
+Embed = Callable[[Sequence[str]], Sequence[Vector]]
+
+
+def likeness(
+    query: str,
+    texts: Sequence[str],
+    embedder: Embedder,
+    method: Method = BEST,
+    *,
+    embed: Embed | None = None,
+) -> list[float]:
+    """Of each text how alike it is, 0 to 1; `embed` brings vectors that may be kept."""
+    by_words = [min(1.0, share) for share in shares(query, texts)]
+    if method == "text":
+        return by_words
+    first, *others = (embed or embedder.embed)([query, *texts])
+    by_meaning = [max(0.0, alike(first, other)) for other in others]
+    if method == "embedder":
+        return by_meaning
+    return [
+        TEXT_SHARE * words + (1 - TEXT_SHARE) * meaning
+        for words, meaning in zip(by_words, by_meaning, strict=True)
+    ]
+
+
+VERSION: Final = 1
+SCHEMA: Final = "CREATE TABLE vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+_NUMBER = "f"
+
+
+class KeptVectors:
+    """Embeds a text once, and never again in this worktree."""
+
+    def __init__(self, root: Path, embedder: Embedder) -> None:
+        self._embedder = embedder
+        path = index_folder(root) / "embeddings" / f"{embedder.name}.db"
+        self._database = Database(path, VERSION, SCHEMA)
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """As the embedder does; where vectors cannot be kept they are made again."""
+        try:
+            return self._database.use(lambda kept: self._from(kept, texts))
+        except SearchError:
+            return self._embedder.embed(texts)
+
+    def _from(self, kept: sqlite3.Connection, texts: Sequence[str]) -> list[Vector]:
+        hashes = {text: sha256(text.encode("utf-8", "replace")).digest() for text in texts}
+        known = {text: vector for text in hashes if (vector := self._read(kept, hashes[text]))}
+        fresh = [text for text in hashes if text not in known]
+        if fresh:
+            made = dict(zip(fresh, self._embedder.embed(fresh), strict=True))
+            with kept:
+                kept.execute("BEGIN IMMEDIATE")
+                kept.executemany(
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                    ((hashes[text], array(_NUMBER, made[text]).tobytes()) for text in fresh),
+                )
+            known |= made
+        return [known[text] for text in texts]
+
+    def _read(self, kept: sqlite3.Connection, key: bytes) -> Vector | None:
+        row = kept.execute("SELECT vector FROM vectors WHERE hash = ?", (key,)).fetchone()
+        vector = array(_NUMBER)
+        if row is None or not isinstance(row[0], bytes):
+            return None
+        if len(row[0]) != self._embedder.dimension * vector.itemsize:
+            return None
+        vector.frombytes(row[0])
+        return vector
+
 
 MOST: Final = 5
 """Related tasks of a task."""

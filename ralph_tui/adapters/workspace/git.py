@@ -17,7 +17,6 @@ from typing import IO, cast
 
 from ralph_tui.adapters.processes.adopted import starting
 from ralph_tui.adapters.workspace.git_calls import GitCalls, communicate, stop
-from ralph_tui.adapters.workspace.git_words import reason_of
 from ralph_tui.errors import (
     NO_ROOM,
     GitEndedError,
@@ -28,6 +27,22 @@ from ralph_tui.errors import (
 )
 from ralph_tui.git_config import SEALED
 from ralph_tui.text.sanitize import one_line
+
+MOST_NAMED = 3
+"""Of the files that an error of git lists."""
+
+
+def reason_of(error: str) -> str:
+    """The line that says what is wrong, and the files it is about; empty: none does."""
+    lines = [line.strip() for line in error.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("hint:")]
+    first = next((n for n, line in enumerate(lines) if line.startswith(("fatal:", "error:"))), 0)
+    if not lines or not lines[first].endswith(":"):
+        return one_line("".join(lines[first : first + 1]))
+    named = lines[first + 1 :]
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    return one_line(f"{lines[first]} {', '.join(named[:MOST_NAMED])}{more}")
+
 
 # GitPython runs git when it is imported, with the user's configuration: a FIFO there would hold it
 # for ever. So it finds none then; a missing git is reported by `begin_git`. The variables are taken

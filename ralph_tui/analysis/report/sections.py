@@ -7,13 +7,25 @@ from ralph_tui.analysis.report import memory, review, strategy
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.context import APART, context
 from ralph_tui.analysis.report.episodes import decided, episodes
-from ralph_tui.analysis.report.foreign import foreign
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.analysis.report.requests import Request
 from ralph_tui.state import IterationSpan
+from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.text.format import count, duration, percent, signed, token_count, with_lines
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
+
+
+def foreign(told: Material) -> str:
+    """What called for attention, in its own words, each sentence once."""
+    rows, lines = ForeignRows(), list[str]()
+    for iteration, verdicts in told.state.foreign.verdicts.items():
+        for verdict in verdicts:
+            row = rows.row(verdict)
+            if row is not None:
+                lines.append(f"- iteration {iteration}: {row.word} {escaped(row.text)}")
+    return "\n".join(lines)
+
 
 MOST_FILES = 10
 """Paths named in the files section."""

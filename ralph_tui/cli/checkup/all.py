@@ -3,9 +3,8 @@
 from ralph_tui.cli.checkup.agents import check_agent, check_other_agents
 from ralph_tui.cli.checkup.disk import check_disk, check_watches
 from ralph_tui.cli.checkup.git import check_git
-from ralph_tui.cli.checkup.python import check_python
 from ralph_tui.cli.checkup.records import check_records
-from ralph_tui.cli.checkup.set_up import check_messages, check_settings
+from ralph_tui.cli.checkup.set_up import check_messages, check_python, check_settings
 from ralph_tui.cli.checkup.terminal import check_colours, check_terminal
 from ralph_tui.cli.checkup.tmux import check_clipboard, check_tmux
 

@@ -1,12 +1,37 @@
 """What is set: the settings themselves, and the channels to you."""
 
+import platform
+import sqlite3
+import sys
 from collections.abc import Iterator
+from contextlib import closing
+from importlib.metadata import version
 
+from ralph_tui import __version__
 from ralph_tui.adapters.outreach import build_channels, outbox_folder
 from ralph_tui.cli.checkup.finding import Finding
 from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.config.files import user_config_file
 from ralph_tui.text.format import count
+
+WHAT = "python"
+
+
+def check_python(_: Surroundings) -> Iterator[Finding]:
+    """Versions, and an SQLite that can search."""
+    says = f"ralph-tui {__version__}, Python {platform.python_version()}"
+    yield Finding("ok", WHAT, f"{says}, Textual {version('textual')} ({sys.prefix})")
+    try:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+    except sqlite3.Error:
+        yield Finding(
+            "warning",
+            WHAT,
+            "its SQLite has no full-text search (FTS5): search finds nothing",
+            "install ralph-tui with another Python",
+        )
+
 
 SETTINGS = "settings"
 MESSAGES = "messages"

@@ -5,26 +5,153 @@ terminal looks on: what is closed by mistake then ends nothing.
 """
 
 import argparse
+import math
 import os
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ralph_tui.adapters.agents import offered
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.background import Begun, begin_in_background
 from ralph_tui.cli.fronts.presentation import on_terminal
+from ralph_tui.cli.options import check_goal, check_settings
 from ralph_tui.errors import UsageError
-from ralph_tui.fleet.cli.planning import check_words, plan_of
 from ralph_tui.fleet.dispatch import check_installed
 from ralph_tui.fleet.dispatch.address import Address
-from ralph_tui.fleet.plan import MOST_AGENTS
+from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Plan, tries_at
 from ralph_tui.fleet.records.folders import FleetFolder, find_fleet
+from ralph_tui.ports.clones import Loop
+from ralph_tui.text.sanitize import clip, one_line
 
 if TYPE_CHECKING:
     from ralph_tui.fleet.runtime.assembly import AssembledFleet, Connection
+
+_OF_PLAN = ("agents", "base", "isolation", "setup")
+"""Arguments that are fields of a plan, and outrank a file's."""
+
+
+def check_words(args: argparse.Namespace) -> None:
+    """Refuse what is wrong with the command line alone. Raises ``UsageError``."""
+    given = (args.what or "").strip()
+    if bool(given) == bool(args.from_issues):
+        raise UsageError(
+            'say one thing to run: a FILE, an "OBJECTIVE" with -c, or --from-issues LABEL'
+        )
+    file = given and _is_file(given)
+    promise = args.until_promise or None
+    own = [("-c", args.command), ("--criterion", args.criterion), ("--until-promise", promise)]
+    tries = [("--best-of", args.best_of), ("--first", _first(args) or None)]
+    if file:
+        for name, value in [*own, *tries]:
+            if value is not None:
+                raise UsageError(f"{name} stands in the file, for each objective: leave it out")
+    else:
+        check_goal(args, "loop")
+    if args.best_of is not None and not 1 <= args.best_of <= MOST_TRIES:
+        raise UsageError(f"--best-of takes a number from 1 to {MOST_TRIES}")
+    if (args.first or args.choice) and (args.best_of or 1) < 2:
+        raise UsageError("--first is for several attempts: say how many with --best-of")
+    _dollars(args.budget)
+    check_settings(args)
+
+
+def plan_of(args: argparse.Namespace, root: Path) -> Plan:
+    """The plan. Raises ``UsageError`` for all that is wrong with it."""
+    given = (args.what or "").strip()
+    if args.from_issues:
+        from ralph_tui.fleet.cli.issues import loops_of_issues  # noqa: PLC0415 - needs the network
+
+        plan = Plan(loops=loops_of_issues(args, root, tries))
+    elif _is_file(given):
+        # Of a file alone.
+        from ralph_tui.adapters.clones.sources import is_commit  # noqa: PLC0415
+        from ralph_tui.fleet.config.file import read_fleet_file  # noqa: PLC0415
+
+        plan = read_fleet_file(
+            named_path(given),
+            {agent.name: agent.takes_command for agent in offered()},
+            lambda base: args.base is not None or is_commit(root, base),
+        )
+        if any(loop.issue is not None and not loop.objective for loop in plan.loops):
+            from ralph_tui.fleet.cli.issues import with_texts  # noqa: PLC0415 - needs the network
+
+            plan = with_texts(plan, args, root)
+    else:
+        plan = Plan(loops=tries(args, "1", given))
+    return with_arguments(plan, args)
+
+
+def tries(args: argparse.Namespace, name: str, objective: str, **more: Any) -> tuple[Loop, ...]:
+    """The loops for one objective: one, or as many as tries were asked for."""
+    goal = {name: getattr(args, name) for name in ("command", "criterion", "until_promise")}
+    fields = {"objective": objective, **goal, **more}
+    return tuple(tries_at(name, args.best_of or 1, "first" if _first(args) else "all", **fields))
+
+
+def _first(args: argparse.Namespace) -> bool:
+    """``--choice first`` is the earlier spelling."""
+    return bool(args.first or args.choice == "first")
+
+
+def with_arguments(plan: Plan, args: argparse.Namespace) -> Plan:
+    """What the command line says outranks a file."""
+    said = {name: getattr(args, name) for name in _OF_PLAN if getattr(args, name) is not None}
+    if (budget := _dollars(args.budget)) is not None:
+        said["budget_usd"] = budget
+    settings = given_settings(args)
+    loops = tuple(
+        loop.model_copy(update={"settings": loop.settings | settings}) for loop in plan.loops
+    )
+    return Plan.model_validate(plan.model_dump() | said | {"loops": loops})
+
+
+def given_settings(args: argparse.Namespace) -> dict[str, str]:
+    """The settings that the command line names, of all loops."""
+    from ralph_tui.config.sources import FLAGS  # noqa: PLC0415 - slow to load, and not for --help
+
+    flags = {name: vars(args).get(name) for name in FLAGS}
+    given = {name: value for name, value in flags.items() if value is not None}
+    for option in args.set_options:
+        name, _, value = option.partition("=")
+        given[name.strip()] = value
+    if "agent.command" in given:
+        given.setdefault("agent.name", "command")
+    return given
+
+
+def _is_file(given: str) -> bool:
+    """Whether it names a file; raises ``UsageError`` for a fleet file that is not there."""
+    path = named_path(given) if len(given) < 1000 and "\n" not in given else None
+    try:
+        if path is not None and path.is_file():
+            return True
+        if path is not None and path.exists() and (given.endswith(".toml") or "/" in given):
+            what = "a folder" if path.is_dir() else "no plain file"
+            raise UsageError(f"{clip(one_line(given), 200)} is {what}: name a fleet file")
+    except OSError:
+        return False
+    if given.endswith(".toml") and len(given.split()) == 1:
+        raise UsageError(
+            f"there is no file {clip(one_line(given), 200)}: write it, or give an objective of "
+            "several words in quotes"
+        )
+    return False
+
+
+def _dollars(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= 1_000_000:
+        raise UsageError(f"--budget takes dollars, as 12.50, not {clip(one_line(text), 40)!r}")
+    return value
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,12 +22,42 @@ from ralph_tui.fleet.runtime.asking import HOST_GONE, OVER, Asking
 from ralph_tui.fleet.runtime.carrying_out import CarryingOut
 from ralph_tui.fleet.runtime.desk import Mirrors, Results, Work
 from ralph_tui.fleet.runtime.observing import Observing
-from ralph_tui.fleet.runtime.rounds import Rounds
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.host import Clock
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
+
+LOOK_S = 1.0
+"""The longest time between two rounds."""
+RESTS = 20
+"""So many times as long as it has taken to see that there is nothing to do."""
+
+
+class Rounds:
+    """Used by the engine's thread alone."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        """The first round is due at once."""
+        self._monotonic = monotonic
+        self._changed = True
+        self._ended_at = self._rested_at = monotonic()
+
+    def change(self) -> None:
+        """Something has happened that may have to be decided about."""
+        self._changed = True
+
+    def due_in(self) -> float:
+        """Seconds until the next round; 0: now."""
+        due = self._rested_at if self._changed else self._ended_at + LOOK_S
+        return max(0.0, due - self._monotonic())
+
+    def end(self, took: float) -> None:
+        """One is over; to see at its end that nothing is left to do took so many seconds of CPU."""
+        self._changed = False
+        self._ended_at = self._monotonic()
+        self._rested_at = self._ended_at + min(LOOK_S, RESTS * took)
+
 
 MOST_TAKEN = 1000
 """So much is taken in before it is asked what is next, also where more comes all the time."""

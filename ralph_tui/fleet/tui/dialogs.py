@@ -3,20 +3,82 @@
 Rule: the fleet is changed by commands to its source alone.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import events
+from textual.binding import Binding, BindingType
 
 from ralph_tui import commands
 from ralph_tui.fleet.ports.source import ALL, FLEET, FleetSource
 from ralph_tui.fleet.tui.keys import over
-from ralph_tui.fleet.tui.stopping import StopFleet, Way
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import clip, flat
+from ralph_tui.tui.modals.choosing import Choice, Choosing
 from ralph_tui.tui.modals.confirm import Confirm
 
 if TYPE_CHECKING:
     from ralph_tui.fleet.tui.screen import FleetScreen
     from ralph_tui.tui.modals.guide import Written
+
+Way = Literal["screen", "after_iteration", "now", "stay"]
+
+
+class StopFleet(Choosing[Way]):
+    """Stop it after the running iterations, or now; or leave only its screen.
+
+    None: it is over meanwhile.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("i", "answer('after_iteration')", show=False),
+        Binding("s", "answer('now')", show=False),
+        Binding("escape,n", "answer('stay')", show=False),
+    ]
+    HELPS = (("?", "help"),)
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = monotonic,
+        stands: Callable[[], bool] | None = None,
+        *,
+        leaving: bool,
+    ) -> None:
+        """`leaving`: the screen is left, which stops nothing; `stands`: see `Choosing`."""
+        self._leaving = leaving
+        asked = "The fleet is alive. How do you want to leave?" if leaving else "Stop the fleet?"
+        super().__init__(asked, clock, stands)
+
+    def choices(self) -> Sequence[Choice]:
+        """See `Choosing`."""
+        stop = (
+            Choice("i", "stop after iterations", "nothing new begins"),
+            Choice("s", "stop now", "ralph-tui fleet resume goes on"),
+        )
+        stay = Choice("esc", "back")
+        if self._leaving:
+            return (Choice("enter", "leave this screen", "the fleet goes on"), *stop, stay)
+        return (*stop, stay)
+
+    def hints(self) -> Sequence[str]:
+        """See `Choosing`."""
+        if self._leaving:
+            return ("ralph-tui fleet attach brings the screen back; ctrl+c again leaves it",)
+        return ("what the loops have done so far is collected as branches",)
+
+    def action_answer(self, way: Way) -> None:
+        """Close with the answer."""
+        self.dismiss(way)
+
+    def take_key(self, event: events.Key) -> bool:
+        """Enter: what stops nothing; leaving twice leaves."""
+        if event.key in ("enter", "q") and self._leaving:
+            self.dismiss("screen" if event.key == "enter" else "stay")
+            return True
+        return False
+
 
 TWICE_S = 2.0
 """Within this time a second ctrl+c leaves."""

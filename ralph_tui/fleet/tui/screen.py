@@ -4,7 +4,7 @@ Rule: it holds no state of the fleet but the one its source brings up to date; w
 and why not, is asked of the table of keys. A loop is opened beside it, in the cockpit of a run.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, cast
 
 from textual import events
@@ -12,20 +12,70 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from ralph_tui.commands import Present
+from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.ports.source import FleetSource
 from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.dialogs import FleetDialogs
 from ralph_tui.fleet.tui.doing import Doing
 from ralph_tui.fleet.tui.keys import KEYS
-from ralph_tui.fleet.tui.log import FleetLog
 from ralph_tui.fleet.tui.table import LoopTable
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import fleet_sentence
+from ralph_tui.text.format import clock
+from ralph_tui.text.terms import LEVEL_TONES, LEVELS
 from ralph_tui.tui.app import RalphApp, SideScreen
 from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.told_rows import LOW, Rows
 from ralph_tui.tui.modals.modal import Modal, key_name
+from ralph_tui.tui.modals.scroll_text import ScrollText
+
+INDENT = 10
+"""Cells of margin, time and sign."""
+MOST_ROWS = 4
+"""Of one event."""
+LEAST = 30
+"""Cells; in fewer there is no time."""
+
+
+def log_rows(events: Sequence[FleetEvent], width: int) -> list[Line]:
+    """What is told of these."""
+    rows: list[Line] = []
+    for event in events:
+        said = event.row()
+        if said is None:
+            continue
+        level, text = said.level, said.text
+        tone, loud = LEVEL_TONES[level], level in ("warn", "critical")
+        head: Line = [(f"  {clock(event.at)} ", "dim")] if width >= LEAST else [(" ", "")]
+        head.append((f"{LEVELS[level].glyph} ", tone))
+        indent = INDENT if width >= LEAST else 3
+        for number, row in enumerate(wrap(flat(text, 2000), max(8, width - indent), MOST_ROWS)):
+            words = (row, tone if loud else "text")
+            rows.append([*head, words] if not number else [(" " * indent, ""), words])
+    return rows
+
+
+class FleetLog(ScrollText):
+    """Stays at its end, unless somebody has scrolled away from there."""
+
+    can_focus = False
+
+    def __init__(self) -> None:
+        super().__init__("fleet-log")
+        self._stamp: object = None
+
+    def tell(self, events: Sequence[FleetEvent], width: int, height: int) -> None:
+        """Show these in so many rows; none at all: no room is taken."""
+        stamp = (events[-1].seq if events else 0, width, height)
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        at_end = self.top >= len(self.rows) - self.size.height
+        self.show(log_rows(events, width - self.EDGE), height)
+        if at_end:
+            self._roll_to(len(self.rows), height)
+
 
 TICK_S = 0.25
 """How often it is looked for what has come."""

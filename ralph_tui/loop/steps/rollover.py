@@ -4,7 +4,9 @@ In this order, so that a kill at any moment loses nothing: it is recorded that a
 over, the files are held in a snapshot, the handoff is written and recorded, and then the prompt.
 """
 
-from ralph_tui.events import HandoffWritten, QuestionAsked, RolloverBegan
+from ralph_tui.commands import Controls
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events import HandoffWritten, Noticed, QuestionAsked, RolloverBegan, WorkCommitted
 from ralph_tui.layers.context.levels import whole
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
@@ -13,7 +15,37 @@ from ralph_tui.loop.steps.context import Wanted
 from ralph_tui.loop.steps.handoffs import Handoffs
 from ralph_tui.loop.steps.prompt_words import Words
 from ralph_tui.loop.steps.prompting import PromptWriter
-from ralph_tui.loop.steps.work_commits import commit_work
+
+NAMED = 3
+"""Files that are left out and told each by each."""
+
+
+def commit_work(run: Run, k: int, trees: tuple[str, str], message: str) -> None:
+    """Commit what changed between two trees, or say why not: the rollover goes on in any case."""
+    commits, (since, until) = run.ports.commits, trees
+    if commits is None or not run.settings.context.commit_wip or not until:
+        return
+    try:
+        with run.scheduler.offering(Controls(cancel=commits.cancel)):
+            made = run.scheduler.run_job("commit", lambda: commits.commit(since, until, message))
+    except WorkspaceError as error:
+        _warn(run, f"the work of the session is not committed: {error}")
+        return
+    if made is None:
+        return
+    if made.left_out:
+        named = ", ".join(made.left_out[:NAMED])
+        more = f" and {len(made.left_out) - NAMED} more" if len(made.left_out) > NAMED else ""
+        why = "not in the commit, because there were changes in it before the session"
+        _warn(run, f"{named}{more}: {why}")
+    if made.commit:
+        run.record(
+            WorkCommitted(iteration=k, commit=made.commit, message=message, files=made.files)
+        )
+
+
+def _warn(run: Run, text: str) -> None:
+    run.record(Noticed(level="warn", source="context", text=text))
 
 
 class Rollovers(Step):

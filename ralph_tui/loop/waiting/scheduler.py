@@ -49,7 +49,6 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.by_hand import by_hand
 from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
 from ralph_tui.loop.waiting.ends import Ended, Late
-from ralph_tui.loop.waiting.stopwatch import Stopwatch
 from ralph_tui.ports import (
     Accepted,
     CommandRequest,
@@ -61,6 +60,28 @@ from ralph_tui.ports import (
     Session,
 )
 from ralph_tui.state import RunState
+
+
+class Stopwatch:
+    """Goes on from what the journal says when the process takes the run up."""
+
+    def __init__(self, host: Host, state: RunState) -> None:
+        self._host, self._state = host, state
+        self._before_s = 0.0
+        self._began: float | None = None
+
+    def start(self) -> None:
+        """The run was started, or resumed, with the event that was recorded last."""
+        self._before_s = self._state.run.worked_s(self._state.at)
+        self._began = self._host.clock.monotonic()
+
+    @property
+    def worked_s(self) -> float:
+        """Seconds, all processes of the run together; the journal's until it is started."""
+        if self._began is None:
+            return self._state.run.worked_s(self._host.clock.now())
+        return self._before_s + self._host.clock.monotonic() - self._began
+
 
 T = TypeVar("T")
 

@@ -19,22 +19,86 @@ from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.cockpit import key_bindings, layout, preloading
 from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.calling import EndCall
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.doing import Doing
-from ralph_tui.tui.cockpit.ending import Ending
 from ralph_tui.tui.cockpit.export_view import ExportView
 from ralph_tui.tui.cockpit.footer import Footer, Note
 from ralph_tui.tui.cockpit.going_on import GoingOn
 from ralph_tui.tui.cockpit.history_view import HistoryView
-from ralph_tui.tui.cockpit.looking_back import LookingBack
 from ralph_tui.tui.cockpit.looks import Looks
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
 from ralph_tui.tui.cockpit.rhythm import Rhythm
 from ralph_tui.tui.cockpit.scrubber import Scrubber
 from ralph_tui.tui.modals.modal import Modal, key_name
 from ralph_tui.tui.panes.header import HEADS
+from ralph_tui.tui.panes.iteration_pane import IterationPane
 from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
+
+
+class Ending:
+    """Brings the end up once; who has put it away brings it back with the same key."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._over = False
+
+    def follow(self, state: RunState, *, lost: bool | str) -> bool:
+        """Whether it has come or gone with this state: the end has come, or the run goes on.
+
+        `lost`: nobody works on it any more, though no end was recorded.
+        """
+        over = state.run.started is not None and (bool(lost) or not state.run.live)
+        if over == self._over:
+            return False
+        self._over = self._body.ended = over
+        return True
+
+    def toggle(self) -> bool:
+        """Put it away, or bring it back; False while the run goes on."""
+        if self._over:
+            self._body.ended = not self._body.ended
+        return self._over
+
+    def give_way(self, name: str) -> None:
+        """A pane was called that may lie below it; one that has the screen alone does not."""
+        if self._body.zoomed is None and name in self._body.covered:
+            self._body.ended = False
+
+
+class LookingBack:
+    """Which iteration is looked at."""
+
+    def __init__(self, host: DialogHost, body: Body) -> None:
+        self._host = host
+        self._panes = [pane for pane in body.panes.values() if isinstance(pane, IterationPane)]
+        self._chosen: int | None = None
+
+    def step(self, by: int) -> bool:
+        """One iteration back or on; False where there is none."""
+        numbers = list(dict.fromkeys(s.number for s in self._host.state.timeline.spans))
+        here = numbers.index(self._chosen) if self._chosen in numbers else len(numbers) - 1
+        there = here + by
+        if not 0 <= there < len(numbers):
+            return False
+        latest = there == len(numbers) - 1
+        self._show(None if latest else numbers[there])
+        place = f"iteration {numbers[there]}" if numbers[there] else "before iteration 1"
+        more = ", the latest" if latest else "; esc: the latest"
+        self._host.say(f"{place}: tests, prompt, details{more}")
+        return True
+
+    def end(self) -> bool:
+        """Back to the latest one; False where nothing else was looked at."""
+        was = self._chosen is not None
+        self._show(None)
+        return was
+
+    def _show(self, iteration: int | None) -> None:
+        self._chosen = iteration
+        for pane in self._panes:
+            pane.look_at(iteration)
 
 
 class CockpitScreen(BaseScreen):

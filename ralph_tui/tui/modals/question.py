@@ -5,6 +5,7 @@ the event. Closing it answers nothing: the question stays open, and its countdow
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -17,7 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import TextArea
 
-from ralph_tui.commands import Answer, Command, Hold
+from ralph_tui.commands import MOST_ITERATIONS, Answer, Command, Hold
 from ralph_tui.errors import RalphError
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Takes
@@ -26,10 +27,42 @@ from ralph_tui.tui import background
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import countdown
 from ralph_tui.tui.modals import question_rows as drawn
-from ralph_tui.tui.modals.grant import granted
 from ralph_tui.tui.modals.modal import Modal, Pair
 from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.question_sheet import SCROLLING, Sheet
+
+MOST_USD = 1_000_000
+
+
+EXAMPLES: dict[Takes, str] = {
+    "more": "neither: write 5 for iterations, $2.50 for dollars",
+    "iterations": "no number of iterations: write 5",
+    "money": "no amount of dollars: write 2.50",
+}
+"""What is wrong with a text that grants nothing, by what may be granted."""
+
+
+def granted(text: str, takes: Takes = "more") -> tuple[int, float]:
+    """``5`` as iterations, ``$2.50`` as dollars; ValueError says what is wrong with it.
+
+    Where only one of them is asked for, a number alone means it.
+    """
+    text = text.strip().removeprefix("+").strip()
+    sign = r"\$?" if takes == "money" else r"\$"
+    match = re.fullmatch(sign + r"\s*(\d{1,7}(?:\.\d{1,6})?|\.\d{1,6})", text, re.ASCII)
+    if match and takes != "iterations":
+        dollars = float(match[1])
+        if not 0 < dollars <= MOST_USD:
+            raise ValueError(f"dollars go from more than 0 up to {MOST_USD}")
+        return 0, dollars
+    if takes != "money" and re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        if not 1 <= int(text) <= MOST_ITERATIONS:
+            raise ValueError(f"iterations go from 1 up to {MOST_ITERATIONS}")
+        return int(text), 0.0
+    what, example = EXAMPLES[takes].split(": ")
+    wrong = f"“{clip(flat(text), 20)}” is {what}" if text else "nothing is written"
+    raise ValueError(f"{wrong}: {example}")
+
 
 Texts = dict[Takes, str]
 

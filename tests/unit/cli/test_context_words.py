@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ralph_tui.adapters.records.context_status import context_status
+from ralph_tui.adapters.records.summary import context_status
 from ralph_tui.analysis.context import thresholds_of
 from ralph_tui.cli.context_words import context_mark, context_row, context_table
 from ralph_tui.events import (

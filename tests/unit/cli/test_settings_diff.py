@@ -3,7 +3,7 @@
 import difflib
 import random
 
-from ralph_tui.hooks.notes import END, settings_diff
+from ralph_tui.hooks.command import END, settings_diff
 from tests.rows import each_row
 
 LINES = [f"line {number}" for number in range(40)]

@@ -16,7 +16,7 @@ from ralph_tui.errors import SettingsError
 from ralph_tui.events.waiting import Option
 from ralph_tui.keys import _SIGNS, DEFAULTS, TABLE, Keys, checked, conflicts
 from ralph_tui.tui.modals import export
-from ralph_tui.tui.modals.choice_rows import OWN
+from ralph_tui.tui.modals.choice import OWN
 from ralph_tui.tui.modals.learning import LearningCard
 
 

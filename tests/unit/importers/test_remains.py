@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.cli import main
-from ralph_tui.tui.home.columns import OBJECTIVE
+from ralph_tui.tui.home.table import OBJECTIVE
 from tests.foreign import NAMES, STATE, External, entry, find_imported, remains, row_of, unpacked
 from tests.rows import each_row
 

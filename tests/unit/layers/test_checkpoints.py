@@ -1,9 +1,8 @@
 """Interval and length of sessions go together, or it is said."""
 
-from ralph_tui.config.settings import Settings
+from ralph_tui.config.settings import CheckpointSettings, Settings
 from ralph_tui.events import Noticed
 from ralph_tui.layers.checkpoints import advised_interval, interval_advice
-from ralph_tui.config.settings import CheckpointSettings, Settings
 from tests.rows import each_row
 from tests.world import World
 

@@ -5,6 +5,7 @@ what its layers know; so does its resume.
 from functools import partial
 from itertools import product
 
+from ralph_tui.config.settings import MemorySettings, Settings
 from ralph_tui.events import (
     AlarmRaised,
     AssessmentMade,
@@ -27,7 +28,6 @@ from ralph_tui.events import (
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.config.settings import MemorySettings, Settings
 from tests.rows import each_row
 from tests.world import owner
 from tests.world.faults import Known, busy

@@ -43,7 +43,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state import RunState
-from ralph_tui.tui.panes.event_rows import entry_rows
+from ralph_tui.tui.panes.event_log import entry_rows
 from tests.rows import each_row
 from tests.steps import counted
 
@@ -331,7 +331,7 @@ def test_a_demo_reads_as_a_short_list(
     times = [row[:5] for row in drawn(state, width).splitlines() if row[:1].isdigit()]
     assert times == sorted(times), "what is nested has no time, so the order shows"
     assert len(times) == len(state.log.entries)
-    monkeypatch.setattr("ralph_tui.tui.panes.event_rows.clock", lambda at: "09:00")
+    monkeypatch.setattr("ralph_tui.tui.panes.event_log.clock", lambda at: "09:00")
     golden = FIXTURES / "log" / f"{scenario}-{width}.txt"
     assert drawn(state, width) == golden.read_text()
 

@@ -9,7 +9,7 @@ from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import AgentNoted, AgentSpoke, SessionFinished, UsageReported
 from ralph_tui.events.base import Event
 from ralph_tui.state import RunState
-from ralph_tui.tui.panes.header_doing import doing
+from ralph_tui.tui.panes.header import doing
 from tests.rows import each_row
 from tests.world.stories import STORIES
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ralph_tui.layers.sensor import Counts, GateResult
-from ralph_tui.tui.home.trial_words import MARKS, last_lines, outcome
+from ralph_tui.tui.home.form import MARKS, last_lines, outcome
 from tests.rows import each_row
 
 FAILED = GateResult(ok=False, exit_code=1, duration_s=2.3, tail="one\n\ntwo\nthree\nfour")

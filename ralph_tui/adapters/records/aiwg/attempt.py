@@ -4,13 +4,14 @@
 so that a file that is written again is the same, byte for byte.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, get_args
 
-from ralph_tui.adapters.records.aiwg.ending import LONGEST, end_words, ending_of
-from ralph_tui.adapters.records.aiwg.plan import plan_of, plan_text
 from ralph_tui.adapters.records.aiwg.records import (
+    RESULTS,
     Attempt,
+    AttemptPlan,
     Credited,
     Ending,
     Execution,
@@ -20,12 +21,186 @@ from ralph_tui.adapters.records.aiwg.records import (
     Status,
     UsedLearning,
 )
+from ralph_tui.events import PlanMade, ReflectionWritten, RunStarted
 from ralph_tui.events.base import EPOCH
+from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import Category
 from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.state import RunState, SeenLearning
-from ralph_tui.text.format import percent
+from ralph_tui.text.format import count, duration, percent, plain_points
 from ralph_tui.text.sanitize import clip
+from ralph_tui.text.terms import in_words
+
+
+def plan_of(started: RunStarted, made: PlanMade | None) -> AttemptPlan:
+    """What the attempt set out to do."""
+    if made is None:
+        steps = [f"work through {started.plan}"] if started.plan else []
+        return AttemptPlan(approach=_approach(started), steps=steps)
+    known = made.estimated_iterations is not None
+    return AttemptPlan(
+        approach=made.approach,
+        steps=made.steps,
+        estimated_iterations=made.estimated_iterations,
+        estimate_from=made.estimate_from if known else None,
+        cites=made.cites,
+        related=made.related,
+    )
+
+
+def plan_text(started: RunStarted, made: PlanMade | None) -> str:
+    """``plan.md``: what was wanted, how it is gone about, and within which limits."""
+    plan = plan_of(started, made)
+    end = "" if plan.approach.endswith((".", "!", "?")) else "."
+    parts = [
+        f"# Plan of {started.task}/{started.attempt}",
+        started.objective.strip(),
+        f"## Approach\n\n{plan.approach}{end}",
+        *([_numbered("Steps", plan.steps)] if made and plan.steps else []),
+        *([f"The items of `{started.plan}` are counted."] if started.plan else []),
+        *_estimate(plan),
+        *([_listed("Follows", plan.cites)] if plan.cites else []),
+        *([_listed("Tasks like this one", plan.related)] if plan.related else []),
+        _listed("Limits", _limits(started)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _estimate(plan: AttemptPlan) -> list[str]:
+    if plan.estimated_iterations is None:
+        return []
+    told = f"About {count(plan.estimated_iterations, 'iteration')}"
+    rests = f", from {count(plan.estimate_from, 'run')}" if plan.estimate_from else ""
+    return [f"## Estimate\n\n{told}{rests}."]
+
+
+def _limits(started: RunStarted) -> list[str]:
+    limits = [
+        f"at most {count(started.max_iterations, 'iteration')}",
+        f"a session at most {duration(started.session_timeout_s)}",
+    ]
+    if started.budget_usd is not None:
+        limits.append(f"${started.budget_usd:,.2f} for the run")
+    if started.budget_tokens is not None:
+        limits.append(f"{started.budget_tokens:,} tokens for the run")
+    return limits
+
+
+def _approach(started: RunStarted) -> str:
+    goal = (
+        f"`{started.command}` passes" if started.command else f"this is true: {started.criterion}"
+    )
+    return (
+        f"{started.agent} works in a loop, measured after each of at most "
+        f"{count(started.max_iterations, 'iteration')}, until {goal}"
+    )
+
+
+def _numbered(title: str, items: list[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(f"{n}. {item}" for n, item in enumerate(items, 1))
+
+
+def _listed(title: str, items: list[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(f"- {item}" for item in items)
+
+
+LONGEST = 1_000
+"""Characters of a reason."""
+MOST_LESSONS = 5
+"""Gains, and losses, that an outcome names."""
+
+
+def ending_of(state: RunState) -> Ending | None:
+    """None while the run goes on, or where no end was recorded."""
+    run, report = state.run, state.agent.report
+    if run.finished is None and run.crash is None:
+        return None
+    outcome: Outcome = run.finished.outcome if run.finished else "failed"
+    measured = run.completion is not None
+    completion = None if run.completion is None else round(run.completion, 2)
+    return Ending(
+        status=RESULTS.get(outcome, "failure"),
+        reason=clip(end_words(state), LONGEST),
+        final_quality=completion,
+        completion_percent=completion,
+        what_worked=_once(_worked(state)),
+        what_didnt_work=_once(chain(_failed(state), report.blockers if report else ())),
+        suggestions_for_next_time=_once(_suggestions(state)),
+        outcome=outcome,
+        best=round(run.best, 2) if measured else None,
+        best_iteration=run.best_iteration if measured else None,
+    )
+
+
+def end_words(state: RunState) -> str:
+    """Why it ended; empty while it goes on."""
+    run = state.run
+    return run.finished.reason if run.finished else run.crash.error if run.crash else ""
+
+
+def _worked(state: RunState) -> Iterator[str]:
+    gains = sorted((-step, number) for number, step in _steps(state) if step > 0)
+    for step, number in gains[:MOST_LESSONS]:
+        yield f"iteration {number} gained {plain_points(step)}"
+    for made in state.oversight.interventions:
+        if made.effect is not None and made.effect.points > 0:
+            yield made.effect.words
+    for one in state.memory.seen.values():
+        helped = [credit.iteration for credit in one.credits.values() if credit.success]
+        if helped:
+            yield f"a learning helped in {count(len(helped), 'iteration')}: {one.learning.text}"
+    yield from (told.learning for told in _reflections(state, "success-pattern"))
+
+
+def _failed(state: RunState) -> Iterator[str]:
+    steps = _steps(state)
+    losses = sorted((step, number) for number, step in steps if step < 0)
+    for step, number in losses[:MOST_LESSONS]:
+        yield f"iteration {number} lost {plain_points(step)}"
+    if idle := sum(step == 0 for _, step in steps):
+        yield f"{count(idle, 'iteration')} brought nothing"
+    raised = [mark.name for mark in state.control.marks]
+    for name in dict.fromkeys(raised):
+        yield f"{name} was raised {count(raised.count(name), 'time')}"
+    yield from _detected(state)
+    for made in state.oversight.interventions:
+        if made.effect is not None and made.effect.points <= 0:
+            yield made.effect.words
+    yield from (told.analysis for told in _reflections(state, "error-analysis"))
+
+
+def _detected(state: RunState) -> Iterator[str]:
+    """Behaviour that the overseer saw and no alarm speaks of."""
+    found = [one.name for check in state.oversight.checks for one in check.detections]
+    for name in ("objective_deviation", "resource_burn", "circuit"):
+        if often := found.count(name):
+            yield f"{in_words(name)} was detected in {count(often, 'iteration')}"
+
+
+def _suggestions(state: RunState) -> Iterator[str]:
+    if (report := state.agent.report) and report.next:
+        yield report.next
+    for told in state.memory.reflections:
+        if told.reflection_type != "success-pattern":
+            yield told.learning
+        yield from told.action_items
+
+
+def _reflections(state: RunState, kind: str) -> Iterable[ReflectionWritten]:
+    return (told for told in state.memory.reflections if told.reflection_type == kind)
+
+
+def _steps(state: RunState) -> list[tuple[int, float]]:
+    """Iterations and what they brought, in points as they are written."""
+    return [
+        (span.number, gained)
+        for span in state.timeline.spans
+        if (gained := state.timeline.gain(span)) is not None
+    ]
+
+
+def _once(sentences: Iterable[str]) -> list[str]:
+    return [*dict.fromkeys(sentence for sentence in sentences if sentence)]
 
 
 def project(state: RunState) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.records.reserve import AHEAD, LEAST, Reserve
+from ralph_tui.adapters.records.journal import AHEAD, LEAST, Reserve
 from tests.small_disk import run_on_small_disk
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux can hold room")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.remote.address import listen
+from ralph_tui.adapters.remote.server import listen
 from tests.processes import Child, state_of
 from tests.waiting import until
 
 STOPS_BEFORE_IT_LISTENS = """
 import os, signal, socket, sys
 from pathlib import Path
-from ralph_tui.adapters.remote.address import listen
+from ralph_tui.adapters.remote.server import listen
 class Stopping(socket.socket):
     def listen(self, *backlog):
         os.kill(os.getpid(), signal.SIGSTOP)

@@ -19,10 +19,9 @@ from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.remote import client as client_module
 from ralph_tui.adapters.remote import server as server_module
-from ralph_tui.adapters.remote.address import listen
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.adapters.remote.protocol import LIMIT
-from ralph_tui.adapters.remote.server import CONNECTIONS, listening
+from ralph_tui.adapters.remote.server import CONNECTIONS, listen, listening
 from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import RalphError
 from ralph_tui.events import (

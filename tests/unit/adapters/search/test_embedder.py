@@ -14,9 +14,8 @@ from bench.retrieval import quality, tasks
 from ralph_tui.adapters.search import trained
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.embedder import HashedConcepts, Vector, alike
-from ralph_tui.adapters.search.likeness import likeness
+from ralph_tui.adapters.search.related import KeptVectors, likeness
 from ralph_tui.adapters.search.trained import trained_embedder
-from ralph_tui.adapters.search.vectors import KeptVectors
 from tests.rows import each_row
 
 TEXTS = ["Repair the login", "Make authentication green again", "Paint the fence", ""]

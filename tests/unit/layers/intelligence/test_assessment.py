@@ -8,8 +8,7 @@ from ralph_tui.events.intelligence import Blocker, Statement
 from ralph_tui.events.workspace import Category, CategoryTotal, ChangeStatus, FileChange
 from ralph_tui.layers.intelligence import Evidence, InnerLoop, Traces, assess
 from ralph_tui.layers.intelligence.accomplishments import NAMED, compare
-from ralph_tui.layers.intelligence.assessment import estimate_progress, work_phase
-from ralph_tui.layers.intelligence.blockers import same_blocker
+from ralph_tui.layers.intelligence.assessment import estimate_progress, same_blocker, work_phase
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.state import AgentRow
 from tests.rows import each_row

@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 from ralph_tui.adapters.records.aiwg.action_log import ActionLog
 from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
 from ralph_tui.adapters.records.aiwg.records import Attempt
-from ralph_tui.adapters.records.aiwg.task_files import task_files
-from ralph_tui.adapters.records.aiwg.tasks import read_attempt, rebuild_attempt, write_task
+from ralph_tui.adapters.records.aiwg.tasks import (
+    read_attempt,
+    rebuild_attempt,
+    task_files,
+    write_task,
+)
 from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.events import (

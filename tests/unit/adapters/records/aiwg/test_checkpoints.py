@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.records.aiwg.checkpoints import (
+from ralph_tui.adapters.records.aiwg.checkpoint_files import (
     CheckpointData,
     CheckpointManager,
     scan_aiwg,
