@@ -1,5 +1,8 @@
 """The fleet's screen: what its rows say at each size, what its keys do, and where they lead."""
 
+from functools import partial
+from operator import eq
+
 from textual import events
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
@@ -283,7 +286,7 @@ def test_a_key_becomes_a_command() -> None:
         for keys, sent in SENT:
             fleet.fleet.sent.clear()
             await fleet.press("home", *keys)
-            await fleet.until(lambda sent=sent: fleet.fleet.sent == sent)
+            await fleet.until(partial(eq, fleet.fleet.sent, sent))
             if sent:
                 assert "sent" in fleet.answer
 
