@@ -34,7 +34,6 @@ FILES = (
     "hooks/program/words.py",
     "layers/__init__.py",
     "layers/context/__init__.py",
-    "layers/context/document.py",
     "layers/context/handoff.py",
     "layers/context/hashes.py",
     "layers/context/levels.py",

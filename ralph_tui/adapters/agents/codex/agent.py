@@ -5,65 +5,28 @@ what came too late for it begins a turn of its own. A command goes on when its t
 it ends with the server, which ends when stdin is closed.
 """
 
-import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ralph_tui import __version__
-from ralph_tui.adapters.agents.codex import CODEX, PROGRAM
+from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.codex.approvals import approval_of
 from ralph_tui.adapters.agents.codex.ends import SIGNED_OUT, end_of_exit
+from ralph_tui.adapters.agents.codex.program import installed_program
 from ralph_tui.adapters.agents.codex.reader import UNTOLD, CodexReader, Ledger
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.ends import SessionEnd, classify, local_now
-from ralph_tui.adapters.agents.installed import dotted, printed, program_path, stamp
+from ralph_tui.adapters.agents.installed import dotted
 from ralph_tui.adapters.agents.process_session import start_child
 from ralph_tui.adapters.agents.rpc.agent_session import AgentSession
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Failure, Notification, Request
 from ralph_tui.adapters.processes.child import Child
-from ralph_tui.errors import UsageError
 from ralph_tui.events import Event
 from ralph_tui.ports import AgentAnswer, Emit, Turn
 from ralph_tui.text.json_fields import as_map
-
-Version = tuple[int, ...]
-
-OLDEST: Version = (0, 111, 0)
-"""The oldest version that was seen to work."""
-_VERSION = re.compile(r"(?:\bcodex(?:-cli)? |\A\s*v?)(\d{1,6})\.(\d{1,6})\.(\d{1,12})\b")
-"""The oldest said the number alone."""
-
-_asked: dict[tuple[object, ...], Version | None] = {}
-"""Programs that have answered: the check before a run and the build in it ask a program once."""
-
-
-def installed_program(context: AgentContext) -> tuple[str, Version | None]:
-    """The program of the settings and its version, None where it does not tell.
-
-    Raises ``UsageError`` when it is missing or too old.
-    """
-    path = program_path(context, PROGRAM)
-    key = stamp(path, context)
-    if key not in _asked:
-        match = _VERSION.search(printed([path, "--version"], context))
-        _asked[key] = tuple(map(int, match.groups())) if match else None
-    version = _asked[key]
-    if version is not None and version < OLDEST:
-        raise UsageError(
-            f"Codex {dotted(version)} ({path}) is too old for ralph-tui, which needs"
-            f" {dotted(OLDEST)} or newer; run `npm install -g @openai/codex`."
-        )
-    return path, version
-
-
-def described(context: AgentContext) -> str:
-    """``0.169.0, /usr/bin/codex``; raises as `installed_program`."""
-    path, version = installed_program(context)
-    return f"{dotted(version)}, {path}"
-
 
 RECEIPT_S = 10.0
 """Seconds that a finished agent may be silent about guidance that it has taken."""
