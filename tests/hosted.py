@@ -26,7 +26,8 @@ def committed(root: Path) -> Path:
 
     What git does to a copy of `first_repo` it does once: the others are copies of its result.
     """
-    head = (root / ".git" / "refs" / "heads" / "main").read_text()
+    branch = root / ".git" / "refs" / "heads" / "main"
+    head = branch.read_text() if branch.exists() else ""
     if head in _committed:
         shutil.rmtree(root)
         shutil.copytree(_committed[head].name, root, symlinks=True)
