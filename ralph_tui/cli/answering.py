@@ -73,6 +73,7 @@ def _which(question: Question, args: argparse.Namespace) -> str:
 
 def answer_question(live: Answerable, question: Question, args: argparse.Namespace) -> int:
     """Answer it as `args` say; the exit code. Raises ``RalphError`` where that is no answer."""
+    _check_meant(question, args)
     fields = _fields(question, args)
     answer = fields["answer"]
     ask = answer == "abort" and not args.yes
@@ -81,7 +82,6 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
     if ask and not confirm(f"Abort {live.name}? The work stays as it is."):
         print("not answered", file=sys.stderr)
         return ExitCode.FAILED
-    _check_meant(question, args)
     if answer in ALLOWING and not args.question and not _confirm_allowing(question, args):
         print("not answered", file=sys.stderr)
         return ExitCode.FAILED
