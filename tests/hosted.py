@@ -26,7 +26,8 @@ def committed(root: Path) -> Path:
 
     What git does to a copy of `first_repo` it does once: the others are copies of its result.
     """
-    head = (root / ".git" / "refs" / "heads" / "main").read_text()
+    main = root / ".git" / "refs" / "heads" / "main"
+    head = main.read_text() if main.exists() else ""  # a repository that has no commit yet
     if head in _committed:
         shutil.rmtree(root)
         shutil.copytree(_committed[head].name, root, symlinks=True)
