@@ -142,6 +142,7 @@ def _collection_asked(loop: LoopState, _: told.CollectionAsked) -> None:
 def _collected(loop: LoopState, event: told.ResultCollected) -> None:
     loop.collected, loop.collecting, loop.not_collected = True, False, ""
     loop.branch, loop.commit, loop.files = event.branch, event.commit, event.files
+    loop.better, loop.record = event.best, event.record
     if event.changed_lines is not None:
         loop.changed_lines = event.changed_lines
 

@@ -89,6 +89,10 @@ class LoopState:
     commit: str = ""
     """Of that branch."""
     files: int = 0
+    better: float | None = None
+    """What it had reached before, 0 to 1, where that is better than the work that was collected."""
+    record: str = ""
+    """Of its run, where snapshots of it can be restored; see `ResultCollected`."""
     earlier: Earlier | None = None
     kept: dict[int, str] = field(default_factory=dict)
     """Branches of attempts whose place another one has taken, by number."""

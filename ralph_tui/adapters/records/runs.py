@@ -85,6 +85,15 @@ def find_runs(root: Path) -> Iterator[RecordedRun]:
                 yield RecordedRun(attempt / "events.jsonl")
 
 
+def find_mirrors(root: Path) -> Iterator[RecordedRun]:
+    """The records that fleets of a repository have of their loops' runs: snapshots of those that
+    were collected are in it.
+    """
+    fleets = ralph_folder(root) / "fleets"
+    for journal in sorted(fleets.glob("*/loops/*/attempts/*/events.jsonl")):
+        yield RecordedRun(journal)
+
+
 def fleet_folders(root: Path) -> list[Path]:
     """The folders of all fleets of a repository that have a journal, in their order.
 

@@ -80,6 +80,22 @@ def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
     return None
 
 
+def better(loop: LoopState) -> float | None:
+    """Its best, where it did not end there."""
+    last = loop.completions[-1] if loop.completions else None
+    if last is None or loop.best is None or loop.best <= last:
+        return None
+    return loop.best
+
+
+def with_best(event: told.FleetEvent, best: float | None, *, keeps_record: bool) -> told.FleetEvent:
+    """The same of a loop that was better than what was collected of it."""
+    if not isinstance(event, told.ResultCollected):
+        return event
+    record = "" if keeps_record else event.record
+    return event.model_copy(update={"best": best, "record": record})
+
+
 def differs(progress: LoopProgressed, loop: LoopState) -> bool:
     """Whether it is worth a line: its phase, iteration, question or cost is another one."""
     now = (progress.phase, progress.iteration, progress.question_id, progress.until)
@@ -346,5 +362,13 @@ class Observing:
         if isinstance(one, seen.NotCollected):
             self._desk.record(told.CollectionFailed(loop=one.loop, reason=one.reason))
             return
-        run_id, earlier = loop.run_id, loop.earlier
-        self._desk.work(f"collect {one.loop}", lambda: self._results.receive(one, run_id, earlier))
+        run_id, earlier, best = loop.run_id, loop.earlier, better(loop)
+        keeps_record = (
+            loop.outcome == "interrupted"
+        )  # it may go on, and writes behind what is there
+
+        def receive() -> list[told.FleetEvent]:
+            events = self._results.receive(one, run_id, earlier)
+            return [with_best(event, best, keeps_record=keeps_record) for event in events]
+
+        self._desk.work(f"collect {one.loop}", receive)

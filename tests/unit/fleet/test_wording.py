@@ -148,6 +148,28 @@ def test_of_a_dead_fleets_loop_nobody_collects_the_work() -> None:
     assert result(ended, asked, done, lost=True).startswith("branch b at ")
 
 
+def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
+    record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
+    base = told.ResultCollected(loop="1", branch="", commit="c" * 40)
+    none_here = base.model_copy(update={"best": 2 / 3})
+    nothing = none_here.model_copy(update={"record": record})
+    work = nothing.model_copy(update={"branch": "b", "files": 2})
+
+    def result(done: told.ResultCollected) -> str:
+        ended = told.LoopEnded(loop="1", outcome="limit_reached")
+        state = FleetState().replay(stamped([started(SIX), *BEGUN, ended, done]))
+        return result_sentence(state.loops["1"])
+
+    back = f"its best was 67 %: 'ralph-tui restore best --run {record}' brings it here"
+    assert result(base) == "has changed nothing"
+    assert result(nothing) == f"ends with the files that it began with; {back}"
+    assert result(none_here) == "ends with the files that it began with; its best was 67 %"
+    assert result(work) == f"branch b at ccccccccc, 2 files; {back}"
+    assert words(base) == "loop 1 has changed nothing"
+    assert words(nothing) == f"loop 1 ends with the files that it began with; {back}"
+    assert words(work) == f"loop 1 is collected as b, 2 files; {back}"
+
+
 def test_what_somebody_did_to_a_loop_is_told_in_words() -> None:
     def given(name: str, refused: str = "") -> str:
         by = "the terminal pts/5"
