@@ -15,7 +15,7 @@ from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import RalphError
-from ralph_tui.events import Event
+from ralph_tui.events import Event, WorktreeRestored
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.records.folders import find_fleet
 from ralph_tui.fleet.records.reading import read_fleet
@@ -159,6 +159,35 @@ def test_the_best_of_a_loop_that_ended_worse_is_kept_and_named(root: Path) -> No
         taken = [*state.timeline.snapshots.values()]
         assert held_in(open_repository(root), taken) == {each.number for each in taken}
     assert "has changed nothing" not in said(done)
+    is_restored(root)
+
+
+def is_restored(root: Path) -> None:
+    """The best of loop 1 comes here, goes again, and is refused where the loop could go on."""
+    record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
+    (root / "mine.txt").write_text("mine\n")
+    back = here("restore", "best", "--run", record, "--yes", cwd=root)
+    assert back.returncode == 0, said(back)
+    assert sorted(path.name for path in root.glob("*.txt")) == ["done-0.txt", "done-1.txt"]
+    told_of = mirror_of(root, "1")[-2]
+    assert isinstance(told_of, WorktreeRestored)
+    assert f"ralph-tui restore {told_of.present} --run {record}" in back.stdout
+    undone = here("restore", str(told_of.present), "--run", record, "--yes", cwd=root)
+    assert undone.returncode == 0, said(undone)
+    assert [path.name for path in root.glob("*.txt")] == ["mine.txt"]
+    assert {path.name for path in (root / record).iterdir()} == {"events.jsonl", "status.json"}
+
+    journal = root / record / "events.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[: [*map(kind_of, lines)].index("run_finished")]))
+    refused = here("restore", "best", "--run", record, "--yes", cwd=root)
+    assert refused.returncode == 2
+    assert "the loop may go on in its clone" in refused.stderr
+    assert "in git the snapshot is refs/ralph/" in refused.stderr
+
+
+def kind_of(line: str) -> str:
+    return str(json.loads(line)["kind"])
 
 
 def test_no_loop_commands_itself_or_the_fleet(root: Path) -> None:
