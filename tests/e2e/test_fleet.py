@@ -1,6 +1,7 @@
 """A fleet as its user runs it: real runs of scripted agents, in clones, on this machine."""
 
 import json
+import shlex
 import socket
 import subprocess
 import sys
@@ -134,6 +135,7 @@ BACK_AND_FORTH = (
     "touch done-0.txt other.txt; else touch done-0.txt done-1.txt; fi; echo turned"
 )
 """An agent that spoils what it has reached; in loop 1 nothing is left of it."""
+NOTHING = ("--agent-command", "cat >/dev/null", "--max-iterations", "1", "--headless")
 
 
 def test_the_best_of_a_loop_that_ended_worse_is_kept_and_named(root: Path) -> None:
@@ -159,7 +161,22 @@ def test_the_best_of_a_loop_that_ended_worse_is_kept_and_named(root: Path) -> No
         taken = [*state.timeline.snapshots.values()]
         assert held_in(open_repository(root), taken) == {each.number for each in taken}
     assert "has changed nothing" not in said(done)
+    report_leads_to_itself(root)
     is_restored(root)
+
+
+def report_leads_to_itself(root: Path) -> None:
+    """Also beside a run of the name that the loop has in its own journal."""
+    ran = here("run", "Another task", "-c", "exit 1", *NOTHING, cwd=root)
+    assert ran.returncode == 3, said(ran)
+    record = ".aiwg/ralph/fleets/fleet-001/loops/2/attempts/001"
+    page = here("report", record, cwd=root).stdout
+    assert page.startswith("# Report of fleet-001/2\n")
+    command = page.rstrip().splitlines()[-1].partition("`")[2].rstrip("`")
+    assert command == f"ralph-tui report {record} --full"
+    full = here(*shlex.split(command)[1:], cwd=root).stdout
+    assert "> Second" in full
+    assert f"{record}" in full
 
 
 def is_restored(root: Path) -> None:
