@@ -114,6 +114,7 @@ def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
         loop.left = {**loop.left, loop.attempt: loop.host}
     if loop.never_began:
         loop.unbegun = loop.attempt
+    loop.end_heard = loop.status == "ended"
     loop.status, loop.outcome, loop.reason = "queued", None, event.reason
     loop.resuming = event.resume
     loop.never_began = loop.elsewhere = loop.again = False

@@ -35,6 +35,8 @@ class LoopState:
     """How often it went on in the tree that it had, since somebody started or resumed the fleet."""
     resuming: bool = False
     """While it waits for a place: it goes on in the tree that it had."""
+    end_heard: bool = False
+    """Then: how its run had ended was heard; else its host was lost, and may know more."""
     phase: str = ""
     phase_at: datetime | None = None
     """When its phase began, as far as it was told."""

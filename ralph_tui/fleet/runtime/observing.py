@@ -197,6 +197,8 @@ class Observing:
             self._unwanted(host, held)
         elif loop.status == "queued" and loop.attempt == loop.unbegun and not held.alive:
             desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
+        elif loop.status == "queued" and loop.end_heard and not held.alive:
+            pass  # it is placed there: what has ended is not found again
         elif loop.status != "ended":
             seq = self._mirrors(held.loop, held.attempt).seq
             if loop.status in ("lost", "queued") or loop.host != host:
