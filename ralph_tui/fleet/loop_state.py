@@ -62,6 +62,8 @@ class LoopState:
     placed_at: datetime | None = None
     began_at: datetime | None = None
     ended_at: datetime | None = None
+    away_s: float = 0.0
+    """Of the seconds since it began those in which it did not work; see `LoopProgressed`."""
     lost_at: datetime | None = None
     lost_until: datetime | None = None
     retried_at: datetime | None = None

@@ -49,6 +49,7 @@ def progress_of(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
             question=str(question.get("text") or ""),
             question_id=str(question.get("question_id") or ""),
             until=_moment(waiting.get("until") or question.get("deadline")),
+            away_s=status.get("away_s") or 0.0,
         )
     except ValidationError:
         return None
@@ -76,6 +77,7 @@ def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
                 cost_usd=loop.cost_usd,
                 tokens=loop.tokens,
                 verdict="it waits: the disk it works on is full",
+                away_s=loop.away_s,
             )
     return None
 
