@@ -52,7 +52,8 @@ class LoopRecord(RunRecord):
         if loop is None or started is None:  # the fleet's journal is read anew
             return None
         branch = loop.branch if loop.commit else ""
-        return FleetWork(f"{started.name}/{self._loop}", started.commit, branch)
+        record = loop.record if loop.commit else ""
+        return FleetWork(f"{started.name}/{self._loop}", started.commit, branch, record)
 
     def report(self) -> str:
         """See `OnDisk`; it leads to the mirror, which stays."""
