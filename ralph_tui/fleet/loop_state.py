@@ -140,6 +140,11 @@ class LoopState:
         return self.over and (self.outcome != "interrupted" or self.place == "beaten")
 
     @property
+    def keeps_tree(self) -> bool:
+        """Its tree is not removed: it works there, may go on, or its work is not collected."""
+        return not (self.tree_removed or (self.commit and self.tree_is_done))
+
+    @property
     def not_needed(self) -> bool:
         """Another attempt at its objective was chosen before it ran."""
         return self.status == "skipped" and self.place == "beaten"
