@@ -287,9 +287,10 @@ class Observing:
                 desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
             case seen.Collected():
                 del self._overtaken[one.loop, one.attempt]
+                run_id = self._mirrors(one.loop, one.attempt).run_id
 
                 def keep() -> list[told.FleetEvent]:
-                    event = self._results.keep(one, host)
+                    event = self._results.keep(one, host, run_id)
                     # An order may be handed over from any thread.
                     desk.order(host, seen.Remove(**which))
                     return [event]

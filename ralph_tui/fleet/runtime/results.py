@@ -85,14 +85,14 @@ class CollectedWork:
         folder = FleetFolder(fleets_folder(root) / self._start.name)
         return folder.mirror(loop, attempt).relative_to(root).as_posix()
 
-    def keep(self, collected: Collected, host: str) -> AttemptKept:
+    def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
         """Make a branch of an attempt whose place another one has taken, named after both.
 
         Raises ``RalphError``: then its tree must stay.
         """
         number = collected.attempt
         beside = collected.model_copy(update={"branch": f"{collected.branch}-attempt-{number}"})
-        made = receive(self._repository, beside, self._start.commit, "")
+        made = receive(self._repository, beside, self._start.commit, run_id)
         return AttemptKept(
             loop=collected.loop,
             attempt=number,
