@@ -57,7 +57,7 @@ class _NoWork:
     ) -> list[FleetEvent]:
         return [CollectionFailed(loop=collected.loop, reason=run_id)]
 
-    def keep(self, collected: seen.Collected, host: str) -> AttemptKept:
+    def keep(self, collected: seen.Collected, host: str, run_id: str) -> AttemptKept:
         return AttemptKept(loop=collected.loop, attempt=collected.attempt, host=host)
 
     def conflicts(self, loops: Sequence[LoopState]) -> list[ConflictsFound]:

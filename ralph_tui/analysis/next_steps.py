@@ -103,6 +103,8 @@ def _of_fleet(work: FleetWork) -> Iterator[NextStep]:
         change = shlex.quote(f"{work.base[:TREE_CHARACTERS]}...{work.branch}")
         yield NextStep("diff", "diff", f"git diff {change}")
         yield NextStep("merge", "merge", f"git merge {shlex.quote(work.branch)}")
+    if work.record:
+        yield NextStep("restore", "restore", f"ralph-tui restore --run {shlex.quote(work.record)}")
     yield NextStep("attach", "look again", f"ralph-tui fleet attach {shlex.quote(work.name)}")
 
 

@@ -23,7 +23,7 @@ def _placed(loop: LoopState, event: told.LoopPlaced) -> None:
     else:
         loop.earlier_cost_usd, loop.cost_usd = loop.spent_usd, None
         loop.run_id = loop.run = loop.folder = ""
-        loop.ports, loop.began_at = None, None
+        loop.ports, loop.began_at, loop.away_s = None, None, 0.0
         loop.iteration, loop.best, loop.tokens = 0, None, 0
         loop.completions = []
         loop.tree_removed = False
@@ -60,6 +60,7 @@ def _progressed(loop: LoopState, event: told.LoopProgressed) -> None:
         loop.completions = [*kept, event.completion][-COURSE:]
     loop.iteration, loop.max_iterations = event.iteration, event.max_iterations
     loop.best, loop.tokens = event.best, event.tokens
+    loop.away_s = event.away_s
     if event.cost_usd is not None:
         loop.cost_usd = event.cost_usd
 
@@ -114,6 +115,7 @@ def _requeued(loop: LoopState, event: told.LoopRequeued) -> None:
         loop.left = {**loop.left, loop.attempt: loop.host}
     if loop.never_began:
         loop.unbegun = loop.attempt
+    loop.end_heard = loop.status == "ended"
     loop.status, loop.outcome, loop.reason = "queued", None, event.reason
     loop.resuming = event.resume
     loop.never_began = loop.elsewhere = loop.again = False
@@ -142,6 +144,7 @@ def _collection_asked(loop: LoopState, _: told.CollectionAsked) -> None:
 def _collected(loop: LoopState, event: told.ResultCollected) -> None:
     loop.collected, loop.collecting, loop.not_collected = True, False, ""
     loop.branch, loop.commit, loop.files = event.branch, event.commit, event.files
+    loop.better, loop.record = event.best, event.record
     if event.changed_lines is not None:
         loop.changed_lines = event.changed_lines
 

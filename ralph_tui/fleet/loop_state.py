@@ -35,6 +35,8 @@ class LoopState:
     """How often it went on in the tree that it had, since somebody started or resumed the fleet."""
     resuming: bool = False
     """While it waits for a place: it goes on in the tree that it had."""
+    end_heard: bool = False
+    """Then: how its run had ended was heard; else its host was lost, and may know more."""
     phase: str = ""
     phase_at: datetime | None = None
     """When its phase began, as far as it was told."""
@@ -60,6 +62,8 @@ class LoopState:
     placed_at: datetime | None = None
     began_at: datetime | None = None
     ended_at: datetime | None = None
+    away_s: float = 0.0
+    """Of the seconds since it began those in which it did not work; see `LoopProgressed`."""
     lost_at: datetime | None = None
     lost_until: datetime | None = None
     retried_at: datetime | None = None
@@ -89,6 +93,10 @@ class LoopState:
     commit: str = ""
     """Of that branch."""
     files: int = 0
+    better: float | None = None
+    """What it had reached before, 0 to 1, where that is better than the work that was collected."""
+    record: str = ""
+    """Of its run, where snapshots of it can be restored; see `ResultCollected`."""
     earlier: Earlier | None = None
     kept: dict[int, str] = field(default_factory=dict)
     """Branches of attempts whose place another one has taken, by number."""
@@ -130,6 +138,11 @@ class LoopState:
     def tree_is_done(self) -> bool:
         """Nothing goes on in its tree: it has ended by itself, or another try has won."""
         return self.over and (self.outcome != "interrupted" or self.place == "beaten")
+
+    @property
+    def keeps_tree(self) -> bool:
+        """Its tree is not removed: it works there, may go on, or its work is not collected."""
+        return not (self.tree_removed or (self.commit and self.tree_is_done))
 
     @property
     def not_needed(self) -> bool:

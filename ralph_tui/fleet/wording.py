@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.events.results import NO_WORK
+from ralph_tui.fleet.events.results import AS_BEFORE, NO_WORK, best_words
 from ralph_tui.fleet.events.whole import at_mark
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.lost_hosts import gone_at, host_with_tree
@@ -254,11 +254,13 @@ def result_sentence(loop: LoopState, *, lost: bool = False) -> str:
         return "its work is being collected"
     if not loop.commit:
         return ""
+    best = f"; {best_words(loop.better, loop.record)}" if loop.better is not None else ""
     if not loop.branch:
-        return NO_WORK
+        return f"{AS_BEFORE}{best}" if best else NO_WORK
     lines = loop.changed_lines
     changed = f", {count(lines, 'line')} changed" if lines is not None else ""
-    return f"branch {loop.branch} at {loop.commit[:9]}, {count(loop.files, 'file')}{changed}"
+    work = f"branch {loop.branch} at {loop.commit[:9]}, {count(loop.files, 'file')}{changed}"
+    return f"{work}{best}"
 
 
 def kept_sentence(loop: LoopState) -> str:

@@ -121,7 +121,7 @@ class Collected(Fact):
     branch: Line
     commit: Line
     bundle: bytes = b""
-    """Of git, without what the base has; empty: nothing was changed."""
+    """Of git, without what the base has; empty: nothing was changed, and no snapshot taken."""
 
 
 @dataclass(frozen=True)

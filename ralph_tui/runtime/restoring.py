@@ -9,11 +9,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
-from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import Journal, Recording, cut, read_journal
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
 from ralph_tui.adapters.workspace.hidden_refs import held_in
@@ -97,9 +98,9 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
 
 
 @contextmanager
-def locked(run: RecordedRun) -> Iterator[None]:
-    """Hold the worktree of a run that is over; raises ``LockHeldError`` where another one works."""
-    lock = claim(run.lock, "restore")
+def locked(root: Path) -> Iterator[None]:
+    """Hold the worktree whose files are restored; raises ``LockHeldError`` where a run works."""
+    lock = claim(ralph_folder(root) / "lock", "restore")
     try:
         yield
     finally:
@@ -118,7 +119,7 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
 
     Raises ``RalphError``, also when the run has gone on since, where the screen does not see it.
     """
-    with locked(run):
+    with locked(worktree_root(run.folder)):
         recording = read_journal(run.journal)
         sound(recording)
         if len(recording.events) != shown:

@@ -15,15 +15,24 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.sources.snapshots import RecordedFiles
 
 
-def report_of(recording: Recording, root: Path, *, full: bool = False) -> str:
-    """The page; folders are named as seen from the worktree `root`."""
-    circumstances = _circumstances(root, RecordedRun(recording.path), recording)
+def report_of(
+    recording: Recording, root: Path, *, full: bool = False, mirror: RecordedRun | None = None
+) -> str:
+    """The page; folders are named as seen from the worktree `root`.
+
+    `mirror`: of a loop whose own tree was read, what its fleet has of it: the tree will go.
+    """
+    found = RecordedRun(recording.path)
+    circumstances = _circumstances(root, found, recording, mirror or found)
     return report(recording.events, circumstances, full=full)
 
 
-def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circumstances:
-    folder, first = recording.folder.absolute(), recording.events[0]
-    shown = folder.relative_to(root) if folder.is_relative_to(root) else recording.folder
+def _circumstances(
+    root: Path, found: RecordedRun, recording: Recording, named: RecordedRun
+) -> Circumstances:
+    kept = recording.folder if named is found else named.folder
+    folder, first = kept.absolute(), recording.events[0]
+    shown = folder.relative_to(root) if folder.is_relative_to(root) else kept
     if isinstance(first, RunStarted) and first.imported:
         return Circumstances(
             shown.as_posix(), problems=[recording.problem] * bool(recording.problem)
@@ -37,7 +46,8 @@ def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circ
     if recording.torn and not alive:  # a living one may just be writing it
         problems.append("its last line was cut off, as a crash does; everything before it is told")
     held, changes = _held(found, recording), _changes(found, recording)
-    return Circumstances(shown.as_posix(), alive, problems, held, changes, end)
+    loop = named.name if named.fleet is not None else ""
+    return Circumstances(shown.as_posix(), alive, problems, held, changes, end, loop)
 
 
 def _held(found: RecordedRun, recording: Recording) -> int | None:

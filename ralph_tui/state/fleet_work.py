@@ -13,3 +13,5 @@ class FleetWork:
     """The commit that it began with."""
     branch: str = ""
     """Of the user's repository, which holds its work; empty: none does."""
+    record: str = ""
+    """What a command there calls the run, to restore its snapshots; empty: none can be."""

@@ -1,6 +1,7 @@
 """A fleet as its user runs it: real runs of scripted agents, in clones, on this machine."""
 
 import json
+import shlex
 import socket
 import subprocess
 import sys
@@ -12,12 +13,15 @@ import pytest
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
+from ralph_tui.adapters.workspace.hidden_refs import held_in
+from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import RalphError
-from ralph_tui.events import Event
+from ralph_tui.events import Event, WorktreeRestored
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.records.folders import find_fleet
 from ralph_tui.fleet.records.reading import read_fleet
 from ralph_tui.fleet.state import FleetState
+from ralph_tui.state import RunState
 from tests.e2e.cli import GATE, Done, here, processes_of, run, start
 from tests.e2e.test_killed_keeper import CROSS
 from tests.hosted import committed, git
@@ -124,6 +128,83 @@ def test_a_file_of_objectives_becomes_branches_and_nothing_else_changes(root: Pa
     assert nothing_is_left(root)
     assert not any((root.parent / "state").rglob("tree")), "trees of collected loops are removed"
     assert "nothing to prune" in here("fleet", "prune", cwd=root).stdout
+
+
+BACK_AND_FORTH = (
+    "cat >/dev/null; if [ -e done-0.txt ]; then rm done-*.txt; [ $RALPH_FLEET_LOOP = 1 ] || "
+    "touch done-0.txt other.txt; else touch done-0.txt done-1.txt; fi; echo turned"
+)
+"""An agent that spoils what it has reached; in loop 1 nothing is left of it."""
+NOTHING = ("--agent-command", "cat >/dev/null", "--max-iterations", "1", "--headless")
+
+
+def test_the_best_of_a_loop_that_ended_worse_is_kept_and_named(root: Path) -> None:
+    file = plan(root, "First", "Second", agent=BACK_AND_FORTH, agents=2, max_iterations=2)
+
+    done = run("fleet", "run", str(file), "--headless", cwd=root)
+
+    assert done.returncode == 3, said(done)
+    loops = state_of(root).loops
+    assert not loops["1"].branch
+    assert loops["2"].branch
+    for name, loop in loops.items():
+        record = f".aiwg/ralph/fleets/fleet-001/loops/{name}/attempts/001"
+        assert not Path(loop.folder).exists(), "its clone is removed"
+        assert loop.better is not None
+        assert f"'ralph-tui restore best --run {record}' brings it here" in done.stdout
+        state = RunState().apply_all(mirror_of(root, name))
+        best = state.timeline.best
+        assert best is not None
+        assert best.boundary is not None
+        files = git(root, "ls-tree", "--name-only", best.boundary.ref).splitlines()
+        assert {"done-0.txt", "done-1.txt"} <= {*files}
+        taken = [*state.timeline.snapshots.values()]
+        assert held_in(open_repository(root), taken) == {each.number for each in taken}
+    assert "has changed nothing" not in said(done)
+    report_leads_to_itself(root)
+    is_restored(root)
+
+
+def report_leads_to_itself(root: Path) -> None:
+    """Also beside a run of the name that the loop has in its own journal."""
+    ran = here("run", "Another task", "-c", "exit 1", *NOTHING, cwd=root)
+    assert ran.returncode == 3, said(ran)
+    record = ".aiwg/ralph/fleets/fleet-001/loops/2/attempts/001"
+    page = here("report", record, cwd=root).stdout
+    assert page.startswith("# Report of fleet-001/2\n")
+    command = page.rstrip().splitlines()[-1].partition("`")[2].rstrip("`")
+    assert command == f"ralph-tui report {record} --full"
+    full = here(*shlex.split(command)[1:], cwd=root).stdout
+    assert "> Second" in full
+    assert f"{record}" in full
+
+
+def is_restored(root: Path) -> None:
+    """The best of loop 1 comes here, goes again, and is refused where the loop could go on."""
+    record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
+    (root / "mine.txt").write_text("mine\n")
+    back = here("restore", "best", "--run", record, "--yes", cwd=root)
+    assert back.returncode == 0, said(back)
+    assert sorted(path.name for path in root.glob("*.txt")) == ["done-0.txt", "done-1.txt"]
+    told_of = mirror_of(root, "1")[-2]
+    assert isinstance(told_of, WorktreeRestored)
+    assert f"ralph-tui restore {told_of.present} --run {record}" in back.stdout
+    undone = here("restore", str(told_of.present), "--run", record, "--yes", cwd=root)
+    assert undone.returncode == 0, said(undone)
+    assert [path.name for path in root.glob("*.txt")] == ["mine.txt"]
+    assert {path.name for path in (root / record).iterdir()} == {"events.jsonl", "status.json"}
+
+    journal = root / record / "events.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[: [*map(kind_of, lines)].index("run_finished")]))
+    refused = here("restore", "best", "--run", record, "--yes", cwd=root)
+    assert refused.returncode == 2
+    assert "the loop may go on in its clone" in refused.stderr
+    assert "in git the snapshot is refs/ralph/" in refused.stderr
+
+
+def kind_of(line: str) -> str:
+    return str(json.loads(line)["kind"])
 
 
 def test_no_loop_commands_itself_or_the_fleet(root: Path) -> None:

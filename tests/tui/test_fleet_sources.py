@@ -28,7 +28,7 @@ from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
-from tests.tui.driving import story
+from tests.tui.driving import Driver, drive, story
 from tests.tui.fleets import BEGINS, began, collected, ended, joined, works
 from tests.waiting import until
 
@@ -230,6 +230,29 @@ def test_a_loop_that_is_over_is_a_film_of_its_mirror(elsewhere: Elsewhere) -> No
     _looked(fleet)
     assert replay.record.fleet == replace(work, branch="ralph/fleet-001/1")
     replay.stop()
+    fleet.stop()
+
+
+def test_of_a_loop_that_is_over_the_command_that_restores_is_named(elsewhere: Elsewhere) -> None:
+    """Its screen restores nothing, and offers no key for it."""
+    record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
+    done = told.ResultCollected(loop="1", branch="", commit=BEGINS.commit, record=record)
+    elsewhere.records(*began("1"), ended("1", "limit_reached"), done)
+    elsewhere.mirrors("1", *story("stuck")).close()
+    fleet = _looked(Fleet(elsewhere.folder))
+    driver = Driver(opened_loop(fleet, fleet.state.loops["1"]))
+
+    async def look(driver: Driver) -> None:
+        await driver.press("end")
+        await driver.sees("the end")
+        page = [row.strip("│ ") for row in driver.text()]
+        (offered,) = (row for row in page if row.startswith("restore "))
+        assert "ralph-tui restore --run" in offered
+        assert "restore" not in page[-1]
+        await driver.press("r")
+        await driver.sees(f"--run {record}; type it in your repository")
+
+    drive(driver, look, size=(160, 45))
     fleet.stop()
 
 

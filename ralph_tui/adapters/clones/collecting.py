@@ -39,14 +39,11 @@ def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
     commit = _with_the_rest(repository, record, head, tree)
     known = {"loop": folder.loop, "attempt": folder.attempt}
     branch = record.branch or record.place.branch
-    if commit == base:
-        return Collected(**known, branch=branch, commit=commit)
-    return Collected(
-        **known,
-        branch=branch,
-        commit=commit,
-        bundle=_bundle(repository, base if has_base else "", record.run_id),
-    )
+    heads = [] if commit == base else ["HEAD"]
+    # Also where it ends as it began: it may have been better in between.
+    refs = [*heads, *_snapshots(repository, record.run_id)]
+    bundle = _bundle(repository, base if has_base else "", refs) if refs else b""
+    return Collected(**known, branch=branch, commit=commit, bundle=bundle)
 
 
 def changed_between(repository: Repository, base: str, commit: str) -> dict[str, int]:
@@ -164,11 +161,14 @@ def _identity(repository: Repository, record: PlaceRecord) -> dict[str, str]:
     }
 
 
-def _bundle(repository: Repository, base: str, run_id: str) -> bytes:
-    snapshots = [ref.name for ref in hidden_refs(repository) if run_id and ref.run_id == run_id]
+def _snapshots(repository: Repository, run_id: str) -> list[str]:
+    return [ref.name for ref in hidden_refs(repository) if run_id and ref.run_id == run_id]
+
+
+def _bundle(repository: Repository, base: str, refs: list[str]) -> bytes:
     # In a repository without the base all of it is sent.
-    refs = [*([f"^{base}"] if base else []), "HEAD", *snapshots]
-    bundle = repository.git("bundle", "create", "--quiet", "-", *refs).out
+    without = [f"^{base}"] if base else []
+    bundle = repository.git("bundle", "create", "--quiet", "-", *without, *refs).out
     if len(bundle) > MOST_BUNDLE:
         raise WorkspaceError(
             f"the work is larger than {MOST_BUNDLE >> 20} MB: take it home by hand, from "

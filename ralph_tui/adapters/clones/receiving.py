@@ -39,6 +39,8 @@ class Received:
     """Added and removed since the base."""
     kept: str = ""
     """The branch of what was collected before, where this does not stand on that."""
+    snapshots: int = 0
+    """Of the loop's run that are here now."""
 
 
 def receive(
@@ -60,13 +62,15 @@ def receive(
             raise WorkspaceError("the host sent no bundle with its commit")
         return Received("", commit)
     refs = _unbundled(repository, collected.bundle)
-    if refs.get("HEAD") != commit:
+    if refs.get("HEAD", base) != commit:
         raise WorkspaceError(f"the bundle of loop {collected.loop} holds another commit")
+    if commit == base:
+        return Received("", commit, snapshots=_keep_snapshots(repository, refs, run_id))
     _check_history(repository, commit, collected.loop)
     changed = changed_between(repository, base, commit)
     branch, kept = _made_branch(repository, collected.branch, commit, earlier)
-    _keep_snapshots(repository, refs, run_id)
-    return Received(branch, commit, len(changed), sum(changed.values()), kept)
+    snapshots = _keep_snapshots(repository, refs, run_id)
+    return Received(branch, commit, len(changed), sum(changed.values()), kept, snapshots)
 
 
 def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
@@ -138,7 +142,8 @@ def _gone_on(repository: Repository, earlier: Earlier, commit: str) -> str | Non
     return beside if moved.status == 0 else None
 
 
-def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -> None:
+def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -> int:
+    """Make refs of those of this run; how many there are."""
     ours = re.compile(rf"refs/ralph/{re.escape(run_id)}/\d{{1,9}}")
     wanted = {name: commit for name, commit in refs.items() if run_id and ours.fullmatch(name)}
     if wanted and not _created(repository, wanted, accept=None):
@@ -146,6 +151,7 @@ def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -
         missing = {name: wanted[name] for name in wanted.keys() - set(there.lines)}
         if missing:
             _created(repository, missing, accept=(0,))
+    return len(wanted)
 
 
 def _created(repository: Repository, refs: Mapping[str, str], accept: Iterable[int] | None) -> bool:

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun, find_runs
+from ralph_tui.adapters.records.runs import RecordedRun, find_mirrors, find_runs
 from ralph_tui.adapters.records.status import problem_of
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.plain_files import reading
@@ -151,7 +152,7 @@ def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
             )
         owner = holder(ralph_folder(root) / "lock")
         known.update({owner.run_id} if owner is not None else ())
-        for run in find_runs(root):
+        for run in chain(find_runs(root), find_mirrors(root)):
             ends = _ends(run.journal)
             if ends is None:
                 raise WorkspaceError(

@@ -45,9 +45,13 @@ class RecordedRun:
 
     @property
     def name(self) -> str:
-        """``task-001/002`` where the folders are ours, else the folder's own name."""
+        """``task-001/002`` where the folders are ours, ``fleet-001/3a`` where it is a loop of a
+        fleet, else the folder's own name.
+        """
         if self.hooked:
             return f"{HOOKED}/{self.folder.name}"
+        if self.fleet is not None:
+            return f"{self.fleet.name}/{self.folder.absolute().parents[1].name}"
         if self.folder.parent.name == "attempts":
             return f"{self.folder.parent.parent.name}/{self.folder.name}"
         return self.folder.name
@@ -83,6 +87,15 @@ def find_runs(root: Path) -> Iterator[RecordedRun]:
         for attempt in numbered(task / "attempts"):
             if (attempt / "events.jsonl").exists():
                 yield RecordedRun(attempt / "events.jsonl")
+
+
+def find_mirrors(root: Path) -> Iterator[RecordedRun]:
+    """The records that fleets of a repository have of their loops' runs: snapshots of those that
+    were collected are in it.
+    """
+    fleets = ralph_folder(root) / "fleets"
+    for journal in sorted(fleets.glob("*/loops/*/attempts/*/events.jsonl")):
+        yield RecordedRun(journal)
 
 
 def fleet_folders(root: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 Rule: pure. Whatever is not known is left out or said to be so; times are UTC, completion in points.
 """
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -56,6 +57,9 @@ class Circumstances:
     """What differs between its first snapshot and its last; None where that cannot be told."""
     endless: tuple[str, str] = ("died", NO_END)
     """Phase and reason of a run without a process and without an end."""
+    loop: str = ""
+    """What a fleet calls it, ``fleet-001/2``: the name in its journal is that of another run here,
+    and commands find it by its folder. Empty: it is no loop of one."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:
@@ -66,11 +70,12 @@ def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool 
     told = Material.of(events)
     told.changes, told.alive = circumstances.changes, circumstances.alive
     if not full:
-        parts = [_title(told), *_objective(told), _outcome(told, circumstances)]
+        parts = [_title(told, circumstances), *_objective(told), _outcome(told, circumstances)]
         parts += [*_told(REVIEW, told), "## Cost", _facts(told, _COSTS)]
-        parts += [f"Everything else: {code(f'ralph-tui report {_name(told)} --full')}"]
+        name = shlex.quote(circumstances.folder) if circumstances.loop else _name(told)
+        parts += [f"Everything else: {code(f'ralph-tui report {name} --full')}"]
         return "\n\n".join(part for part in parts if part) + "\n"
-    parts = [_title(told), _outcome(told, circumstances), *_objective(told)]
+    parts = [_title(told, circumstances), _outcome(told, circumstances), *_objective(told)]
     parts += [*_told(FIRST, told), "## The run", _facts(told), *_told(SECTIONS, told)]
     parts += ["## Records", _records(told, circumstances)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -81,8 +86,8 @@ def _told(sections: Mapping[str, Section], told: Material) -> list[str]:
     return [text for title, body in bodies if body for text in (f"## {title}", body)]
 
 
-def _title(told: Material) -> str:
-    return f"# Report of {escaped(_name(told) or 'a run')}"
+def _title(told: Material, circumstances: Circumstances) -> str:
+    return f"# Report of {escaped(circumstances.loop or _name(told) or 'a run')}"
 
 
 def _name(told: Material) -> str:
@@ -280,7 +285,8 @@ def _records(told: Material, circumstances: Circumstances) -> str:
     lines = [f"In {code(folder)}:\n"] if folder else []
     lines.append("- `events.jsonl`: the journal; `ralph-tui replay` shows it")
     started = told.state.run.started
-    if started is None or not started.watched:  # hooks record no more than the journal
+    only = circumstances.loop or (started is not None and started.watched)
+    if not only:  # hooks and fleets record no more than the journal
         lines.append(
             "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
             "(what `ralph-tui prune` has not taken)"

@@ -103,12 +103,16 @@ def _list(found: RecordedRun) -> int:
 
 
 def _restore_ended(root: Path, found: RecordedRun, args: argparse.Namespace) -> int:
-    if found.folder.resolve().parent.parent.parent != ralph_folder(root).resolve() / "tasks":
+    records, above = ralph_folder(root).resolve(), found.folder.resolve().parents
+    ours = records / "tasks" in above[2:3]
+    # The clone of a fleet's loop goes when its work is collected: its snapshots are here.
+    of_fleet = found.fleet is not None and records / "fleets" in above[4:5]
+    if not (ours or of_fleet):
         raise UsageError(
             f"{one_line(str(found.folder))} is not a run of this worktree ({one_line(str(root))}): "
             "restore it in the repository it belongs to"
         )
-    with locked(found):
+    with locked(root):
         return _restore_locked(root, found, args)
 
 
@@ -117,6 +121,8 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
     sound(recording)
     state = RunState().apply_all(recording.events)
     target = chosen(state, args.snapshot)
+    if found.fleet is not None:
+        _refuse_to_write_on(state, target)
     assert state.run.started is not None  # read_journal vouches for the first event
     workspace = GitWorkspace(open_repository(root), state.run.started.run_id)
     refuse_gone(workspace, target)
@@ -126,11 +132,22 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
     sweep(recorded_run_ids(root).__contains__, root)
     with closing(workspace):
         told, held = restore_worktree(recording, state, workspace, target, here())
-    _refresh(found)
+    if found.fleet is None:
+        _refresh(found)
     code = _say(told, args)
     if not held:
         print("ralph-tui: the result itself could not be saved in a snapshot", file=sys.stderr)
     return code
+
+
+def _refuse_to_write_on(state: RunState, target: SnapshotTaken) -> None:
+    """Raise ``UsageError`` where a loop of a fleet may go on: its tree has the record, too."""
+    run = state.run
+    if run.crash is None and (run.finished is None or run.finished.outcome == "interrupted"):
+        raise UsageError(
+            "the loop may go on in its clone, so that nothing else can be recorded of it; "
+            f"in git the snapshot is {target.ref}, once the loop's work is collected"
+        )
 
 
 def _not_to_be_done(

@@ -8,6 +8,7 @@ from ralph_tui.fleet.decisions.values import Decision, Finish
 from ralph_tui.fleet.state import FleetState, LoopState
 from ralph_tui.fleet.wording import named
 from ralph_tui.text.format import count, money
+from ralph_tui.text.terms import who_words
 
 WORST_FIRST: Sequence[Outcome] = ("failed", "limit_reached", "aborted", "interrupted", "completed")
 """Of several outcomes the first of these is that of the fleet."""
@@ -100,7 +101,8 @@ def _reason(state: FleetState) -> str:
     if left := [loop for loop in state.loops.values() if loop.not_collected]:
         said = f"{said}, but the work of {named(left)} could not be collected"
     if state.stopping is not None:
-        said = f"{'aborted' if state.stopping.abort else 'stopped'} by {state.stopping.by}: {said}"
+        done_by = f"{'aborted' if state.stopping.abort else 'stopped'} by"
+        said = f"{done_by} {who_words(state.stopping.by)}: {said}"
     budget = state.plan.budget_usd
     if budget is None or not state.budget_percent:
         return said

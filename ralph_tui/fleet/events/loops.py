@@ -105,6 +105,8 @@ class LoopProgressed(FleetEvent):
     question_id: Line = ""
     until: datetime | None = None
     """When the question's default is taken, or a limit ends."""
+    away_s: float = 0.0
+    """Seconds since it began in which it did not work: between an end and a resume."""
 
 
 class LoopLost(FleetEvent):

@@ -1,12 +1,13 @@
 """What comes of the loops: branches, and which of several tries counts."""
 
+import shlex
 from typing import Literal
 
 from ralph_tui.events.base import Row
 from ralph_tui.events.text import Line
 from ralph_tui.fleet.events.base import FleetEvent, of_loop, said
 from ralph_tui.fleet.plan import some
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, percent
 from ralph_tui.text.terms import RowLevel
 
 __all__ = [
@@ -22,6 +23,17 @@ __all__ = [
 
 
 NO_WORK = "has changed nothing"
+AS_BEFORE = "ends with the files that it began with"
+
+
+def best_words(best: float, record: str) -> str:
+    """Of a loop that was better than what it left behind, and how its owner gets at that.
+
+    `best`: 0 to 1; `record`: see `ResultCollected`.
+    """
+    was = f"its best was {percent(100 * best)}"
+    how = f"'ralph-tui restore best --run {shlex.quote(record)}' brings it here"
+    return f"{was}: {how}" if record else was
 
 
 class CollectionAsked(FleetEvent):
@@ -43,10 +55,18 @@ class ResultCollected(FleetEvent):
     """Changed since the base."""
     changed_lines: int | None = None
     """Added and removed since the base; None: not known."""
+    best: float | None = None
+    """0 to 1; None: it was nowhere better than where it ended."""
+    record: Line = ""
+    """Of its run, as a command here names it; empty: none of its snapshots can be restored here,
+    as none is here, or the loop may go on with its record."""
 
     def row(self) -> Row:
         as_branch = f"is collected as {self.branch}, {count(self.files, 'file')}"
-        return of_loop("log", self.loop, as_branch if self.branch else NO_WORK)
+        if self.best is None:
+            return of_loop("log", self.loop, as_branch if self.branch else NO_WORK)
+        what = as_branch if self.branch else AS_BEFORE
+        return of_loop("log", self.loop, f"{what}; {best_words(self.best, self.record)}")
 
 
 class CollectionFailed(FleetEvent):

@@ -43,6 +43,11 @@ class Mirror:
         except OSError as error:
             raise self._refused(error) from error
 
+    @property
+    def run_id(self) -> str:
+        """Of the run; empty: nothing of it is known."""
+        return self._started.run_id if self._started else ""
+
     def append(self, first: int, lines: Sequence[str | bytes]) -> list[Event]:
         """Take lines in, the first with number `first`; gives back those that were new.
 

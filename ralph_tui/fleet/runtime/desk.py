@@ -60,7 +60,7 @@ class Results(Protocol):
         """
         ...
 
-    def keep(self, collected: Collected, host: str) -> AttemptKept:
+    def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
         """Make a branch of an attempt whose place another one has taken; raises ``RalphError``."""
         ...
 

@@ -49,6 +49,7 @@ def progress_of(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
             question=str(question.get("text") or ""),
             question_id=str(question.get("question_id") or ""),
             until=_moment(waiting.get("until") or question.get("deadline")),
+            away_s=status.get("away_s") or 0.0,
         )
     except ValidationError:
         return None
@@ -76,8 +77,25 @@ def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
                 cost_usd=loop.cost_usd,
                 tokens=loop.tokens,
                 verdict="it waits: the disk it works on is full",
+                away_s=loop.away_s,
             )
     return None
+
+
+def better(loop: LoopState) -> float | None:
+    """Its best, where it did not end there."""
+    last = loop.completions[-1] if loop.completions else None
+    if last is None or loop.best is None or loop.best <= last:
+        return None
+    return loop.best
+
+
+def with_best(event: told.FleetEvent, best: float | None, *, keeps_record: bool) -> told.FleetEvent:
+    """The same of a loop that was better than what was collected of it."""
+    if not isinstance(event, told.ResultCollected):
+        return event
+    record = "" if keeps_record else event.record
+    return event.model_copy(update={"best": best, "record": record})
 
 
 def differs(progress: LoopProgressed, loop: LoopState) -> bool:
@@ -181,6 +199,8 @@ class Observing:
             self._unwanted(host, held)
         elif loop.status == "queued" and loop.attempt == loop.unbegun and not held.alive:
             desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
+        elif loop.status == "queued" and loop.end_heard and not held.alive:
+            pass  # it is placed there: what has ended is not found again
         elif loop.status != "ended":
             seq = self._mirrors(held.loop, held.attempt).seq
             if loop.status in ("lost", "queued") or loop.host != host:
@@ -267,9 +287,10 @@ class Observing:
                 desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
             case seen.Collected():
                 del self._overtaken[one.loop, one.attempt]
+                run_id = self._mirrors(one.loop, one.attempt).run_id
 
                 def keep() -> list[told.FleetEvent]:
-                    event = self._results.keep(one, host)
+                    event = self._results.keep(one, host, run_id)
                     # An order may be handed over from any thread.
                     desk.order(host, seen.Remove(**which))
                     return [event]
@@ -346,5 +367,13 @@ class Observing:
         if isinstance(one, seen.NotCollected):
             self._desk.record(told.CollectionFailed(loop=one.loop, reason=one.reason))
             return
-        run_id, earlier = loop.run_id, loop.earlier
-        self._desk.work(f"collect {one.loop}", lambda: self._results.receive(one, run_id, earlier))
+        run_id, earlier, best = loop.run_id, loop.earlier, better(loop)
+        keeps_record = (
+            loop.outcome == "interrupted"
+        )  # it may go on, and writes behind what is there
+
+        def receive() -> list[told.FleetEvent]:
+            events = self._results.receive(one, run_id, earlier)
+            return [with_best(event, best, keeps_record=keeps_record) for event in events]
+
+        self._desk.work(f"collect {one.loop}", receive)

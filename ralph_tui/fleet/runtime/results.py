@@ -28,6 +28,7 @@ from ralph_tui.fleet.events import (
 from ralph_tui.fleet.host.command_line import fleet_environment
 from ralph_tui.fleet.host.port_blocks import take_block
 from ralph_tui.fleet.ports import Collected
+from ralph_tui.fleet.records.folders import FleetFolder, fleets_folder
 from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports.clones import Earlier
 
@@ -71,20 +72,27 @@ class CollectedWork:
             commit=made.commit,
             files=made.files,
             changed_lines=made.changed_lines,
+            record=self._record(loop, collected.attempt) if made.snapshots else "",
         )
         if not made.kept or earlier is None:
             return [result]
         before = {"attempt": earlier.attempt, "host": earlier.host, "branch": made.kept}
         return [AttemptKept.model_validate({"loop": loop, **before}), result]
 
-    def keep(self, collected: Collected, host: str) -> AttemptKept:
+    def _record(self, loop: str, attempt: int) -> str:
+        """Where its run is recorded, from the repository's root."""
+        root = Path(self._start.root)
+        folder = FleetFolder(fleets_folder(root) / self._start.name)
+        return folder.mirror(loop, attempt).relative_to(root).as_posix()
+
+    def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
         """Make a branch of an attempt whose place another one has taken, named after both.
 
         Raises ``RalphError``: then its tree must stay.
         """
         number = collected.attempt
         beside = collected.model_copy(update={"branch": f"{collected.branch}-attempt-{number}"})
-        made = receive(self._repository, beside, self._start.commit, "")
+        made = receive(self._repository, beside, self._start.commit, run_id)
         return AttemptKept(
             loop=collected.loop,
             attempt=number,

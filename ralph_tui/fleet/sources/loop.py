@@ -8,7 +8,7 @@ import socket
 from datetime import datetime
 from pathlib import Path
 
-from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
@@ -52,7 +52,16 @@ class LoopRecord(RunRecord):
         if loop is None or started is None:  # the fleet's journal is read anew
             return None
         branch = loop.branch if loop.commit else ""
-        return FleetWork(f"{started.name}/{self._loop}", started.commit, branch)
+        record = loop.record if loop.commit else ""
+        return FleetWork(f"{started.name}/{self._loop}", started.commit, branch, record)
+
+    def report(self) -> str:
+        """See `OnDisk`; it leads to the mirror, which stays."""
+        # It loads git; few screens need it.
+        from ralph_tui.sources.reporting import report_of  # noqa: PLC0415
+
+        mirror = RecordedRun(self._beside / "events.jsonl")
+        return report_of(self._read(), worktree_root(self._beside), mirror=mirror)
 
     def _folder(self) -> tuple[Path, bool]:
         return self._beside / INSIDE, True

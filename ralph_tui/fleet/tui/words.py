@@ -110,12 +110,13 @@ def host(row: LoopRow) -> str:
 
 
 def lasted(row: LoopRow, now: datetime) -> str:
-    """How long it took; of one that runs, how long it has been at it."""
+    """How long it took; of one that runs, how long it has been at it, as its own screen says."""
     loop = row.loop
-    began = loop.began_at or loop.placed_at
-    if began is None or loop.status == "queued":
+    began, goes_on = loop.began_at or loop.placed_at, loop.status == "placing" and loop.began_at
+    if began is None or loop.status == "queued" or goes_on:
         return ""
-    return duration(((loop.ended_at or now) - began).total_seconds())
+    whole = ((loop.ended_at or now) - began).total_seconds()
+    return duration(max(0.0, whole - loop.away_s))
 
 
 def agent(row: LoopRow) -> str:

@@ -50,11 +50,12 @@ def keys_line(
     actions = [a for a in ACTIONS if in_footer(a, live=source.live)]
     able = [a for a in actions if why(a) is None]
     foreign = state.run.started is not None and state.run.started.imported
+    of_fleet = over and source.record is not None and source.record.fleet is not None
+    hidden = ["restore"] if foreign or of_fleet else []
     shown = [
         a
         for a in actions
-        if a in able
-        or not (a.urgent or (over and a.where == "live") or (foreign and a.name == "restore"))
+        if a in able or not (a.urgent or (over and a.where == "live") or a.name in hidden)
     ]
     row = partial(_row, state=state, player=source.player, keys=keys)
     spans = row(shown, able, 0)

@@ -37,12 +37,13 @@ class GoingOn:
         return bool(self._source.lost) or at_end
 
     @property
-    def _fleet(self) -> FleetWork | None:
+    def fleet(self) -> FleetWork | None:
+        """What a fleet knows of the run; None: it is no loop of one."""
         return self._source.record.fleet if self._source.record is not None else None
 
     def command(self, name: str) -> str:
         """The command line of a step; empty where there is none."""
-        steps = next_steps(self._host.state, gone=self._gone, fleet=self._fleet)
+        steps = next_steps(self._host.state, gone=self._gone, fleet=self.fleet)
         return next((step.command for step in steps if step.name == name), "")
 
     def refusal(self, name: Literal["resume", "again"]) -> str | None:
@@ -51,7 +52,7 @@ class GoingOn:
         why = refusal_to_go_on(name, state, gone=self._gone)
         if why is not None:
             return why
-        if self._fleet is not None:
+        if self.fleet is not None:
             return OF_FLEET
         if self._source.overtaken:
             return self._source.overtaken
@@ -61,7 +62,7 @@ class GoingOn:
     def refused(self, command: str, *, anywhere: bool = False) -> str | None:
         """Why this screen cannot end with a command; `anywhere`: it needs no worktree."""
         record = self._source.record
-        if self._fleet is not None:
+        if self.fleet is not None:
             return OF_FLEET
         if not self._host.alone:
             return f"{command}; not beside another run"

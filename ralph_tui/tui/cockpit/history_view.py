@@ -4,6 +4,8 @@ Rule: git is asked through the source's `Files` alone, and never on the UI threa
 command like any other, which the run may refuse.
 """
 
+import shlex
+
 from ralph_tui import commands
 from ralph_tui.analysis.next_steps import whole_change
 from ralph_tui.commands import IMPORTED, WATCHED, over
@@ -140,7 +142,10 @@ class HistoryView:
         if self._here:
             return None if over(state) else BY_NAME["restore"].refusal(state)
         target = to_restore(points[self._timeline.current], state) if points else None
-        return self._going_on.refused(self._command(None if target is None else target.number))
+        command = self._command(None if target is None else target.number)
+        if (work := self._going_on.fleet) is not None and work.record:
+            return f"{command}; type it in your repository"
+        return self._going_on.refused(command)
 
     @property
     def _here(self) -> bool:
@@ -153,6 +158,8 @@ class HistoryView:
         started = self._host.state.run.started
         # Another run may be the newest one by now.
         run = f" --run {started.task}/{started.attempt}" if started else ""
+        if (work := self._going_on.fleet) is not None and work.record:
+            run = f" --run {shlex.quote(work.record)}"
         return f"ralph-tui restore{'' if number is None else f' {number}'}{run}"
 
     def follow(self) -> None:

@@ -73,6 +73,8 @@ def test_what_a_fleet_has_run_is_a_branch_of_its_users_repository() -> None:
     ]
     unfinished = next_steps(ended("stuck"), fleet=replace(work, branch=""))
     assert [step.command for step in unfinished] == said[2:], "there is nothing to merge"
+    saved = next_steps(ended("stuck"), fleet=replace(work, branch="", record="kept/a b"))
+    assert saved[0].command == "ralph-tui restore --run 'kept/a b'"
 
 
 def test_a_run_that_goes_on_has_no_next_step() -> None:

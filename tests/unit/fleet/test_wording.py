@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 
+from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.plan import HERE
+from ralph_tui.fleet.runtime.observing import progress_of
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui.view import LoopRow
-from ralph_tui.fleet.tui.words import state_of
+from ralph_tui.fleet.tui.words import lasted, state_of
 from ralph_tui.fleet.wording import (
     DIED_WORDS,
     fleet_sentence,
@@ -146,6 +148,43 @@ def test_of_a_dead_fleets_loop_nobody_collects_the_work() -> None:
     assert result(lost=True) == "", "it has not ended"
     done = told.ResultCollected(loop="1", branch="b", commit="c" * 40)
     assert result(ended, asked, done, lost=True).startswith("branch b at ")
+
+
+def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
+    record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
+    base = told.ResultCollected(loop="1", branch="", commit="c" * 40)
+    none_here = base.model_copy(update={"best": 2 / 3})
+    nothing = none_here.model_copy(update={"record": record})
+    work = nothing.model_copy(update={"branch": "b", "files": 2})
+
+    def result(done: told.ResultCollected) -> str:
+        ended = told.LoopEnded(loop="1", outcome="limit_reached")
+        state = FleetState().replay(stamped([started(SIX), *BEGUN, ended, done]))
+        return result_sentence(state.loops["1"])
+
+    back = f"its best was 67 %: 'ralph-tui restore best --run {record}' brings it here"
+    assert result(base) == "has changed nothing"
+    assert result(nothing) == f"ends with the files that it began with; {back}"
+    assert result(none_here) == "ends with the files that it began with; its best was 67 %"
+    assert result(work) == f"branch b at ccccccccc, 2 files; {back}"
+    assert words(base) == "loop 1 has changed nothing"
+    assert words(nothing) == f"loop 1 ends with the files that it began with; {back}"
+    assert words(work) == f"loop 1 is collected as b, 2 files; {back}"
+
+
+def test_a_loop_lasts_as_long_as_it_worked() -> None:
+    """Its own screen leaves out the minute in which its fleet was dead, too."""
+    status = {"version": STATUS_VERSION, "phase": "agent", "away_s": 65.0}
+    progress = progress_of("1", status)
+    assert progress is not None
+    state = FleetState().replay(stamped([started(SIX), *BEGUN, progress]))
+    row, began = LoopRow(state.loops["1"]), state.loops["1"].began_at
+    assert began is not None
+    assert lasted(row, began + timedelta(seconds=551)) == "8m 6s"
+    again = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
+    placed = told.LoopPlaced(loop="1", attempt=1, host="one", branch="b", resumed=True)
+    state.replay(stamped([again, placed]))
+    assert lasted(row, state.at) == "", "nothing works on it"
 
 
 def test_what_somebody_did_to_a_loop_is_told_in_words() -> None:

@@ -3,6 +3,7 @@
 import base64
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ from ralph_tui.adapters.clones.making import Origin, make_clone, make_worktree
 from ralph_tui.adapters.clones.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.clones.receiving import Received, receive
 from ralph_tui.adapters.clones.sources import base_bundle, source_of
-from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.fleet.ports import Collected
 from ralph_tui.ports.clones import Earlier
 from tests.hosted import FLEET, git, place_in
+
+RUN_ID = "0e0e0e0e-1111-4222-8333-444444444444"
 
 
 def made(root: Path, base: Path, loop: str = "1", **changes: Any) -> tuple[TreeFolder, PlaceRecord]:
@@ -112,6 +116,29 @@ def test_copied_files_that_git_ignores_or_holds_are_no_work(
     received = receive(users, collect(folder, record), record.place.source.commit, "")
     changed = git(root, "diff", "--name-only", "HEAD", received.branch)
     assert changed.splitlines() == ["odd name", "x"]
+
+
+@pytest.mark.parametrize("isolation", ["clone", "worktree"])
+def test_snapshots_of_a_run_that_ended_as_it_began_come_home(
+    root: Path, users: Repository, tmp_path: Path, isolation: str
+) -> None:
+    """It may have been better in between, and its tree goes."""
+    folder, record = made(root, tmp_path / "fleets", isolation=isolation)
+    record = record.model_copy(update={"run_id": RUN_ID})
+    (folder.tree / "work").write_text("the best")
+    with closing(GitWorkspace(open_repository(folder.tree), RUN_ID)) as workspace:
+        best = workspace.snapshot(1, "better")
+        (folder.tree / "work").unlink()
+        workspace.snapshot(2, "as before")
+    collected, base = collect(folder, record), record.place.source.commit
+    assert collected.commit == base
+    before = everything(root)
+    received = receive(users, collected, base, RUN_ID)
+    assert received == Received("", base, snapshots=2)
+    assert receive(users, collected, base, RUN_ID).snapshots == 2, "they are there already"
+    assert everything(root) == before
+    shutil.rmtree(folder.tree)
+    assert git(root, "show", f"{best.ref}:work") == "the best"
 
 
 def test_a_branch_that_is_there_is_never_overwritten(

@@ -311,6 +311,14 @@ def test_runs_of_other_worktrees_are_known(git_repo: Path, tmp_path: Path) -> No
         lock.release()
 
 
+def test_runs_of_a_fleets_loops_are_known(tmp_path: Path) -> None:
+    make_run(tmp_path, 1)
+    mirror = tmp_path / ".aiwg/ralph/fleets/fleet-001/loops/2/attempts/001"
+    mirror.parent.mkdir(parents=True)
+    make_run(tmp_path / "clone", 2).rename(mirror)
+    assert known_run_ids([tmp_path]) == {run_id(1), run_id(2)}
+
+
 def test_orphans_are_not_told_where_something_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="is not there, so its snapshots cannot be told"):
         known_run_ids([tmp_path / "gone"])

@@ -1,5 +1,6 @@
 """``fleet status`` is a table that fits the terminal."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,35 @@ def test_it_fits_80_columns(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     lines = here("fleet", "status", cwd=git_repo).stdout.splitlines()
     assert max(map(len, lines)) <= 80
     (row,) = [line for line in lines if line.startswith("  1  ")]
+    (told_of, _) = json.loads(here("fleet", "status", "--json", cwd=git_repo).stdout)["loops"]
+    assert told_of["completions"] == [95.0], "in points, as of `status --json`"
+    assert told_of["tree"] == "/t", "its work is not collected yet"
     assert row.split()[1:6] == ["limit", "reached", "4/10", "95", "%"]
     assert "Make everything" in row
     assert " ".join(" ".join(lines).split()).count("all 10 iterations") == 9
+
+
+def test_no_tree_is_named_that_was_removed(git_repo: Path) -> None:
+    collected = told.ResultCollected(loop="1", branch="", commit="c0")
+    placed = told.LoopPlaced(loop="1", attempt=1, host="here", branch="ralph/fleet-001/1")
+    events = [
+        started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)}),
+        placed,
+        told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        told.LoopEnded(loop="1", outcome="interrupted"),
+        collected,
+    ]
+    journal = Journal(create_fleet(git_repo).journal, FakeClock())
+
+    def tree() -> str:
+        (loop,) = json.loads(here("fleet", "status", "--json", cwd=git_repo).stdout)["loops"]
+        return str(loop["tree"])
+
+    for event in events:
+        journal.append(event)
+    assert tree() == "/t", "it may go on there"
+    again = placed.model_copy(update={"resumed": True})
+    for event in (again, told.LoopEnded(loop="1", outcome="limit_reached"), collected):
+        journal.append(event)
+    journal.close()
+    assert tree() == ""

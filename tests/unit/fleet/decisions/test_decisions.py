@@ -673,7 +673,7 @@ class TestEnd:
         assert played.settle() == [
             to.StopLoop("1", reason, now=False), to.StopLoop("2", reason, now=False)
         ]  # fmt: skip
-        played.record(told.StopAsked(by="you", now=True))
+        played.record(told.StopAsked(by="the terminal pts/3", now=True))
         assert played.settle() == [
             to.StopLoop("1", reason, now=True), to.StopLoop("2", reason, now=True)
         ]  # fmt: skip
@@ -684,7 +684,8 @@ class TestEnd:
         assert outcome(played) == "interrupted"
         assert played.state.loops["3"].status == "queued"
         assert played.state.finished is not None
-        assert played.state.finished.reason == "stopped by you: 1 of 3 objectives completed"
+        by = "you (terminal pts/3)"
+        assert played.state.finished.reason == f"stopped by {by}: 1 of 3 objectives completed"
 
     def test_a_fleet_that_its_user_stops_is_stopped_whatever_was_aborted_before(self) -> None:
         played = fleet(numbered(3), slots=3)

@@ -42,6 +42,7 @@ class Played:
 
     def __init__(self) -> None:
         self.verified: dict[str, bool] = {}
+        self.kept_of = ""
         self.may_go_on = threading.Event()
         self.may_go_on.set()
 
@@ -54,7 +55,8 @@ class Played:
         branch = collected.branch
         return [told.ResultCollected(loop=collected.loop, branch=branch, commit=run_id, files=1)]
 
-    def keep(self, collected: seen.Collected, host: str) -> told.AttemptKept:
+    def keep(self, collected: seen.Collected, host: str, run_id: str) -> told.AttemptKept:
+        self.kept_of = run_id
         if collected.bundle == b"refused":
             raise WorkspaceError("the disk is full")
         branch = "kept" if collected.bundle else ""

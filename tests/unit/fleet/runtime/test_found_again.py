@@ -67,6 +67,44 @@ def test_what_an_aborted_loop_has_made_is_collected_though_it_was_queued(tmp_pat
         assert kinds.index("collect") < kinds.index("remove")
 
 
+def stopped_in_order(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
+    """A host that does what it is told, whichever process of the fleet does."""
+    match order:
+        case seen.Place(resume=False):
+            begin(hosts, order)
+        case seen.Place():
+            hosts.observe(over(order, "completed"))
+        case seen.Tell():
+            hosts.observe(seen.Told(id=order.id, accepted=3))
+            reason = "stopped after iteration 1, as asked"
+            hosts.observe(
+                seen.Over(loop=order.loop, attempt=1, outcome="interrupted", reason=reason)
+            )
+        case seen.Adopt():
+            hosts.observe(over(order, "interrupted", reason="its process was gone", seq=3))
+        case seen.Collect():
+            hosts.observe(work_of(order))
+
+
+def test_a_loop_that_was_stopped_in_order_ends_once(tmp_path: Path) -> None:
+    """A resumed fleet knows how it ended, and asks for no other reason."""
+    with running(tmp_path, a_plan(a_loop("1")), stopped_in_order) as fleet:
+        fleet.hosts.join("h", home="home")
+        fleet.wait_for(told.LoopBegan)
+        fleet.ask(Stop(mode="after_iteration"))
+        assert fleet.end().outcome == "interrupted"
+    state = read_fleet(tmp_path / "events.jsonl").state()
+    again = Fleet(tmp_path, PlayedHosts(stopped_in_order), state)
+    again.engine.begin(told.FleetResumed(by="me"))
+    again.wait_for(told.LoopRequeued)
+    again.hosts.join("h", held(alive=False)[0], home="home")
+    assert again.end().outcome == "completed"
+    assert again.hosts.of(seen.Adopt) == []
+    ends = [event.outcome for event in again.events if isinstance(event, told.LoopEnded)]
+    assert ends == ["completed"]
+    assert sum(isinstance(event, told.LoopRequeued) for event in again.events) == 1
+
+
 BEFORE = "its run was ended before its first event"
 
 

@@ -9,7 +9,7 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan
-from tests.unit.fleet.runtime.test_engine import Fleet, begin, running
+from tests.unit.fleet.runtime.test_engine import RUN, Fleet, begin, lines, running
 
 OLD = {"loop": "1", "attempt": 1}
 WORK = seen.Collected(**OLD, branch="ralph/fleet-001/1", commit="c1", bundle=b"b")
@@ -54,12 +54,14 @@ def removed(fleet: Fleet) -> list[tuple[str, int]]:
 
 
 def test_its_work_is_a_branch_before_its_tree_goes(fleet: Fleet) -> None:
+    fleet.mirror("1", 1).append(1, lines(RUN))
     host = rejoin(fleet, alive=False)
     assert fleet.hosts.wait_for(seen.Collect)[0].attempt == 1
     assert removed(fleet) == []
     fleet.hosts.observe(WORK)
     fleet.wait_for(told.AttemptKept, host=host, attempt=1, branch="kept")
     assert removed(fleet) == [("1", 1)]
+    assert fleet.results.kept_of == RUN.run_id, "its snapshots come with it"
     assert fleet.engine.state.loops["1"].commit == "", "it is not the work of the loop"
 
 
