@@ -21,6 +21,7 @@ from ralph_tui.text.format import (
     money,
     percent,
     token_count,
+    unheld_words,
 )
 from ralph_tui.text.terms import BUG, NO_END, OUTCOMES, permission_words
 
@@ -193,7 +194,7 @@ def _cost(told: Material) -> str:
     """With who pays it, where the agent has told: a subscription's dollars are on no bill."""
     run = told.state.run
     if not run.cost_known:
-        return "unknown" if told.state.roster.worked else ""
+        return f"unknown{unheld_words(run.budget_usd)}" if told.state.roster.worked else ""
     paid = f" ({escaped(run.billing)})" if run.billing else ""
     untold = told.state.roster.untold_words
     without = f", {escaped(untold)}, which is not told" if untold else ""
