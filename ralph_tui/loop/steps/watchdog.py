@@ -43,31 +43,32 @@ class Watchdog:
         """Whether its question is open."""
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0
+        """The last sign of life, or answer to a question about there being none."""
+        self._heard_at = 0.0
+        """The last sign of life."""
 
     def begin(self) -> None:
         """A session starts: that is a sign of life. Another agent is retried as the first was."""
         if self.hands_over:
             self.hands_over = self._retried = False
-        self._quiet_since = self._now()
+        self._quiet_since = self._heard_at = self._now()
 
     def watch(self) -> None:
         """Ask about a silent agent, or withdraw the question; called while the agent works."""
         run = self._state.run
         if self._state.asking.waiting:  # it waits for its owner, who is asked
             self._withdraw("the agent asks")
-            self._quiet_since = self._now()
+            self._quiet_since = self._heard_at = self._now()
             return
         signs = (run.last_output_at, run.last_change_at)
         if signs != self._signs:
-            self._signs, self._quiet_since = signs, self._now()
+            self._signs = signs
+            self._quiet_since = self._heard_at = self._now()
             self._withdraw("the agent is heard of again")
-        elif not self._desk.is_open:
-            quiet = self._now() - self._quiet_since
-            if quiet >= self._limits.silence_s:
-                self._asks = True
-                self._desk.open(
-                    self._question(quiet), self._decide, within_s=self._limits.silence_answer_s
-                )
+        elif not self._desk.is_open and self._now() - self._quiet_since >= self._limits.silence_s:
+            self._asks = True
+            asked = self._question(self._now() - self._heard_at)
+            self._desk.open(asked, self._decide, within_s=self._limits.silence_answer_s)
 
     def end(self) -> None:
         """The session is over, and so is any question about it."""
