@@ -7,6 +7,7 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.text.terms import who_words
 
 WAIT = Option(key="y", answer="wait", verb="wait as long again; nothing is interrupted")
 RETRY = Option(
@@ -84,7 +85,8 @@ class Watchdog:
         self._asks, session = False, self._scheduler.session
         self._quiet_since = self._now()
         if given.answer == ABORT.answer:
-            self._scheduler.end("aborted", "aborted, because the agent was silent")
+            by = who_words(given.by)
+            self._scheduler.end("aborted", f"aborted by {by}, because the agent was silent")
         elif session is not None and given.answer in (RETRY.answer, HAND_OVER.answer):
             self._retried, self.hands_over = True, given.answer == HAND_OVER.answer
             session.stop("silent")

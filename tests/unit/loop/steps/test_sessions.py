@@ -366,6 +366,8 @@ def test_the_owner_decides(answer: str, sessions: int, outcome: str) -> None:
     world.run()
     assert len(world.agent.sessions) == sessions
     assert world.end.outcome == outcome
+    if answer == "abort":
+        assert world.end.reason == "aborted by you, because the agent was silent"
     assert [e.by for e in world.all(QuestionAnswered)] == ["you"]
 
 
