@@ -224,15 +224,26 @@ def _forecast(state: RunState) -> Verdict:
         text = f"estimated: by activity alone, nothing measures how far it is; {_remain(left)}"
         return Verdict(begun.glyph, "dim", "estimated", text)
     if signal.forecast is None:
-        flat = run.completion <= (run.baseline or 0.0)
-        stands = "no progress yet" if flat else "no progress now"
-        return Verdict(begun.glyph, "dim", stands, f"{stands}: {_remain(left)}")
+        return _no_pace(state, left)
     need = iterations_needed(signal.forecast)
     more = f"about {count(need, 'more iteration')}"
     if need <= left:
         return Verdict(*mark("good"), "on track", f"on track: {more}")
     text = f"slow: needs {more}, {clip(str(left), 9)} left"
     return Verdict(*mark("warn"), "slow", text)
+
+
+def _no_pace(state: RunState, left: int) -> Verdict:
+    run, glyph = state.run, PHASES["starting"].glyph
+    now, start = run.completion or 0.0, run.baseline or 0.0
+    if now <= start and not (run.best_iteration and run.best > now):
+        word = "no progress yet"
+        return Verdict(glyph, "dim", word, f"{word}: {_remain(left)}")
+    word, back = "no progress now", ""
+    if now <= start:  # it was further, and is not any more
+        best = f"best {percent(run.best, now)} after {place(run.best_iteration)}"
+        back = f"back at {percent(now, run.best)}, {best}; "
+    return Verdict(glyph, "dim", word, f"{word}: {back}{_remain(left)}")
 
 
 def gains(state: RunState) -> bool:

@@ -190,6 +190,10 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         lambda: working(0, 30, 50, most=3),
         "▲ slow: needs about 2 more iterations, 1 left",
     ),
+    "no progress now, back at the start": (
+        lambda: working(0, 50, 0, most=20),
+        "○ no progress now: back at 0 %, best 50 % after iteration 1; 18 iterations left",
+    ),
     "no progress yet": (lambda: working(10, 10), "○ no progress yet: 9 iterations left"),
     "verifying": (
         lambda: with_(working(0, 20, 40), GateStarted(iteration=3, command="pytest -q")),
