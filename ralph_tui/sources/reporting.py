@@ -1,5 +1,6 @@
 """The report of a recorded run: its journal, and what lock, folder and repository add to it."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
@@ -37,7 +38,8 @@ def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circ
     if recording.torn and not alive:  # a living one may just be writing it
         problems.append("its last line was cut off, as a crash does; everything before it is told")
     held, changes = _held(found, recording), _changes(found, recording)
-    return Circumstances(shown.as_posix(), alive, problems, held, changes, end)
+    now = datetime.now(UTC) if alive and not found.hooked else None
+    return Circumstances(shown.as_posix(), alive, problems, held, changes, end, now)
 
 
 def _held(found: RecordedRun, recording: Recording) -> int | None:

@@ -5,6 +5,7 @@ Rule: pure. Whatever is not known is left out or said to be so; times are UTC, c
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
@@ -57,6 +58,8 @@ class Circumstances:
     """What differs between its first snapshot and its last; None where that cannot be told."""
     endless: tuple[str, str] = ("died", NO_END)
     """Phase and reason of a run without a process and without an end."""
+    now: datetime | None = None
+    """Of a run that a process works on: when it is looked at."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:
@@ -66,6 +69,7 @@ def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool 
     """
     told = Material.of(events)
     told.changes, told.alive = circumstances.changes, circumstances.alive
+    told.now = max(told.state.at, circumstances.now or told.state.at)
     if not full:
         parts = [_title(told), *_objective(told), _outcome(told, circumstances)]
         parts += [*_told(REVIEW, told), "## Cost", _facts(told, _COSTS)]
@@ -113,7 +117,7 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
         if told.state.needs.question is not None:
             lines.append(f"It needs an answer: {escaped(told.state.needs.question.text)}")
         else:
-            lines.append(escaped(verdict(told.state, told.state.at, recorded=True).text))
+            lines.append(escaped(verdict(told.state, told.at, recorded=True).text))
     else:
         where = f"iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
         lines[0] += f" {circumstances.endless[1]}. The record stops in {where}"

@@ -105,6 +105,15 @@ def finished(iteration: int, completion: float, **fields: Any) -> list[Event]:
 # -- what it tells ---------------------------------------------------------------------------------
 
 
+def test_the_time_of_a_run_that_goes_on_is_that_of_now() -> None:
+    work = [IterationStarted(iteration=1, max_iterations=9)]
+    later = NOW + timedelta(minutes=40)
+    text = page(*work, circumstances=Circumstances(alive=True, now=later))
+    assert "- Time: 40m, 2026-11-20 14:00 UTC to 2026-11-20 14:40 UTC\n" in text
+    assert "as of 2026-11-20 14:40 UTC" in text
+    assert "- Time: 1m, " in page(*work)
+
+
 @each_row(("budget", "says"), [
     (None, ""),
     (0.5, "; the budget of $0.50 holds only what is told"),
