@@ -19,6 +19,7 @@ from ralph_tui.text.format import (
     percent,
     points_gained,
     token_count,
+    unheld_words,
 )
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import (
@@ -208,7 +209,8 @@ def _cost(status: RunStatus) -> str:
         "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
     )
     used = token_count(status["tokens"], partial=bool(status["tokens_partial"]))
-    return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens not told'}"
+    unheld = unheld_words(status["budget_usd"]) if cost is None and _goes_on(status) else ""
+    return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens not told'}{unheld}"
 
 
 def _model_help(status: RunStatus) -> str:

@@ -113,7 +113,7 @@ class RunResumed(Event):
     checkpoints: Plain = ""
     """What its checkpoints come to, a line for each question."""
     away_s: float = 0.0
-    """Seconds since the journal's last event: nothing ran, and nothing counts them."""
+    """Seconds since the run was last at work: nothing ran, and nothing counts them."""
 
     def row(self) -> Row:
         found = self.found or "the run goes on"

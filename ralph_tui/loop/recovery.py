@@ -5,6 +5,8 @@ session that had ended is measured, a reading is judged, an open question asked 
 interrupted, its changes kept and told to the next session.
 """
 
+from datetime import datetime
+
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import LimitsChanged, Noticed
 from ralph_tui.loop.iteration import Iteration
@@ -15,15 +17,18 @@ from ralph_tui.state.context import CUT_OFF
 from ralph_tui.text.format import clock, count, duration
 
 
-def found(state: RunState) -> str:
-    """What was in progress when the run ended, in one line."""
+def found(state: RunState, worked_until: datetime | None = None) -> str:
+    """What was in progress when the run ended, in one line.
+
+    `worked_until`: when it was last at work, the last event's moment where it is not given.
+    """
     run, span = state.run, state.timeline.current
     if span is None or not run.iteration:
         return "nothing was done yet"
     if span.finished is not None and span.finished.status != "interrupted":
         parts = [f"iteration {run.iteration} was complete"]
     else:
-        until = span.ended_at or state.at
+        until = span.ended_at or worked_until or state.at
         parts = [f"iteration {run.iteration}, {_took((until - span.started_at).total_seconds())}"]
         parts.append(f"{count(sum(total.files for total in state.files.totals), 'file')} touched")
         readings = state.gate.readings

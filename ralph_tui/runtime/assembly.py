@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -24,6 +24,7 @@ from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.records.runs import recorded_run_ids
 from ralph_tui.adapters.records.state_file import StateFileOfRun
+from ralph_tui.adapters.records.status import worked_on_s
 from ralph_tui.adapters.remote.server import listening
 from ralph_tui.adapters.workspace.git_status import commits_between, count_test_files, git_status
 from ralph_tui.adapters.workspace.plan_file import read_plan_file
@@ -75,7 +76,9 @@ class AssembledRun:
         self.outreach.resume()
         run = self.loop.run
         if self.past:
-            run = partial(self.loop.resume, _run_resumed(self.engine, self.loop, self.past))
+            run = partial(
+                self.loop.resume, _run_resumed(self.engine, self.loop, self.past, self.attempt)
+            )
         self.engine.start_thread(run, self.loop.scheduler.stop_work)
 
 
@@ -251,9 +254,14 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
     return AssembledRun(engine, Loop(run), attempt, outreach, held.close)
 
 
-def _run_resumed(engine: Engine, loop: Loop, past: Sequence[Event]) -> RunResumed:
+def _run_resumed(
+    engine: Engine, loop: Loop, past: Sequence[Event], attempt: AttemptFolder
+) -> RunResumed:
     start, state = loop.start, engine.state
-    worked = next((event.at for event in reversed(past) if not is_afterthought(event)), state.at)
+    last = next((event for event in reversed(past) if not is_afterthought(event)), past[-1])
+    # Of a session that was silent when its run died, the journal's last event may be long ago.
+    silent = timedelta(seconds=worked_on_s(attempt.status, start.run_id, last.seq))
+    worked = min(engine.clock.now(), last.at + silent)
     return RunResumed(
         program_version=__version__,
         pid=os.getpid(),
@@ -261,7 +269,9 @@ def _run_resumed(engine: Engine, loop: Loop, past: Sequence[Event]) -> RunResume
         mode=start.mode,
         branch=start.branch,
         commit=start.commit,
-        found="; ".join([found(state), *different(state, start, state.at - datetime.now(UTC))]),
+        found="; ".join(
+            [found(state, worked), *different(state, start, state.at - datetime.now(UTC))]
+        ),
         checkpoints="\n".join(checkpoint_words(state)),
         away_s=max(0.0, (engine.clock.now() - (state.run.ended_at or worked)).total_seconds()),
     )

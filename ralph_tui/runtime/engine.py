@@ -65,6 +65,7 @@ class Engine:
         self._status = status
         self._status_due = clock.monotonic()
         self._status_seq, self._status_anew = -1, clock.monotonic()
+        self._recorded_at = clock.monotonic()
         self._keep_lock = keep_lock
         self._orders: list[Callable[[Accepted | Refused], None]] = []
         """Those who wait for an answer."""
@@ -183,6 +184,7 @@ class Engine:
     def _record(self, event: Event) -> Event:
         """Stamp, append, fold, show: in this order."""
         stamped = self.journal.append(event)
+        self._recorded_at = self.clock.monotonic()
         self.state.apply(stamped)
         if stamped.urgent:
             self._status_due = self.clock.monotonic()
@@ -254,7 +256,8 @@ class Engine:
             return True  # it says what the last one said
         self._status_seq, self._status_anew = self.state.seq, moment + SAME_STATUS_SECONDS
         # A projection: the next one, or a fold over the journal, brings it back.
-        status = summarize(self.state, self.clock.now())
+        silent_s = moment - self._recorded_at if self.state.run.live else None
+        status = summarize(self.state, self.clock.now(), silent_s)
         with suppress(OSError):
             write_json(self._status, without_unknown(status), durable=False)
         return True

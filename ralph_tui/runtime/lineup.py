@@ -31,7 +31,12 @@ def line_up(first: AgentDescription, context: AgentContext, settings: Settings) 
     if not fallbacks:
         first.check(context)
         own = [first]
-        notes = (*_itself(first, settings), *_unasking(own, settings), *_uncounting(own))
+        notes = (
+            *_itself(first, settings),
+            *_unasking(own, settings),
+            *_uncounting(own),
+            *_untelling(first, own, settings),
+        )
         return Lineup([(first, context)], {}, notes)
     _refuse(first, fallbacks, settings)
     agents, absent = [], dict[str, str]()
@@ -119,12 +124,24 @@ def _notes(
         yield f"{name}{where} cannot work, {then}: {why}"
     yield from _unasking([agent for agent, _ in agents], settings)
     yield from _uncounting([agent for agent, _ in agents])
+    yield from _untelling(first, [agent for agent, _ in agents], settings)
+
+
+def _untelling(
+    first: AgentDescription, agents: Sequence[AgentDescription], settings: Settings
+) -> Iterator[str]:
+    """Those whose cost nobody will know, where a budget in dollars is to hold them."""
     limits = settings.limits
     if limits.budget_usd is None and limits.iteration_budget_usd is None:
         return
-    for agent, _ in agents:
-        if agent is not first and first.abilities.cost and not agent.abilities.cost:
+    for agent in agents:
+        if agent.abilities.cost:
+            continue
+        name = agent.name if agent is first else f"{agent.name} (agent.fallback)"
+        if agent.name == "acp":  # any program: some tell
             yield (
-                f"{agent.name} (agent.fallback) does not tell what it costs: the budget in dollars "
-                "does not hold it"
+                f"{name} may not tell what it costs: the budget in dollars holds it only as far "
+                "as it does"
             )
+        else:
+            yield f"{name} does not tell what it costs: the budget in dollars does not hold it"

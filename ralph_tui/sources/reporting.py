@@ -1,5 +1,6 @@
 """The report of a recorded run: its journal, and what lock, folder and repository add to it."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
@@ -46,8 +47,9 @@ def _circumstances(
     if recording.torn and not alive:  # a living one may just be writing it
         problems.append("its last line was cut off, as a crash does; everything before it is told")
     held, changes = _held(found, recording), _changes(found, recording)
+    now = datetime.now(UTC) if alive and not found.hooked else None
     loop = named.name if named.fleet is not None else ""
-    return Circumstances(shown.as_posix(), alive, problems, held, changes, end, loop)
+    return Circumstances(shown.as_posix(), alive, problems, held, changes, end, loop, now)
 
 
 def _held(found: RecordedRun, recording: Recording) -> int | None:

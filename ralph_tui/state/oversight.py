@@ -67,7 +67,7 @@ class OversightFold(Fold):
         self.restoring: RestoreBegan | None = None
         """A restore that was begun and not finished."""
         self.rolled_back: WorktreeRestored | None = None
-        """The rollback between the last two readings: the step counts for nothing."""
+        """The rollback between the last two readings: the fall counts for nothing."""
         self.rolled_steps: set[int] = set()
         """Iterations whose step a rollback made: it tells nothing of their work."""
         self.owed: int | None = None

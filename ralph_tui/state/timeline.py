@@ -279,7 +279,7 @@ class TimelineFold(Fold):
         return False
 
     def on_resumed(self, event: RunResumed) -> bool:
-        """Let a session that was cut off end with the last event before the resume."""
+        """Let a session that was cut off end when the run was last at work."""
         for session in self.spans[-1].sessions[-1:] if self.spans else ():
             if session.duration_s is None:
                 worked_s = (event.at - session.began_at).total_seconds() - event.away_s

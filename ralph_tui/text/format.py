@@ -164,6 +164,13 @@ def money(usd: float, *, known: bool = True, estimated: bool = False, exact: boo
     return f"{'~' if estimated else ''}${usd:.{digits}f}"
 
 
+def unheld_words(budget_usd: float | None) -> str:
+    """What a budget in dollars is worth while no cost is told; empty without a budget."""
+    if budget_usd is None:
+        return ""
+    return f"; the budget of {money(budget_usd)} holds only what is told"
+
+
 def token_count(tokens: int, *, partial: bool = False) -> str:
     """``16,853``, or ``at least 16,853`` where some calls were not counted."""
     return f"{'at least ' if partial else ''}{tokens:,}"

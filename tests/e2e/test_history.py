@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +272,13 @@ def test_a_living_run_writes_it_itself(git_repo: Path) -> None:
         while "session_started" not in process.stdout.readline():
             pass
         assert value(cwd=git_repo)[1]["status"] == "running"
+        # As if its last event were an hour ago: history tells what status tells.
+        record = git_repo / RECORDS / "tasks/task-002/attempts/001/attempt.json"
+        known = json.loads(record.read_text())
+        ago = datetime.now(UTC) - timedelta(hours=1)
+        record.write_text(json.dumps(known | {"updated": ago.isoformat()}))
+        assert value("task-002/001", cwd=git_repo)["execution"]["duration_s"] >= 3600
+        assert "1h" in told("task-002", cwd=git_repo)
         done = here("history", "task-002", "--reflect", "Mind the gap", cwd=git_repo)
         other = here("history", "task-001", "--reflect", "Mind the gap", cwd=git_repo)
         process.send_signal(signal.SIGINT)

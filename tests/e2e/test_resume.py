@@ -254,6 +254,33 @@ def test_killed(repo: Path) -> None:
     assert (repo / "half.txt").read_text() == "half\n"
 
 
+@pytest.mark.parametrize(("seq_off", "took"), [(0, "34m in"), (-1, "0s in")])
+def test_a_session_that_was_silent_when_its_run_died_has_lasted(
+    limited: Path, seq_off: int, took: str
+) -> None:
+    """An hour ago; as long as the run's own status file tells, if it tells of the last event."""
+    lines = journal(limited).read_bytes().splitlines()
+    past = [json.loads(line) for line in lines]
+    second = [n for n, event in enumerate(past) if event["kind"] == "session_started"][1]
+    for event in past[: second + 1]:
+        at = datetime.fromisoformat(event["at"]) - timedelta(hours=1)
+        event["at"] = at.isoformat()
+    kept = [json.dumps(event).encode() + b"\n" for event in past[: second + 1]]
+    journal(limited).write_bytes(b"".join(kept))
+    status = journal(limited).parent / "status.json"
+    told = json.loads(status.read_text())
+    del told["outcome"]
+    status.write_text(
+        json.dumps(told | {"seq": past[second]["seq"] + seq_off, "silent_s": 34 * 60.0})
+    )
+    completes(limited, "--max-iterations", "9")
+    (resumed,) = kinds(limited, "run_resumed")
+    assert resumed["found"].startswith(f"iteration 2, {took}")
+    report = here("report", "--full", cwd=limited).stdout
+    (row,) = [line for line in report.splitlines() if line.startswith("| 2 | interrupted | ")]
+    assert ("| 34m" in row) == (seq_off == 0)
+
+
 @pytest.mark.parametrize(("part", "torn"), [(0.55, True)])
 def test_the_unsynced_tail_is_gone(limited: Path, part: float, torn: bool) -> None:  # noqa: FBT001
     whole = journal(limited).read_bytes()

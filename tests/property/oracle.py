@@ -122,15 +122,34 @@ class Series:
         return 0.0 if self.excused(k) else self.step(k)
 
     def paced_step(self, i: int, k: int) -> float:
-        """Step i for pace and velocity at reading k: 0 when a rollback made it or undid it."""
-        if self.mark(i).rolled_back:
-            return 0.0
-        undone = any(
-            self.mark(j).rolled_back and i >= j - self.mark(j).undone for j in range(i + 1, k + 1)
-        )
-        if undone:
+        """Step i as the metrics see it at reading k: 0 when a rollback made it or undid it."""
+        if self.mark(i).rolled_back or self.is_undone(i, k):
             return 0.0
         return max(0.0, self.step(i)) if self.mark(i).grew else self.step(i)
+
+    def is_undone(self, i: int, k: int) -> bool:
+        """A rollback up to reading k undid step i."""
+        return any(
+            self.mark(j).rolled_back and i >= j - self.mark(j).undone for j in range(i + 1, k + 1)
+        )
+
+    def pace_steps(self, k: int, count: int) -> list[float]:
+        """The steps among the last `count` up to k that tell a pace, in points: one after a
+        rollback from the restored reading on, and no gain that was undone.
+        """
+        steps = []
+        for i in range(max(1, k - count + 1), k + 1):
+            mark = self.mark(i)
+            gained = self.paced_step(i, i)
+            if mark.rolled_back and 0 < mark.undone < i:
+                restored = i - 1 - mark.undone
+                gained = self.c[i] - self.now(self.c[restored], restored, i - 1)
+                gained = max(0.0, gained) if mark.grew else gained
+            if not self.is_undone(i, k):
+                steps.append(gained)
+            elif gained <= EPS:
+                steps.append(0.0)
+        return steps
 
     def alarm_steps(self, k: int, count: int) -> list[float]:
         """The last `count` steps up to k as alarms see them, fewer when there are fewer."""
@@ -214,12 +233,16 @@ def window(s: Series, k: int) -> list[float]:
 
 def velocity(s: Series, k: int) -> float:
     """Mean step of the window."""
-    return sum(window(s, k)) / len(window(s, k))
+    return _mean(s.pace_steps(k, s.settings.window_size))
 
 
 def mean_step(s: Series, k: int) -> float:
     """Mean step of the whole run, as a fraction."""
-    return sum(s.paced_step(i, k) for i in range(1, k + 1)) / k / 100
+    return _mean(s.pace_steps(k, k))
+
+
+def _mean(steps: list[float]) -> float:
+    return sum(steps) / len(steps) / 100
 
 
 def volatility(s: Series, k: int) -> float:

@@ -5,6 +5,7 @@ A name from the command line is looked for among the folders that are there and 
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +80,7 @@ def read_task(root: Path, name: str) -> TaskHistory:
             shown = one_line(path.name)
             problems.append(f"{name}/{shown} cannot be read: it has no record and no journal")
         else:
-            attempts.append(attempt)
+            attempts.append(_up_to_now(root, attempt))
             if newer := newer_of(RecordedRun(path / "events.jsonl")):
                 problems.append(f"{name}/{path.name} was {newer}")
     if not attempts:
@@ -88,6 +89,16 @@ def read_task(root: Path, name: str) -> TaskHistory:
             "its run ended before it began, or the files were taken away"
         )
     return TaskHistory(name, folder, tuple(attempts), tuple(problems))
+
+
+def _up_to_now(root: Path, attempt: "Attempt") -> "Attempt":
+    """Of a run that goes on its record has the time up to its last event only."""
+    if attempt.status not in GOING_ON or status_of(root, attempt) == "died":
+        return attempt
+    since = (datetime.now(UTC) - attempt.updated).total_seconds()
+    done = attempt.execution
+    lasted = {"duration_s": round(done.duration_s + max(0.0, since), 3)}
+    return attempt.model_copy(update={"execution": done.model_copy(update=lasted)})
 
 
 def _folder_of(root: Path, name: str) -> Path:

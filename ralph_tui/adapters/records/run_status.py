@@ -121,6 +121,8 @@ class RunStatus(TypedDict):
     version: int
     seq: int
     updated: str | None
+    silent_s: float | None
+    """Seconds the run worked on since the event `seq`, by a clock that nobody sets."""
     run_id: str | None
     run: str | None
     """Task and attempt."""

@@ -112,6 +112,11 @@ def fleet_folders(root: Path) -> list[Path]:
 def nothing_recorded(root: Path, what: str = "run") -> str:
     """Why there is no run to show, and what there is."""
     fleets = [folder.name for folder in fleet_folders(root)]
+    if not (fleets or (root / ".git").exists()):
+        return (
+            f"no {what} was recorded in {root} yet, and it is inside no git repository, which "
+            "'ralph-tui run' needs; 'ralph-tui demo' brings its own"
+        )
     if not fleets:
         return (
             f"no {what} was recorded in {root} yet; start one with 'ralph-tui run' "

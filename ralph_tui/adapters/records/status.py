@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -72,6 +73,17 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
             written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
             status["updated"] = written.isoformat(timespec="seconds")
     return status
+
+
+def worked_on_s(path: Path, run_id: str, seq: int) -> float:
+    """Seconds that a run worked on after its event `seq`, as its own status file tells; 0 where it
+    does not.
+    """
+    status = _projection(path)
+    if status is None or (status["run_id"], status["seq"]) != (run_id, seq):
+        return 0.0
+    told = status["silent_s"]
+    return max(0.0, told) if isinstance(told, float) and isfinite(told) else 0.0
 
 
 def has_process(run: RecordedRun, run_id: str | None) -> bool:

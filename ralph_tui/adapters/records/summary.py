@@ -109,10 +109,13 @@ def _handoff(state: RunState) -> HandoffStatus | None:
     }
 
 
-def summarize(state: RunState, now: datetime | None = None) -> RunStatus:
+def summarize(
+    state: RunState, now: datetime | None = None, silent_s: float | None = None
+) -> RunStatus:
     """The state as its status file has it.
 
-    `now`: the moment that the verdict is about, the last event's where it is not given.
+    `now`: the moment that the verdict is about, the last event's where it is not given; `silent_s`:
+    seconds since that event, of a run that works.
     """
     run, control = state.run, state.control
     signal = control.latest
@@ -123,6 +126,7 @@ def summarize(state: RunState, now: datetime | None = None) -> RunStatus:
         "version": STATUS_VERSION,
         "seq": state.seq,
         "updated": _iso(state.at),
+        "silent_s": None if silent_s is None else round(silent_s, 3),
         "run_id": started.run_id if started else None,
         "run": f"{started.task}/{started.attempt}" if started and started.task else None,
         "objective": started.objective if started else "",

@@ -206,12 +206,12 @@ class ShellGate:
         if end.code == 127:
             return (
                 f"The {self._called} {name} was not found (exit 127); "
-                "install the program it names, or correct the command."
+                "install the program it names and go on, or start anew with another command."
             )
         if end.code == 126:
             return (
                 f"The {self._called} {name} may not be executed (exit 126); "
-                "make its file executable, or correct the command."
+                "make its file executable and go on, or start anew with another command."
             )
         return ""
 

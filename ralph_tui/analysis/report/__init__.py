@@ -6,6 +6,7 @@ Rule: pure. Whatever is not known is left out or said to be so; times are UTC, c
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
@@ -22,6 +23,7 @@ from ralph_tui.text.format import (
     money,
     percent,
     token_count,
+    unheld_words,
 )
 from ralph_tui.text.terms import BUG, NO_END, OUTCOMES, permission_words
 
@@ -60,6 +62,8 @@ class Circumstances:
     loop: str = ""
     """What a fleet calls it, ``fleet-001/2``: the name in its journal is that of another run here,
     and commands find it by its folder. Empty: it is no loop of one."""
+    now: datetime | None = None
+    """Of a run that a process works on: when it is looked at."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:
@@ -69,6 +73,7 @@ def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool 
     """
     told = Material.of(events)
     told.changes, told.alive = circumstances.changes, circumstances.alive
+    told.now = max(told.state.at, circumstances.now or told.state.at)
     if not full:
         parts = [_title(told, circumstances), *_objective(told), _outcome(told, circumstances)]
         parts += [*_told(REVIEW, told), "## Cost", _facts(told, _COSTS)]
@@ -117,7 +122,7 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
         if told.state.needs.question is not None:
             lines.append(f"It needs an answer: {escaped(told.state.needs.question.text)}")
         else:
-            lines.append(escaped(verdict(told.state, told.state.at, recorded=True).text))
+            lines.append(escaped(verdict(told.state, told.at, recorded=True).text))
     else:
         where = f"iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
         lines[0] += f" {circumstances.endless[1]}. The record stops in {where}"
@@ -198,7 +203,7 @@ def _cost(told: Material) -> str:
     """With who pays it, where the agent has told: a subscription's dollars are on no bill."""
     run = told.state.run
     if not run.cost_known:
-        return "unknown" if told.state.roster.worked else ""
+        return f"unknown{unheld_words(run.budget_usd)}" if told.state.roster.worked else ""
     paid = f" ({escaped(run.billing)})" if run.billing else ""
     untold = told.state.roster.untold_words
     without = f", {escaped(untold)}, which is not told" if untold else ""

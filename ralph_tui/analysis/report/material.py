@@ -106,6 +106,8 @@ class Material:
     """The events that they come from."""
     waited: dict[int, float] = field(default_factory=dict)
     """Seconds that were waited, by iteration."""
+    now: datetime | None = None
+    """When a run that goes on is looked at; None: with its last event."""
     changes: Sequence[FileChange] | None = None
     """Net, between the first snapshot and the last; None where that cannot be told."""
     unknown: Counter[str] = field(default_factory=Counter)
@@ -154,9 +156,14 @@ class Material:
                 self.unknown[event.kind] += 1
 
     @property
+    def at(self) -> datetime:
+        """What is told stands as of then."""
+        return self.now or self.state.at
+
+    @property
     def seconds(self) -> float:
-        """From the first event to the end, or to the last that there is."""
-        return self.state.run.worked_s(self.state.at)
+        """From the first event to the end, to the last that there is, or up to now."""
+        return self.state.run.worked_s(self.at)
 
     @property
     def tells_tools(self) -> bool:
@@ -170,8 +177,8 @@ class Material:
 
     @property
     def ended_at(self) -> str:
-        """UTC; of the last event while there is no end."""
-        return moment(self.state.run.ended_at or self.state.at)
+        """UTC; of the last event, or now, while there is no end."""
+        return moment(self.state.run.ended_at or self.at)
 
     def is_estimated(self, span: IterationSpan) -> bool:
         """Whether what an iteration has cost is an estimate, or a lower bound."""

@@ -26,6 +26,10 @@ ALARMS: dict[str, AlarmName] = {
     "oscillating": "OSCILLATING",
     "regressing": "REGRESSING",
 }
+OF_PROGRESS = (*ALARMS, "circuit")
+"""What a question within an episode is about; any other is no word on it."""
+AGE = ". That is "
+"""Before how long an episode has lasted, in a question's reason."""
 NOT_MEASURED = "not measured since"
 RECENT = 2
 """Readings within which a new best must be for a pace to be one."""
@@ -77,11 +81,11 @@ def episode(state: RunState) -> Verdict | None:
     alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
     if made.about == "circuit":
         alarm = None  # what it says is no condition of the readings
-    reason = _reason(state, alarm, made.reason)
+    answered = _answered_last(state, made)
+    reason = _reason(state, alarm, made, answered)
     if state.oversight.stale:  # what the agent finds now comes before what called for it
         text = f"{word}: {_restored(state)} restored, {NOT_MEASURED}; {reason}"
         return Verdict(*level, word, text)
-    answered = _answered_last(state, made)
     since = _since(state, answered, up=alarm is not None)
     return Verdict(*level, word, f"{word}: {reason}; {_done_about(state, answered)}{since}")
 
@@ -89,7 +93,8 @@ def episode(state: RunState) -> Verdict | None:
 def _answered_last(state: RunState, made: Intervention) -> Intervention:
     """In one episode may be asked again: the last that was answered; else what has opened it."""
     latest = reversed(state.oversight.interventions)
-    return next((one for one in latest if one.decision or one is made), made)
+    own = (one for one in latest if one is made or (one.decision and one.about in OF_PROGRESS))
+    return next(own, made)
 
 
 def _done_about(state: RunState, made: Intervention) -> str:
@@ -141,21 +146,32 @@ def _alarm(state: RunState) -> Verdict | None:
         alarm = state.control.alarms.get(name)
         if alarm is not None:
             word = name.split("_")[0].lower()
-            reason = _reason(state, alarm, alarm.reason)
+            reason = _reason(state, alarm)
             made = "; recomputed" if state.foreign.tool else ""
             return Verdict(*mark(SEVERITIES[alarm.severity]), word, f"{word}: {reason}{made}")
     return None
 
 
-def _reason(state: RunState, alarm: AlarmRaised | None, otherwise: str) -> str:
-    """Its evidence in short; the whole stands in the log."""
+def _reason(
+    state: RunState,
+    alarm: AlarmRaised | None,
+    made: Intervention | None = None,
+    answered: Intervention | None = None,
+) -> str:
+    """Its evidence in short, as the last answered question had it; the whole stands in the log."""
     run = state.run
     waited = (state.gate.readings[-1].iteration if state.gate.readings else 0) - run.best_iteration
     if alarm is not None and alarm.alarm == "STUCK" and waited >= 2:
         return f"no new best for {count(waited, 'iteration')}"
-    said = row(alarm.reason if alarm is not None else otherwise).partition(";")[0]
+    if answered is not None and answered is not made and AGE in answered.reason:
+        said = answered.reason.partition(AGE)[0]
+    elif alarm is not None:
+        said = alarm.reason
+    else:
+        said = made.reason if made is not None else ""
+    said = row(said).partition(";")[0]
     said = said.partition(" (")[0].rstrip(".")
-    if alarm is not None and alarm.alarm == "OSCILLATING":  # how far and for what is evidence
+    if said.startswith("It turned "):  # how far and for what is evidence
         said = said.removeprefix("It ").partition(" by ")[0]
     return said[:1].lower() + said[1:]
 
@@ -208,15 +224,26 @@ def _forecast(state: RunState) -> Verdict:
         text = f"estimated: by activity alone, nothing measures how far it is; {_remain(left)}"
         return Verdict(begun.glyph, "dim", "estimated", text)
     if signal.forecast is None:
-        flat = run.completion <= (run.baseline or 0.0)
-        stands = "no progress yet" if flat else "no progress now"
-        return Verdict(begun.glyph, "dim", stands, f"{stands}: {_remain(left)}")
+        return _no_pace(state, left)
     need = iterations_needed(signal.forecast)
     more = f"about {count(need, 'more iteration')}"
     if need <= left:
         return Verdict(*mark("good"), "on track", f"on track: {more}")
     text = f"slow: needs {more}, {clip(str(left), 9)} left"
     return Verdict(*mark("warn"), "slow", text)
+
+
+def _no_pace(state: RunState, left: int) -> Verdict:
+    run, glyph = state.run, PHASES["starting"].glyph
+    now, start = run.completion or 0.0, run.baseline or 0.0
+    if now <= start and not (run.best_iteration and run.best > now):
+        word = "no progress yet"
+        return Verdict(glyph, "dim", word, f"{word}: {_remain(left)}")
+    word, back = "no progress now", ""
+    if now <= start:  # it was further, and is not any more
+        best = f"best {percent(run.best, now)} after {place(run.best_iteration)}"
+        back = f"back at {percent(now, run.best)}, {best}; "
+    return Verdict(glyph, "dim", word, f"{word}: {back}{_remain(left)}")
 
 
 def gains(state: RunState) -> bool:

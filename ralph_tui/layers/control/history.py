@@ -43,9 +43,11 @@ class Sample:
     grew: bool = False
     """The number of tests grew and passed did not fall: the step counts as 0 for the alarms."""
     rolled_back: bool = False
-    """A rollback caused the step: it counts for nothing, in alarms and metrics."""
+    """A rollback caused the step: it counts for nothing, in alarms and metrics; the pace has what
+    was gained since."""
     undone: int = 0
-    """Readings before this one whose work the rollback undid: their steps gained nothing."""
+    """Readings before this one whose work the rollback undid: their steps gained nothing, and those
+    that had gained are no pace at all."""
     novel: bool = False
     """A test passes, or an item is ticked, that never was in this run: something new happened."""
     restarted: bool = False
@@ -109,12 +111,12 @@ class History:
         self._risen = baseline
         self._steps: list[float] = []
         self._alarm_steps: list[float] = []
-        self._total = 0.0
+        self._paces: list[float | None] = []
 
     def copy(self) -> "History":
         """The same history, which can be added to without this one."""
         other = copy(self)
-        for name in ("_made_good", "_bests", "_steps", "_alarm_steps"):
+        for name in ("_made_good", "_bests", "_steps", "_alarm_steps", "_paces"):
             setattr(other, name, list(getattr(self, name)))
         return other
 
@@ -134,6 +136,7 @@ class History:
             return
         self.restarted = False
         step = sample.completion - self.reading
+        pace = self._since_restored(sample) if sample.rolled_back else None
         self.excused = excused = sample.grew or sample.hollow or sample.rolled_back
         self.change = 0.0 if sample.rolled_back else step
         self.taken = max(0.0, -step) if excused else 0.0
@@ -152,17 +155,25 @@ class History:
         if above(self.rise, 0):
             self.best_at = sample.iteration
         self._steps.append(counted)
-        self._total += counted
+        self._paces.append(counted if pace is None else pace)
         self._feel(0.0 if excused else step)
         self._wait(novel=sample.novel, hollow=sample.hollow)
         self.ever_gained = self.ever_gained or not below(
             self._bests[-1] - self.baseline, self.gain(self.baseline)
         )
 
+    def _since_restored(self, sample: Sample) -> float | None:
+        """Points gained on the restored reading, where that is known: the fall is no slowness."""
+        if not 0 < sample.undone <= len(self._steps):
+            return None
+        gained = sample.completion - (self._made_good[-1 - sample.undone] - self._taken)
+        return max(0.0, gained) if sample.grew or sample.hollow else gained
+
     def _undo(self, readings: int) -> None:
         for back in range(1, min(readings, len(self._steps)) + 1):
-            self._total -= self._steps[-back]
             self._steps[-back] = 0.0
+            pace = self._paces[-back]
+            self._paces[-back] = None if pace is None or above(pace, 0) else 0.0
 
     def _feel(self, step: float) -> None:
         """What the alarms see of a step."""
@@ -222,8 +233,13 @@ class History:
 
     @property
     def mean_step(self) -> float:
-        """The run's mean step in points, without what was rolled back; 0 without steps."""
-        return self._total / len(self._steps) if self._steps else 0.0
+        """The run's mean step in points, without gains that were rolled back; 0 without steps."""
+        return self.mean_pace(len(self._paces))
+
+    def mean_pace(self, window: int) -> float:
+        """The same of the last `window` steps, in points."""
+        steps = [step for step in self._paces[-window:] if step is not None] if window else []
+        return sum(steps) / len(steps) if steps else 0.0
 
     @property
     def noise(self) -> float:

@@ -150,7 +150,7 @@ def measure(
     error = 1 - history.reading / 100
     integral = settings.decay * previous_integral + error
     steps = history.steps(settings.window_size)
-    velocity = sum(steps) / len(steps) / 100 if steps else 0.0
+    velocity = history.mean_pace(settings.window_size) / 100
     turns = [abs(later - earlier) / 100 for earlier, later in pairwise(steps)]
     change = 0.0 - history.change / 100
     # Five steps alone make a slow week of a good month: the better of the two paces tells.

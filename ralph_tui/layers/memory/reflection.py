@@ -67,9 +67,11 @@ def _never_began(
         or any(step.points > 0 or _in_files(step.span) for step in steps)
     ):
         return told
+    began = ended is not None and ended.outcome in BROKEN
+    did = "The agent failed at once" if began else "The agent never began to work"
     return told.model_copy(
         update={
-            "learning": "The agent never began to work: this says nothing of the task.",
+            "learning": f"{did}: this says nothing of the task.",
             "action_items": ["See with ralph-tui doctor that the agent can work here."],
         }
     )

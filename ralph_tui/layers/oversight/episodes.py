@@ -127,7 +127,7 @@ class Episode:
                 due = now
         if not (up or circuit) or now < due:
             return None
-        met = "question" if self.about == "circuit" else "redirect"
+        met = "question" if self.approved is False else "redirect"  # declined, it was none
         age = f"{count(since, 'iteration')} after the {met}"
         if circuit:
             return Pause("circuit", f"{circuit} That is {age}.")

@@ -31,6 +31,7 @@ _INSTRUCTIONS: Mapping[Subject, str] = {
         "that serves none. Leave everything else for later."
     ),
 }
+_RESTORE = "Restore the best iteration."
 _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
     "unmeasured": (
         "Run the completion command yourself, and read its last lines.",
@@ -45,11 +46,11 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
     "oscillating": (
         "Look for two demands that exclude each other, and say which one counts.",
         "Narrow the scope to one failing test.",
-        "Restore the best iteration.",
+        _RESTORE,
     ),
     "regressing": (
         "Review the last changes.",
-        "Restore the best iteration.",
+        _RESTORE,
         "Say what must not be touched.",
     ),
     "objective_deviation": (
@@ -101,6 +102,6 @@ def propose(about: Subject) -> str:
     return _INSTRUCTIONS.get(about, "Look again at what was done last, and change the approach.")
 
 
-def recommendations(about: Subject) -> tuple[str, ...]:
-    """What people can do about it, the most useful first."""
-    return _RECOMMENDATIONS[about]
+def recommendations(about: Subject, *, at_best: bool = False) -> tuple[str, ...]:
+    """What people can do about it, the most useful first; `at_best`: the files are the best."""
+    return tuple(one for one in _RECOMMENDATIONS[about] if not (at_best and one == _RESTORE))

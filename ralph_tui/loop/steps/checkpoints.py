@@ -224,12 +224,17 @@ class Checkpoints(Step):
         elif job.error is not None:
             raise job.error
 
+    def better_point(self) -> IterationSpan | None:
+        """The best point, where it is better than the files as they are."""
+        best, now = self._state.timeline.best, self._state.run.completion
+        if best is None or best.boundary is None or best.completion is None or now is None:
+            return None
+        return best if best.completion > now else None
+
     def best_point(self) -> Rollback | None:
         """Where a rollback would lead, and what it would change; None when nowhere better."""
-        best, run = self._state.timeline.best, self._state.run
-        if best is None or best.boundary is None or best.completion is None:
-            return None
-        if run.completion is None or best.completion <= run.completion:
+        best = self.better_point()
+        if best is None or best.boundary is None:
             return None
         tree = best.boundary.tree
         try:

@@ -44,7 +44,8 @@ def ask_about_removal(
     run: Run, desk: QuestionDesk, k: int, reading: Reading, files: FilesChanged
 ) -> Reading:
     """The reading of iteration k, in which the command passes and tests are gone."""
-    missing, within = reading.missing, run.settings.oversight.pause_timeout_s
+    missing = reading.missing
+    within = 0.0 if run.headless else run.settings.oversight.pause_timeout_s
     counted = reading.passed or 0, reading.total or 0, reading.expected or 0
     words = gone_words(*(reading.lost or counted), reading.gone)
     tests = [c.path for c in files.changes if categorize(c.path) == "test"]

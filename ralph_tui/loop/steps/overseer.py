@@ -124,7 +124,7 @@ class Overseer(Step):
                     about=acts.about,
                     reason=acts.reason,
                     others=beside(others),
-                    recommendations=list(recommendations(acts.about)),
+                    recommendations=list(self._recommended(acts.about)),
                 )
             )
         elif fold.undecided is None and acts.level != "ABORT":
@@ -207,7 +207,7 @@ class Overseer(Step):
                     evidence=[
                         *beside(others),
                         *self._found(k),
-                        *(f"recommended: {what}" for what in recommendations(acts.about)),
+                        *(f"recommended: {what}" for what in self._recommended(acts.about)),
                     ],
                     rollback=best,
                     options=[
@@ -221,6 +221,10 @@ class Overseer(Step):
             )
         )
         self._carry_out(k, answer, best)
+
+    def _recommended(self, about: Subject) -> tuple[str, ...]:
+        """Only what can be done: where the files are the best there is no way back to better."""
+        return recommendations(about, at_best=self._checkpoints.better_point() is None)
 
     def _back(self, best: Rollback | None, *, instructs: bool) -> list[Option]:
         readings = [100 * point.completion for point in self._state.control.points]
@@ -328,4 +332,4 @@ class Overseer(Step):
         if (k, acts.about) in self._state.oversight.escalated:
             return
         level: EscalationLevel = "emergency" if acts.level == "ABORT" else "critical"
-        self._escalation(k, level, acts.about, acts.reason, recommendations(acts.about))
+        self._escalation(k, level, acts.about, acts.reason, self._recommended(acts.about))

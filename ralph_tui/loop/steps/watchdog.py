@@ -7,6 +7,7 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.text.terms import who_words
 
 WAIT = Option(key="y", answer="wait", verb="wait as long again; nothing is interrupted")
 RETRY = Option(
@@ -43,31 +44,32 @@ class Watchdog:
         """Whether its question is open."""
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0
+        """The last sign of life, or answer to a question about there being none."""
+        self._heard_at = 0.0
+        """The last sign of life."""
 
     def begin(self) -> None:
         """A session starts: that is a sign of life. Another agent is retried as the first was."""
         if self.hands_over:
             self.hands_over = self._retried = False
-        self._quiet_since = self._now()
+        self._quiet_since = self._heard_at = self._now()
 
     def watch(self) -> None:
         """Ask about a silent agent, or withdraw the question; called while the agent works."""
         run = self._state.run
         if self._state.asking.waiting:  # it waits for its owner, who is asked
             self._withdraw("the agent asks")
-            self._quiet_since = self._now()
+            self._quiet_since = self._heard_at = self._now()
             return
         signs = (run.last_output_at, run.last_change_at)
         if signs != self._signs:
-            self._signs, self._quiet_since = signs, self._now()
+            self._signs = signs
+            self._quiet_since = self._heard_at = self._now()
             self._withdraw("the agent is heard of again")
-        elif not self._desk.is_open:
-            quiet = self._now() - self._quiet_since
-            if quiet >= self._limits.silence_s:
-                self._asks = True
-                self._desk.open(
-                    self._question(quiet), self._decide, within_s=self._limits.silence_answer_s
-                )
+        elif not self._desk.is_open and self._now() - self._quiet_since >= self._limits.silence_s:
+            self._asks = True
+            asked = self._question(self._now() - self._heard_at)
+            self._desk.open(asked, self._decide, within_s=self._limits.silence_answer_s)
 
     def end(self) -> None:
         """The session is over, and so is any question about it."""
@@ -83,7 +85,8 @@ class Watchdog:
         self._asks, session = False, self._scheduler.session
         self._quiet_since = self._now()
         if given.answer == ABORT.answer:
-            self._scheduler.end("aborted", "aborted, because the agent was silent")
+            by = who_words(given.by)
+            self._scheduler.end("aborted", f"aborted by {by}, because the agent was silent")
         elif session is not None and given.answer in (RETRY.answer, HAND_OVER.answer):
             self._retried, self.hands_over = True, given.answer == HAND_OVER.answer
             session.stop("silent")

@@ -12,9 +12,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import TEXT_LIMIT, code, escaped, quoted, table
+from ralph_tui.cli.status_words import status_text
 from ralph_tui.events import (
     AgentChanged,
     AgentReported,
@@ -62,6 +64,7 @@ from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.sensor.tampering import named_files
+from ralph_tui.state import RunState
 from tests.fixtures.journals.make import FOLDER, samples
 from tests.rows import each_row
 from tests.world.decisions import DECISIONS
@@ -100,6 +103,29 @@ def finished(iteration: int, completion: float, **fields: Any) -> list[Event]:
 
 
 # -- what it tells ---------------------------------------------------------------------------------
+
+
+def test_the_time_of_a_run_that_goes_on_is_that_of_now() -> None:
+    work = [IterationStarted(iteration=1, max_iterations=9)]
+    later = NOW + timedelta(minutes=40)
+    text = page(*work, circumstances=Circumstances(alive=True, now=later))
+    assert "- Time: 40m, 2026-11-20 14:00 UTC to 2026-11-20 14:40 UTC\n" in text
+    assert "as of 2026-11-20 14:40 UTC" in text
+    assert "- Time: 1m, " in page(*work)
+
+
+@each_row(("budget", "says"), [
+    (None, ""),
+    (0.5, "; the budget of $0.50 holds only what is told"),
+])  # fmt: skip
+def test_a_budget_holds_nothing_of_a_cost_that_nobody_tells(
+    budget: float | None, says: str
+) -> None:
+    start = START.model_copy(update={"budget_usd": budget})
+    events = journal(SessionStarted(iteration=1, agent="fake", session_id="a"), start=start)
+    assert f"- Cost: unknown{says}\n" in report(events, HERE)
+    status = summarize(RunState().apply_all(events)) | {"alive": True}
+    assert f"unknown, tokens not told{says}\n" in status_text(status)
 
 
 def test_a_whole_run() -> None:

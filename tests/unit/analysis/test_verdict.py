@@ -212,11 +212,12 @@ def test_of_an_episode_in_which_is_asked_again_the_newest_answer_is_told() -> No
     state, stale = RunState(), []
     for event in world.events:
         state.apply(event)
-        answers = [made.iteration for made in state.oversight.interventions if made.decision]
+        made = state.oversight.interventions
+        answers = [one.iteration for one in made if one.decision and one.about == "circuit"]
         said = verdict(state, event.at).text
         if "; continued by you after iteration" in said:
             stale.append(f"after iteration {answers[-1]}" not in said)
-    assert len({made.iteration for made in state.oversight.interventions if made.decision}) > 1
+    assert len(set(answers)) > 1
     assert stale
     assert not any(stale)
 

@@ -190,6 +190,10 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         lambda: working(0, 30, 50, most=3),
         "▲ slow: needs about 2 more iterations, 1 left",
     ),
+    "no progress now, back at the start": (
+        lambda: working(0, 50, 0, most=20),
+        "○ no progress now: back at 0 %, best 50 % after iteration 1; 18 iterations left",
+    ),
     "no progress yet": (lambda: working(10, 10), "○ no progress yet: 9 iterations left"),
     "verifying": (
         lambda: with_(working(0, 20, 40), GateStarted(iteration=3, command="pytest -q")),
@@ -424,6 +428,31 @@ def test_a_recorded_question_says_that_it_was_asked() -> None:
     rest += "No rise for 3 iterations"
     assert verdict(run.world.state, run.at, recorded=True).line == f"! asked{rest}"
     assert verdict(run.world.state, run.at, keys=None).line == f"! needs you{rest}"
+
+
+@each_row(("opened", "asked", "says"), [
+    ("circuit",
+     "8 iterations in a row changed no file and brought no new best. That is 5 iterations after "
+     "the question.",
+     "stalled: 8 iterations in a row changed no file and brought no new best; continued by you"),
+    ("oscillating",
+     "It turned 5 times in 6 steps by 50 points or more and gained nothing. That is 2 iterations "
+     "after the redirect.",
+     "oscillating: turned 5 times in 6 steps; continued by you"),
+])  # fmt: skip
+def test_an_answer_stands_beside_the_question_that_it_answered(
+    opened: str, asked: str, says: str
+) -> None:
+    first = CONTINUED if opened == "circuit" else DECLINED
+    run = alarmed(opened, *first, again=30)
+    again = {"iteration": 5, "level": "PAUSE", "about": opened, "reason": asked}
+    second = [one.model_copy(update={"question_id": "q2"}) for one in answered("pause", "continue")]
+    with_(run, InterventionMade.model_validate(again), *second)
+    # Which question is asked about money, or conflicts, is no word on the episode.
+    other = {"iteration": 5, "level": "PAUSE", "about": "conflicts", "reason": "Conflicts."}
+    third = [one.model_copy(update={"question_id": "q3"}) for one in answered("pause", "continue")]
+    with_(run, InterventionMade.model_validate(other), *third)
+    assert verdict(run.world.state, run.at, keys=None).text == f"{says}, not measured since"
 
 
 def test_a_health_check_that_finds_the_circuit_open_says_nothing_of_files() -> None:

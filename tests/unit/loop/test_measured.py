@@ -14,10 +14,13 @@ from ralph_tui.events import (
     GateFinished,
     InterventionMade,
     Noticed,
+    QuestionAnswered,
     QuestionAsked,
     ReadingTaken,
     StrategyPlanned,
 )
+from ralph_tui.events.run import Mode
+from ralph_tui.events.waiting import SILENCE
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.loop.run import Layers
@@ -42,8 +45,14 @@ BROKEN = GateResult(
 )
 
 
-def played(gates: Sequence[GateResult], reply: owner.Reply = owner.first, **fields: int) -> World:
-    world = World([], max_iterations=fields.get("max_iterations", len(gates) - 1))
+def played(
+    gates: Sequence[GateResult],
+    reply: owner.Reply = owner.first,
+    *,
+    mode: Mode = "headless",
+    **fields: int,
+) -> World:
+    world = World([], max_iterations=fields.get("max_iterations", len(gates) - 1), mode=mode)
     left = deque(gates)
     world.gate.measure = lambda: left.popleft() if len(left) > 1 else left[0]
     return world.play(reply)
@@ -163,7 +172,7 @@ GONE = [named(12, *"abcdefgh"), named(12, *"abc"), named(15)]
 
 
 def test_tests_that_are_gone_keep_a_passing_command_from_completing_the_run() -> None:
-    world = played([*GONE, named(15)], owner.answer("no"))
+    world = played([*GONE, named(15)], owner.answer("no"), mode="attended")
 
     assert "12 pass; 20 are expected (5 are gone: d, e, f, g, h)" in world.agent.prompts[1]
     asked = world.all(QuestionAsked)[0]
@@ -173,8 +182,20 @@ def test_tests_that_are_gone_keep_a_passing_command_from_completing_the_run() ->
     assert max(one.completion for one in world.all(ReadingTaken)) == 75.0
 
 
+@pytest.mark.parametrize(("mode", "waits"), [("headless", False), ("attended", True)])
+def test_a_headless_run_waits_for_nobody_about_missing_tests(mode: Mode, *, waits: bool) -> None:
+    world = World([], max_iterations=2, mode=mode)
+    world.gate.measure = deque([*GONE, named(15)]).popleft
+    world.run()
+
+    asked, given = world.all(QuestionAsked)[0], world.all(QuestionAnswered)[0]
+    assert (asked.topic, given.answer, given.by) == ("removal", "no", SILENCE)
+    assert (asked.deadline is not None and asked.deadline > asked.at) == waits
+    assert world.end.reason.endswith("; 5 tests are gone, and nobody has accepted that")
+
+
 def test_at_the_limit_it_is_the_missing_tests_that_are_named() -> None:
-    world = played([*GONE, named(15)], owner.answer("no"))
+    world = played([*GONE, named(15)], owner.answer("no"), mode="attended")
 
     assert world.end.outcome == "limit_reached"
     assert world.end.reason.endswith("; 5 tests are gone, and nobody has accepted that")
@@ -182,7 +203,7 @@ def test_at_the_limit_it_is_the_missing_tests_that_are_named() -> None:
 
 
 def test_the_user_may_accept_that_tests_are_gone() -> None:
-    world = played(GONE, owner.answer("yes"))
+    world = played(GONE, owner.answer("yes"), mode="attended")
 
     assert world.end.outcome == "completed"
     last = world.all(ReadingTaken)[-1]

@@ -11,6 +11,7 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
+from ralph_tui.adapters.records.status import worked_on_s
 from ralph_tui.commands import Pause, Stop
 from ralph_tui.errors import JournalError, JournalFullError
 from ralph_tui.events import (
@@ -73,6 +74,29 @@ def test_an_event_is_on_disk_before_anyone_sees_it(engine: Engine) -> None:
     engine.subscribe(look)
     drive(engine, iter([START, IterationStarted(iteration=1, max_iterations=3), END]))
     assert seen == [1, 2, 3]
+
+
+def test_the_status_of_a_silent_run_tells_since_when(engine: Engine) -> None:
+    """After a death nothing else does: the journal has nothing of a silence."""
+    status = engine.journal.path.with_name("status.json")
+    silent: list[dict[str, object]] = []
+
+    def steps() -> Iterator[Event]:
+        yield START
+        engine.receive(0)
+        silent.append(json.loads(status.read_text()))
+        yield END
+
+    drive(engine, steps())
+    assert worked_on_s(status, "r", 1) == 0, "it has ended since"
+    status.write_text(json.dumps(silent[0]))
+    assert worked_on_s(status, "r", 1) == silent[0]["silent_s"]
+    status.write_text(json.dumps(silent[0] | {"silent_s": 34.5}))
+    assert worked_on_s(status, "r", 1) == 34.5
+    assert worked_on_s(status, "r", 2) == worked_on_s(status, "other", 1) == 0
+    for forged in ("long", None, -1.0, float("inf")):
+        status.write_text(json.dumps(silent[0] | {"silent_s": forged}))
+        assert worked_on_s(status, "r", 1) == 0
 
 
 def test_the_loop_finds_its_event_in_the_state_when_it_goes_on(engine: Engine) -> None:

@@ -56,6 +56,27 @@ def test_a_token_budget_that_does_not_hold_an_agent_is_reported(tmp_path: Path) 
     )
 
 
+@each_row(("name", "limit", "said"), [
+    ("command", "budget_usd",
+     "does not tell what it costs: the budget in dollars does not hold it"),
+    ("command", "iteration_budget_usd",
+     "does not tell what it costs: the budget in dollars does not hold it"),
+    ("acp", "budget_usd",
+     "may not tell what it costs: the budget in dollars holds it only as far as it does"),
+    ("demo", "budget_usd", ""),
+    ("command", "budget_tokens", ""),
+])  # fmt: skip
+def test_a_dollar_budget_that_does_not_hold_an_agent_is_reported(
+    tmp_path: Path, name: str, limit: str, said: str
+) -> None:
+    settings = Settings.model_validate(
+        {"agent": {"name": name, "command": "cat"}, "limits": {limit: 1}}
+    )
+    agent = choose_agent(settings.agent)
+    notes = line_up(agent, AgentContext(settings.agent, tmp_path), settings).notes
+    assert notes == ((f"{name} {said}",) if said else ())
+
+
 @each_row(("fallback", "refused"), [('["command"]', False), ("acp", False), ('["codex"]', True)])
 def test_a_command_may_be_that_of_an_agent_that_takes_over(fallback: str, *, refused: bool) -> None:
     parser = argparse.ArgumentParser()

@@ -150,7 +150,7 @@ def test_a_command_that_prints_much_is_told_in_few_words(
     spoken = heard.of(AgentSpoke)
     assert len(spoken) < 20
     assert all(len(event.text) <= SPOKEN for event in spoken)
-    assert "more lines" in spoken[0].text
+    assert any("more lines" in event.text for event in spoken)
     assert spoken[-1].text.endswith("last")
     assert len(turn.transcript.read_text().splitlines()) == 50001
 

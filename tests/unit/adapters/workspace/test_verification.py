@@ -71,7 +71,7 @@ def test_a_command_that_is_not_there_or_may_not_run(tmp_path: Path) -> None:
     assert absent.exit_code == 127
     assert absent.error == (
         "The completion command `no-such-runner --all` was not found (exit 127); "
-        "install the program it names, or correct the command."
+        "install the program it names and go on, or start anew with another command."
     )
     assert "no-such-runner" in absent.tail
     (tmp_path / "check").touch(mode=0o644)

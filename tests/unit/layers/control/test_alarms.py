@@ -282,10 +282,25 @@ def test_a_pace_speaks_of_what_stands_not_of_what_was_undone() -> None:
     readings = [Sample(1, 20), Sample(2, 40), Sample(3, 30), Sample(4, 25)]
     back = [*readings, Sample(5, 45, rolled_back=True, undone=2), Sample(6, 55)]
     signal = follow(back, Budget(30))[-1].signal
-    assert signal.velocity == pytest.approx((20 + 0 + 0 + 0 + 10) / 5 / 100)
-    assert signal.forecast == pytest.approx(0.45 / (50 / 6 / 100))
+    assert signal.velocity == pytest.approx((20 + 0 + 0 + 5 + 10) / 5 / 100)
+    assert signal.forecast == pytest.approx(0.45 / (55 / 6 / 100))
     kept = follow([*readings, Sample(5, 45, rolled_back=True)], Budget(30))[-1].signal
     assert kept.velocity == pytest.approx((20 + 20 - 10 - 5) / 5 / 100)
+
+
+def test_the_fall_by_a_restore_is_no_slowness() -> None:
+    """Six tests, one more each time; after the second the files go back to those of the first."""
+    sixth = 100 / 6
+    gained = [Sample(1, sixth), Sample(2, 2 * sixth)]
+    back = Sample(3, 2 * sixth, rolled_back=True, undone=1)
+    on = [Sample(4, 3 * sixth), Sample(5, 4 * sixth), Sample(6, 5 * sixth)]
+    signals = [one.signal for one in follow([*gained, back, *on], Budget(9))]
+    assert [signal.forecast for signal in signals] == pytest.approx([5, 4, 4, 3, 2, 1])
+    assert [signal.velocity for signal in signals] == pytest.approx([sixth / 100] * 6)
+    assert all(signal.fits for signal in signals)
+    # One that gains nothing on the restored files is slow, and not for the fall.
+    idle = follow([*gained, Sample(3, sixth, rolled_back=True, undone=1)], Budget(9))[-1].signal
+    assert idle.forecast == pytest.approx(10)
 
 
 def test_an_estimate_raises_no_alarm_above_a_warning() -> None:

@@ -155,6 +155,14 @@ def test_of_an_agent_that_never_began_nothing_is_learned_about_the_task() -> Non
     assert "make the task smaller" in only(state, "limit_reached").learning
 
 
+def test_an_agent_that_ran_and_failed_at_once_is_not_said_to_have_never_begun() -> None:
+    crashed = SessionFinished(iteration=1, outcome="crashed", reason="boom", duration_s=0)
+    state = state_of(Worked(0), Worked(0))
+    state.apply(crashed.model_copy(update={"seq": 900, "at": state.at}))
+    learning = only(state, "limit_reached").learning
+    assert learning == "The agent failed at once: this says nothing of the task."
+
+
 def test_a_failure_says_what_stood_in_the_way_and_what_cost_most() -> None:
     broke = Worked(4, blockers=["no network"], ended="crashed", reason="the agent died")
     found = only(state_of(*WORK[:3], broke), "aborted")

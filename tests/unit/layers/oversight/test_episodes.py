@@ -150,6 +150,15 @@ def test_a_pause_tells_how_long_the_redirect_has_brought_nothing() -> None:
     assert found.reason == "Still nothing new 2 iterations after the redirect."
 
 
+def test_a_pause_after_a_declined_redirect_speaks_of_none() -> None:
+    run = Run(Budget(20))
+    run.take_all(*[30.0] * 4)
+    assert run.state.episode
+    run.state = run.state.answered(approved=False)
+    found = run.take_all(30.0, 30.0)[-1].situations[0]
+    assert found.reason == "Still nothing new 2 iterations after the question."
+
+
 def test_a_grown_total_moves_the_marks_of_an_episode_along() -> None:
     run = Run(Budget(40))
     run.take_all(50, 50, 50, 50)

@@ -290,6 +290,20 @@ def test_a_step_caused_by_a_rollback_counts_for_nothing() -> None:
     assert [e.volatility for e in world.all(SignalComputed)][3] < 0.5
 
 
+def test_a_restore_is_recommended_only_where_the_files_are_not_the_best() -> None:
+    """Where they are, no key leads back, and nothing would change."""
+    world = World([0, 5, 0, 5, 0, 5, 5, 5, 5, 5, 5, 5], mode="attended")
+    world.play(lambda asked: answer("decline" if asked.topic == "redirect" else "abort")(asked))
+    asked = world.all(QuestionAsked)
+    made = [one for one in world.all(InterventionMade) if one.about == "oscillating"]
+    assert [one.topic for one in asked] == ["redirect", "pause"]
+    for question, acts, lies_back in zip(asked, made, (True, False), strict=True):
+        offered = "roll_back" in [option.answer for option in question.options]
+        assert offered == ("Restore the best iteration." in acts.recommendations) == lies_back
+        if question.topic == "pause":
+            assert ("recommended: Restore the best iteration." in question.evidence) == lies_back
+
+
 def test_what_was_undone_slows_no_pace() -> None:
     """48 64 52 64 52, back to 64, then 72 and 80: nothing is slow, a new best each time."""
     world = World([12, 16, 13, 16, 13, 18, 20, 22, 25], mode="attended")

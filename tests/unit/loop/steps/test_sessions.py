@@ -366,7 +366,31 @@ def test_the_owner_decides(answer: str, sessions: int, outcome: str) -> None:
     world.run()
     assert len(world.agent.sessions) == sessions
     assert world.end.outcome == outcome
+    if answer == "abort":
+        assert world.end.reason == "aborted by you, because the agent was silent"
     assert [e.by for e in world.all(QuestionAnswered)] == ["you"]
+
+
+def test_a_silence_that_was_waited_for_is_told_from_its_beginning() -> None:
+    world = silent_world([2, 10])
+
+    def later() -> None:
+        question = world.state.needs.question
+        if question is not None and question.default == "retry" and len(told) < 2:
+            told.append(question.text)
+            world.host.inbox.append(Answer(question_id=question.question_id, answer="wait"))
+        elif len(told) == 2:
+            world.agent.sessions[0].finish()
+            return
+        world.host.idle.append(later)
+
+    told: list[str] = []
+    world.host.idle.append(later)
+    world.run()
+    assert told == [
+        f"Nothing was heard of the agent for {minutes} minutes, and no file has changed."
+        for minutes in (10, 20)
+    ]
 
 
 def test_a_question_whose_countdown_was_stopped_waits_for_its_owner() -> None:
