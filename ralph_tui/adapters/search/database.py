@@ -145,6 +145,10 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _connection(name: str, wait: float) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=wait, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Final
+from weakref import finalize
 
 from ralph_tui.adapters.search.database import Database, index_folder
 from ralph_tui.adapters.search.ranking import fit, weights
@@ -93,7 +94,8 @@ class LearningIndex:
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = self._database.connect()
+            self._keep(self._database.connect())
+        assert self._connection is not None
         return self._connection
 
     def _begin_anew(self) -> None:
@@ -101,7 +103,12 @@ class LearningIndex:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
-        self._connection = self._database.in_memory()
+        self._keep(self._database.in_memory())
+
+    def _keep(self, connection: sqlite3.Connection) -> None:
+        """It is open for as long as this index is used."""
+        self._connection = connection
+        finalize(self, connection.close)
 
     # writing ----------------------------------------------------------------------------------
 

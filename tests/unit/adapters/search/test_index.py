@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from tests.unit.adapters.search.journals import a_run, attempt, started, write
 
 def rows(root: Path) -> list[tuple[str, int, int]]:
     """Kind, event and iteration of each document."""
-    with sqlite3.connect(index_folder(root) / "search.db") as looked:
+    with closing(sqlite3.connect(index_folder(root) / "search.db")) as looked:
         return looked.execute("SELECT kind, seq, iteration FROM documents ORDER BY id").fetchall()
 
 

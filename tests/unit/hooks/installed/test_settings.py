@@ -101,7 +101,7 @@ def test_a_hook_of_ours_that_was_moved_among_others_is_taken_out_alone() -> None
         ("no json", "it holds no JSON ("),
         ("[]", "it holds no JSON object"),
         ('"x"', "it holds no JSON object"),
-        ("[" * 9000, "nested deeper"),
+        ("[" * 9000 + "]" * 9000, "nested deeper"),
         ('{"hooks": []}', "its `hooks` is no JSON object"),
         ('{"hooks": null}', "its `hooks` is no JSON object"),
         ('{"hooks": {"Stop": {}}}', "its `hooks.Stop` is no list"),
