@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_no_query_is_an_error(index: LearningIndex, query: str) -> None:
 
 def test_only_what_differs_is_indexed_again(tmp_path: Path, index: LearningIndex) -> None:
     def numbers() -> dict[str, int]:
-        with sqlite3.connect(index_folder(tmp_path) / "learnings.db") as looked:
+        with closing(sqlite3.connect(index_folder(tmp_path) / "learnings.db")) as looked:
             return dict(looked.execute("SELECT id, number FROM learnings"))
 
     before = numbers()
@@ -76,7 +77,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path, index: LearningIndex) -> N
 
 
 def test_an_index_that_lost_its_tables_still_answers(tmp_path: Path, index: LearningIndex) -> None:
-    with sqlite3.connect(index_folder(tmp_path) / "learnings.db") as other:
+    with closing(sqlite3.connect(index_folder(tmp_path) / "learnings.db")) as other, other:
         other.execute("DROP TABLE frequency")
     assert next(iter(index.scores("oauth"))) == "learn-a"
 

@@ -1,6 +1,7 @@
 """What a user types, and what is found."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_kinds_and_limit(root: Path) -> None:
 
 def test_what_somebody_put_into_the_index_is_sanitized(root: Path) -> None:
     assert search(root, "lint")
-    with sqlite3.connect(index_folder(root) / "search.db") as other:
+    with closing(sqlite3.connect(index_folder(root) / "search.db")) as other, other:
         other.execute("UPDATE documents SET text = 'make lint \x1b]0;owned\x07' WHERE seq > 2")
     assert all("\x1b" not in one.text for one in search(root, "lint"))
 
