@@ -65,7 +65,7 @@ def test_it_is_read_on_from_where_it_was_left(tmp_path: Path) -> None:
     index_attempt(tmp_path, folder)
     assert rows(tmp_path) == [("objective", 1, 0), ("action", 3, 3)]
     index.use(lambda c: c.execute("SELECT 1 FROM documents WHERE text = 'as it was indexed'"))
-    with sqlite3.connect(index_folder(tmp_path) / "search.db") as looked:
+    with closing(sqlite3.connect(index_folder(tmp_path) / "search.db")) as looked, looked:
         assert looked.execute("SELECT text FROM documents").fetchone() == ("as it was indexed",)
 
 
@@ -170,7 +170,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path, damage) -> None:  # type: 
 def test_an_index_of_another_form_is_made_anew(tmp_path: Path, meddling: str) -> None:
     write(attempt(tmp_path), a_run())
     before = search(tmp_path, "oauth mock")
-    with sqlite3.connect(index_folder(tmp_path) / "search.db") as other:
+    with closing(sqlite3.connect(index_folder(tmp_path) / "search.db")) as other, other:
         other.execute(meddling)
     assert search(tmp_path, "oauth mock") == before
 
