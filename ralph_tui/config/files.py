@@ -40,6 +40,11 @@ def unfinished(text: str) -> int:
 
 
 def _lines(text: str) -> tuple[dict[str, int], int]:
+    """What `lines_of` and `unfinished` return.
+
+    ``tomllib`` reports no line numbers, so it parses the text piece by piece: lines are collected
+    until they parse, and then they are one whole statement.
+    """
     lines: dict[str, int] = {}
     section: tuple[str, ...] = ()
     counted: Counter[tuple[str, ...]] = Counter()

@@ -30,7 +30,11 @@ TOLD_GAP_S = 60.0
 
 
 class FilmTime:
-    """Seconds of film at each event; the list that it is given may grow."""
+    """Seconds of film at each event; the list that it is given may grow.
+
+    A long silence passes faster but is never skipped, so clocks, ages and countdowns run through
+    it. In a long run silences are shortened further, to fit `WHOLE_S` at `TOP_SPEED`.
+    """
 
     def __init__(self, at: list[float]) -> None:
         """`at`: seconds since the epoch, of each event."""

@@ -45,7 +45,7 @@ class Call(Protocol):
 
 
 class AskedCalls(Part):
-    """Tells the open calls since when they wait, and from when they ran."""
+    """Tells the open calls since when they wait for the user's answer, and from when they ran."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, Call] = {}

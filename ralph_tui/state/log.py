@@ -43,7 +43,11 @@ from ralph_tui.state.log_news import News
 
 
 class Ends(Part):
-    """What is nested where, when a run ends."""
+    """What is nested where, when a run ends.
+
+    An end joins the entry of the stop or abort that asked for it; any other end, such as success,
+    has an entry of its own. A resume joins the entry of the end.
+    """
 
     def __init__(self, entries: LogEntries, episodes: Episodes) -> None:
         self._log = entries
@@ -94,7 +98,10 @@ class Ends(Part):
 
 
 class Waits(Part):
-    """What is nested where, while nothing runs."""
+    """What is nested where, while nothing runs.
+
+    Waits in a row for the same cause, without work of the agent in between, are one entry.
+    """
 
     def __init__(self, entries: LogEntries) -> None:
         self._log = entries

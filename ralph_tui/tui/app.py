@@ -58,7 +58,7 @@ EVERY_S = 20.0
 
 
 class Presence:
-    """Hears all that comes to the app."""
+    """Tells the first screen that the user is there: a key or the mouse was used."""
 
     def __init__(
         self, screen: Callable[[], BaseScreen | None], monotonic: Callable[[], float]

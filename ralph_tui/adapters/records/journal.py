@@ -30,7 +30,11 @@ LEAST = 8 * 1024
 
 
 class Reserve:
-    """What is held for one open file."""
+    """Disk space that one open file reserves, so that it can still grow when the disk is full.
+
+    Only Linux can reserve blocks without making the file longer. Elsewhere, and on file systems
+    that cannot, nothing is reserved.
+    """
 
     def __init__(self) -> None:
         self._until = 0

@@ -30,7 +30,7 @@ ITERATIONS = 100
 
 
 def context_status(state: RunState) -> ContextStatus:
-    """As the status file has it."""
+    """Return the context part of ``status.json``, which `status` and `context` print."""
     context, limits = state.context, thresholds(state)
     checkpoint, uses = limits.checkpoint, context.history
     return {

@@ -21,6 +21,7 @@ from ralph_tui.text.sanitize import plain
 Method = Literal["text", "embedder", "both"]
 
 BEST: Final[Method] = "both"
+"""The default; ``python -m bench --only retrieval`` measures each method."""
 TEXT_SHARE: Final = 0.2
 """Of `both`: what the words weigh; the best on the half of the set that constants are tuned on."""
 

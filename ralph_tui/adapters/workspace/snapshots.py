@@ -38,6 +38,7 @@ def outlook(
 ) -> tuple[tuple[FileChange, str], ...]:
     """Each file with why it will be left alone, if it will.
 
+    Only a forecast: it reads and changes nothing. `restore.outcome` reports the actual result.
     `missing` are paths that no snapshot holds now, `not_in_tree` those that the tree could not
     hold; folders end in ``/``.
     """

@@ -3,7 +3,7 @@
 Held are all files the user tracks (also ignored ones) and all untracked files that git does not
 ignore, up to the limits below. Once held, a file stays held until it is gone. Left out, and listed
 as missing: untracked files that are too large or too many (the largest first), nested repositories
-and submodules, files that cannot be read, and what `unlisted` finds.
+and submodules, files that cannot be read, and what `Unlisted` finds.
 """
 
 import os
@@ -21,7 +21,12 @@ from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError
 
 
 class Unlisted:
-    """Remembers where to look: the folders of held files, and what stood in the place of one."""
+    """Remembers where to look: the folders of held files, and what stood in the place of one.
+
+    Git does not list these paths, so they are searched for separately and reported as missing. A
+    ``.git`` makes a folder of held files a repository of its own, which git skips. A pipe or
+    socket in the place of a held file has no content, so it cannot be restored.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -38,7 +38,10 @@ _PAUSE, _SERVICE = "pause", "service"
 
 
 def waited(events: Sequence[Event]) -> dict[int, float]:
-    """Seconds by iteration, 0 for before the first; only those that waited."""
+    """Seconds by iteration, 0 for before the first; only those that waited.
+
+    Waits that overlap count once. A question about silence is not a wait: its session continues.
+    """
     found: defaultdict[int, float] = defaultdict(float)
     waits: frozenset[str] = frozenset()
     iteration, since, last = 0, events[0].at, events[0].at

@@ -17,7 +17,10 @@ from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
 
 
 def foreign(told: Material) -> str:
-    """What called for attention, in its own words, each sentence once."""
+    """What another tool's own layers reported about a run that it recorded.
+
+    Only what called for attention, in that tool's words, each sentence once.
+    """
     rows, lines = ForeignRows(), list[str]()
     for iteration, verdicts in told.state.foreign.verdicts.items():
         for verdict in verdicts:

@@ -1,4 +1,4 @@
-"""What is set: the settings themselves, and the channels to you."""
+"""The set-up: this program and its Python, the settings, and the channels to you."""
 
 import platform
 import sqlite3

@@ -118,6 +118,7 @@ def left_in(
 ) -> Iterator[LeftTree | LeftFolder]:
     """What lies in the folder of trees `base` of these fleets, but for those that live.
 
+    A fleet is known by its journal, in `known` or in the repository that its tree was made from.
     `all_of_them`: and of fleets of other repositories, where their trees say which these are.
     """
     elsewhere = cache(known_fleets)

@@ -60,7 +60,10 @@ def check_words(args: argparse.Namespace) -> None:
 
 
 def plan_of(args: argparse.Namespace, root: Path) -> Plan:
-    """The plan. Raises ``UsageError`` for all that is wrong with it."""
+    """The plan: of a file, of one objective in several attempts, or of a tracker's issues.
+
+    Raises ``UsageError`` for all that is wrong with it.
+    """
     given = (args.what or "").strip()
     if args.from_issues:
         from ralph_tui.fleet.cli.issues import loops_of_issues  # noqa: PLC0415 - needs the network

@@ -35,7 +35,12 @@ RESTS = 20
 
 
 class Rounds:
-    """Used by the engine's thread alone."""
+    """Decides when the engine asks what to do next; used by the engine's thread alone.
+
+    It asks after each change, and once a second, because leases, holds and the turns of starts
+    depend on time alone. A round takes longer the more loops there are, so the engine rests after
+    it in proportion; all changes of that time are decided together.
+    """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         """The first round is due at once."""

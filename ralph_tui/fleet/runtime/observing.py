@@ -30,7 +30,11 @@ POINTS = 100.0
 
 
 def progress_of(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
-    """What the status says; None where it is none of this version."""
+    """What the status says; None where it is none of this version.
+
+    `status` is a loop's ``status.json``. Another machine may have written it, so every value is
+    checked.
+    """
     if status.get("version") != STATUS_VERSION or status.get("phase") not in get_args(Phase):
         return None
     waiting, question = _object(status.get("waiting")), _object(status.get("question"))

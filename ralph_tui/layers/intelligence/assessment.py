@@ -44,7 +44,10 @@ _IN_THE_WAY = re.compile(
 
 
 def blockers(evidence: Evidence) -> list[Blocker]:
-    """Those that evidence shows, then what the agent says; mere words where there is neither."""
+    """Those that evidence shows, then what the agent says; mere words where there is neither.
+
+    Failing tests are not blockers: they are the task.
+    """
     found = [*_of_the_gate(evidence), *_of_tools(evidence.calls)]
     if evidence.report is not None:
         return [*found, *_reported(evidence.report, evidence.previous)]

@@ -1,4 +1,9 @@
-"""Step 10: who works, as `roster` decides; hands over to another agent, and back."""
+"""Step 10: which of several agents works; hands over to another agent, and back.
+
+The first agent in the order that can work does. The run waits for an agent that is refused for a
+short time; one that is refused for longer, or for good, hands over. If no other agent is free, the
+run waits for the first that can work again.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

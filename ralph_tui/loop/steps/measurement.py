@@ -43,7 +43,10 @@ SHOWN = 8
 def ask_about_removal(
     run: Run, desk: QuestionDesk, k: int, reading: Reading, files: FilesChanged
 ) -> Reading:
-    """The reading of iteration k, in which the command passes and tests are gone."""
+    """The reading of iteration k, in which the command passes and tests are gone.
+
+    Until the user says yes, these tests count as failing, and the run cannot complete.
+    """
     missing = reading.missing
     within = 0.0 if run.headless else run.settings.oversight.pause_timeout_s
     counted = reading.passed or 0, reading.total or 0, reading.expected or 0

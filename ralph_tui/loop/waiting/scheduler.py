@@ -63,7 +63,10 @@ from ralph_tui.state import RunState
 
 
 class Stopwatch:
-    """Goes on from what the journal says when the process takes the run up."""
+    """Measures how long a run has worked, by the monotonic clock, which nobody can set.
+
+    It starts from what the journal says when the process takes the run up.
+    """
 
     def __init__(self, host: Host, state: RunState) -> None:
         self._host, self._state = host, state

@@ -68,7 +68,10 @@ class Ending:
 
 
 class LookingBack:
-    """Which iteration is looked at."""
+    """Which earlier iteration of a live run the tests, prompt and details show.
+
+    A replay has its own time, and the same keys move that instead.
+    """
 
     def __init__(self, host: DialogHost, body: Body) -> None:
         self._host = host

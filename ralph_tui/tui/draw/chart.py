@@ -25,7 +25,10 @@ SCALE = Scale(0.0, 1.0)
 
 
 def push(course: Course, columns: Columns, rows: int) -> list[Line]:
-    """Bars over 0-1; from three rows on the lower bounds of the bands are named in their rows."""
+    """The control output u, a bar over 0-1 per iteration.
+
+    From three rows on the lower bounds of the bands are named in their rows.
+    """
     eighths = {
         column: max(1, round(output * rows * 8))
         for column, output in _heights(course, columns).items()

@@ -49,7 +49,7 @@ LINES = 3
 
 
 def outcome(result: GateResult) -> tuple[Tone, str]:
-    """How it is meant, and one sentence."""
+    """The tone and one sentence for the result of a trial of the completion command."""
     seconds = result.duration_s
     took = f"{seconds:.1f}s" if seconds < SHORT_S else duration(seconds)
     if result.error:

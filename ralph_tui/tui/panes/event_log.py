@@ -29,7 +29,10 @@ LOUD = ("critical", "warn")
 
 
 def entry_rows(entry: LogEntry, width: int, *, past: bool) -> list[Line]:
-    """An entry's rows; what is `past` is dim, but for its mark and its word."""
+    """An entry's rows; what is `past` is dim, but for its mark and its word.
+
+    Nested rows show no time, because it would break the order of the entries' times.
+    """
     rows = _told(entry.head, width, HEAD_ROWS, past=past, nested=False)
     if entry.times > 1:
         rows.append([(" " * TIME, ""), (f"└ {times_words(entry)}", "dim")])

@@ -33,7 +33,10 @@ from ralph_tui.text.terms import in_words
 
 
 def plan_of(started: RunStarted, made: PlanMade | None) -> AttemptPlan:
-    """What the attempt set out to do."""
+    """What the attempt set out to do.
+
+    Without memory (`made` is None) the plan comes from the settings of the run.
+    """
     if made is None:
         steps = [f"work through {started.plan}"] if started.plan else []
         return AttemptPlan(approach=_approach(started), steps=steps)

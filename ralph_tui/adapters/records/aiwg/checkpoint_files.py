@@ -91,6 +91,7 @@ class CheckpointManager:
     def capture(self, facts: CheckpointFacts) -> CheckpointData:
         """Take a checkpoint.
 
+        If git or the file system cannot report something, the checkpoint records that as `error`.
         Raises ``WorkspaceError`` when it cannot be written, ``NoRoomError`` when the disk is full.
         """
         with self._lock:
