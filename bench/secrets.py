@@ -10,7 +10,8 @@ from bench import talker
 from bench.result import Result, Scale
 from bench.secret_forms import caught, forms
 from ralph_tui.text.sanitize import plain
-from ralph_tui.text.secrets import LineFilter, redact
+from ralph_tui.text.secrets import redact
+from ralph_tui.text.secrets.lines import LineFilter
 
 ORDINARY = tuple(
     Path(__file__).with_name("ordinary_lines.txt").read_text(encoding="utf-8").splitlines()

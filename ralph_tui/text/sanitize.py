@@ -10,6 +10,8 @@ import unicodedata
 from functools import lru_cache
 from zlib import crc32
 
+from ralph_tui.text.secrets import redact
+
 # OSC, DCS, SOS, PM, APC up to their terminator; CSI; then any other two-character escape.
 _SEQUENCES = re.compile(
     r"\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
@@ -100,13 +102,6 @@ def _is_mark(character: str) -> bool:
     """Whether it takes no column of its own: a mark, or a part of a Korean syllable."""
     parts = "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7ff"
     return parts or unicodedata.category(character) in ("Mn", "Me")
-
-
-def redact(text: str) -> str:
-    """As `secrets.redact`, whose patterns take long to load: a start looks at no text yet."""
-    from ralph_tui.text import secrets  # noqa: PLC0415 - see above
-
-    return secrets.redact(text)
 
 
 def plain(text: str) -> str:

@@ -14,7 +14,6 @@ from bench.secrets import ORDINARY
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.secrets import (
     HIDDEN,
-    LineFilter,
     assigned,
     formats,
     lines,
@@ -22,6 +21,7 @@ from ralph_tui.text.secrets import (
     redact,
     returns,
 )
+from ralph_tui.text.secrets.lines import LineFilter
 from tests.examples import FEWER
 from tests.rows import each_row
 from tests.secret_rules.patterns import LONGEST, analyse, widest

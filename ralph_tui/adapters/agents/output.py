@@ -17,7 +17,7 @@ from typing import BinaryIO
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH, BoundedWork
 from ralph_tui.plain_files import appending, write_all
 from ralph_tui.text.format import count
-from ralph_tui.text.secrets import LineFilter
+from ralph_tui.text.secrets.lines import LineFilter
 
 CHUNK = 256 * 1024
 REST_S = 0.03

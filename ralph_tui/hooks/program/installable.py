@@ -51,6 +51,7 @@ FILES = (
     "text/secrets/__init__.py",
     "text/secrets/assigned.py",
     "text/secrets/formats.py",
+    "text/secrets/hints.py",
     "text/secrets/lines.py",
     "text/secrets/named.py",
     "text/secrets/returns.py",

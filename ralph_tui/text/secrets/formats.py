@@ -16,22 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.secrets.hints import may_hold_token
 
-_SHORTEST = 15
-"""Every format has as many characters in a row of which a token can be made."""
-_CLASSES = bytes(
-    ord("l") if 97 <= code <= 122
-    else ord("D") if 65 <= code <= 90 or 48 <= code <= 57
-    else ord("s") if code in b"+/_=-"
-    else ord(" ")
-    for code in range(256)
-)  # fmt: skip
-"""Small letters, capitals and digits, what else may stand in a token, all others."""
-_LETTERS = b"l" * 16
 _LONGEST_WORD = re.compile(r"[A-Za-z0-9+/_=-]{4096}([A-Za-z0-9+/_=-]{256,})")
 """Longer than a token: data."""
-_HASH = re.compile(r"\$(?:2[abxy]|[156y]|apr1)\$")
-"""The dots in the hash of a password may leave no long word."""
 _ODD = re.compile(r"[A-Z0-9]|[a-z]{16}")
 """What tells such a word from names of files and functions."""
 _ESCAPED = re.compile(r"\\(?:[nrtbf\"'\\/]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})\Z|%[0-9A-F]{2}\Z")
@@ -187,18 +175,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def possible(text: str) -> bool:
-    """Whether any word in it could be a token; quick, for most text goes no further."""
-    for word in text.encode("latin-1", "replace").translate(_CLASSES).split():
-        # Names of files and functions are of small letters, and of short words.
-        if len(word) >= _SHORTEST and (b"D" in word or _LETTERS in word):
-            return True
-    return "$" in text and _HASH.search(text) is not None
-
-
 def spans(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Where in one line known formats stand; `lowered` is the line in lower case, as long."""
-    if not possible(text):
+    if not may_hold_token(text):
         return
     index, done = _index(), 0
     for at in _places(text, lowered):

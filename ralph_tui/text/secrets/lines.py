@@ -4,21 +4,14 @@ A private key of many lines, a value below its name, a token that a line end cut
 begun is remembered. A `LineFilter` serves one stream; `redact` is one for a single text.
 """
 
-import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterator
 
 from ralph_tui.text.secrets import assigned, formats, named, returns
 from ralph_tui.text.secrets.formats import lower_of
-from ralph_tui.text.secrets.values import HIDDEN, Kind
-
-_SECRET_NAME = re.compile(
-    r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|pass|pwd|credential|webhook|auth|cookie)s?$"
-)
-_SHORTEST = 8
-"""Characters of a value of the environment that is hidden wherever it stands."""
+from ralph_tui.text.secrets.hints import HIDDEN, pattern_of, secrets_of, suspicious
+from ralph_tui.text.secrets.values import Kind
 
 _LINE_END = re.compile(r"((?:\\{1,8}r)?\\{1,8}n|\n)")
 """Also the escaped one: in JSON a whole file stands in one line."""
@@ -57,47 +50,12 @@ _WORD_AT_BEGIN = re.compile(r"[ \t]{0,40}([\w+/=.~-]{4,600})")
 _WORD_ALONE = re.compile(r"[ \t]{0,40}([A-Za-z0-9+/_-]{6,600}={0,2})[ \t\"',;]{0,4}")
 
 
-def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of environment variables whose names say that they are secret, longest first."""
-    values: set[str] = set()
-    for name, value in environ.items():
-        if _SECRET_NAME.search(name) and not value.startswith("/"):
-            # Of several lines each one; as it stands, and as it stands in JSON.
-            lines = [line.strip() for line in value.splitlines()]
-            values |= {form for line in lines for form in (line, json.dumps(line)[1:-1])}
-    return tuple(
-        sorted(
-            (value for value in values if len(value) >= _SHORTEST and value not in HIDDEN),
-            key=lambda value: (-len(value), value),
-        )
-    )
-
-
-@lru_cache(maxsize=8)
-def _pattern_of(values: tuple[str, ...]) -> re.Pattern[str] | None:
-    return re.compile("|".join(map(re.escape, values))) if values else None
-
-
-@lru_cache(maxsize=1)
-def _own_secrets() -> tuple[str, ...]:
-    """This process's own: they do not change while it runs."""
-    return secrets_of(os.environ)
-
-
-def redact(text: str) -> str:
-    """The text without keys, tokens and passwords, each replaced by ``[redacted]``."""
-    own = _pattern_of(_own_secrets())
-    if not _suspicious(text) and (own is None or own.search(text) is None):
-        return text
-    return LineFilter(_own_secrets()).block(text)
-
-
 class LineFilter:
     """Feed the lines of one stream in their order; get each without secrets."""
 
     def __init__(self, own: tuple[str, ...] | None = None) -> None:
         """Hide also the values `own`, by default those of the environment."""
-        self._own = _pattern_of(secrets_of(os.environ) if own is None else own)
+        self._own = pattern_of(secrets_of(os.environ) if own is None else own)
         self._key_lines = 0
         """Lines since a private key began; 0 outside of one."""
         self._named: Kind | None = None
@@ -114,7 +72,7 @@ class LineFilter:
         """One line, without its line end."""
         if self._own is not None:
             line = self._own.sub(HIDDEN, line)
-        if self.idle and not _suspicious(line):
+        if self.idle and not suspicious(line):
             return line
         if ("\\" in line or not line.isprintable()) and _INVISIBLE.search(line):
             shown = _INVISIBLE.sub("", line)
@@ -132,7 +90,7 @@ class LineFilter:
     def passes(self, text: str) -> bool:
         """Whether nothing in these lines hints at a secret: one search."""
         known = self._own is not None and self._own.search(text) is not None
-        return self.idle and not known and not _suspicious(text)
+        return self.idle and not known and not suspicious(text)
 
     def block(self, text: str) -> str:
         """Several lines with their line ends; without a hint in any they cost one search."""
@@ -147,7 +105,7 @@ class LineFilter:
         parts = _LINE_END.split(line)
         for at in range(0, len(parts), 2):
             part = parts[at]
-            if self.idle and not _suspicious(part):
+            if self.idle and not suspicious(part):
                 continue
             parts[at] = self._one(part)
             if at + 1 < len(parts) and parts[at + 1].count("\\") in _CONTINUED:
@@ -228,48 +186,6 @@ class LineFilter:
             spans.append((begin, len(line)))
         elif any(end == len(line) for _, end in spans) and len(word[0]) >= 16:
             self._cut = word[0]
-
-
-def _suspicious(text: str) -> bool:
-    """Whether a pattern could match: plain searches are the fast way out, and this is hot."""
-    lowered = text.lower()
-    return (
-        "passw" in lowered
-        or "passp" in lowered
-        or "passc" in lowered
-        or "pass=" in lowered
-        or "pass:" in lowered
-        or 'pass"' in lowered
-        or "pass'" in lowered
-        or "pass " in lowered
-        or "pass\\" in lowered
-        or "token" in lowered
-        or "secret" in lowered
-        or "key" in lowered
-        or "://" in lowered
-        or "auth" in lowered
-        or "pwd" in lowered
-        or "psw" in lowered
-        or "credential" in lowered
-        or "private-lines" in lowered
-        or "cookie" in lowered
-        or "bearer" in lowered
-        or "basic " in lowered
-        or "sig=" in lowered
-        or "signature" in lowered
-        or " -u" in lowered
-        or " -p" in lowered
-        or "redis-cli" in lowered
-        or "kennwort" in lowered
-        or "contrase" in lowered
-        or "senha" in lowered
-        or "de passe" in lowered
-        or "depasse" in lowered
-        or "de_passe" in lowered
-        or "wachtwoord" in lowered
-        or ("\r" in text and returns.possible(text))
-        or formats.possible(text)
-    )
 
 
 def _spans(line: str, lowered: str) -> list[tuple[int, int]]:

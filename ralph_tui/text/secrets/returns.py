@@ -4,18 +4,12 @@ import re
 from collections.abc import Iterator
 
 from ralph_tui.text.secrets import formats
+from ralph_tui.text.secrets.hints import RETURN
 
-_RETURN = re.compile(r"(?<=[\w+/=.~-])(?:\r|\\{1,8}r(?!\\{1,8}n))(?=[\w+/=.~-])")
-"""Back to the begin of the line, also escaped: a terminal writes the rest of a token over it."""
 _PIECES = 20
 """Of a token that returns cut; more are no token."""
 _WORD_BEFORE = re.compile(r"[\w+/=.~-]{1,120}\Z")
 _WORD_AFTER = re.compile(r"[\w+/=.~-]{1,600}")
-
-
-def possible(text: str) -> bool:
-    """Whether a return stands between two words."""
-    return _RETURN.search(text) is not None
 
 
 def spans(line: str) -> Iterator[tuple[int, int]]:
@@ -24,7 +18,7 @@ def spans(line: str) -> Iterator[tuple[int, int]]:
         return
     pieces: list[tuple[int, int]] = []
     end = 0
-    for found in _RETURN.finditer(line):
+    for found in RETURN.finditer(line):
         if not pieces or end != found.start() or len(pieces) >= _PIECES:
             yield from _pieces_of_tokens(line, pieces)
             before = _WORD_BEFORE.search(line, max(0, found.start() - 120), found.start())

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ralph_tui.text.secrets.formats import entropy, has_humps, is_mixed
-
-HIDDEN = "[redacted]"
+from ralph_tui.text.secrets.hints import HIDDEN
 
 Kind = Literal["password", "key"]
 """A password may be any text that is no code; a key is random and has no blanks."""

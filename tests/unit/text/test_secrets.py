@@ -7,7 +7,8 @@ from pathlib import Path
 from bench.secret_forms import Form, caught, forms
 from bench.secrets import ORDINARY
 from ralph_tui.text.sanitize import one_line, plain
-from ralph_tui.text.secrets import HIDDEN, LineFilter, formats, redact, secrets_of
+from ralph_tui.text.secrets import HIDDEN, formats, redact, secrets_of
+from ralph_tui.text.secrets.lines import LineFilter
 from tests.rows import each_row
 
 FORMS = forms()

@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.output import LineSplitter, Transcript
-from ralph_tui.text.secrets import LineFilter, redact
+from ralph_tui.text.secrets import redact
+from ralph_tui.text.secrets.lines import LineFilter
 from tests.examples import FEWER
 
 PIECE = 64 * 1024

@@ -19,7 +19,7 @@ from ralph_tui.adapters.workspace import verification
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import NoRoomError
 from ralph_tui.layers.sensor.gate import Counts
-from ralph_tui.text.secrets import LineFilter
+from ralph_tui.text.secrets.lines import LineFilter
 from tests.paths import FIXTURES, ROOT
 from tests.waiting import until
 

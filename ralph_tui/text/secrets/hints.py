@@ -1,0 +1,125 @@
+"""Whether a text may hold a secret: plain searches, for most texts go no further.
+
+What takes long to load, all the patterns, is loaded for the first text that may hold one.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+HIDDEN: Final = "[redacted]"
+"""Stands in the place of a secret."""
+
+_SECRET_NAME = re.compile(
+    r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|pass|pwd|credential|webhook|auth|cookie)s?$"
+)
+_SHORTEST_VALUE = 8
+"""Characters of a value of the environment that is hidden wherever it stands."""
+
+_SHORTEST_TOKEN = 15
+"""Every format has as many characters in a row of which a token can be made."""
+_CLASSES = bytes(
+    ord("l") if 97 <= code <= 122
+    else ord("D") if 65 <= code <= 90 or 48 <= code <= 57
+    else ord("s") if code in b"+/_=-"
+    else ord(" ")
+    for code in range(256)
+)  # fmt: skip
+"""Small letters, capitals and digits, what else may stand in a token, all others."""
+_LETTERS = b"l" * 16
+_HASH = re.compile(r"\$(?:2[abxy]|[156y]|apr1)\$")
+"""The dots in the hash of a password may leave no long word."""
+RETURN = re.compile(r"(?<=[\w+/=.~-])(?:\r|\\{1,8}r(?!\\{1,8}n))(?=[\w+/=.~-])")
+"""Back to the begin of the line, also escaped: a terminal writes the rest of a token over it."""
+
+
+def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of environment variables whose names say that they are secret, longest first."""
+    values: set[str] = set()
+    for name, value in environ.items():
+        if _SECRET_NAME.search(name) and not value.startswith("/"):
+            # Of several lines each one; as it stands, and as it stands in JSON.
+            lines = [line.strip() for line in value.splitlines()]
+            values |= {form for line in lines for form in (line, json.dumps(line)[1:-1])}
+    return tuple(
+        sorted(
+            (value for value in values if len(value) >= _SHORTEST_VALUE and value not in HIDDEN),
+            key=lambda value: (-len(value), value),
+        )
+    )
+
+
+@lru_cache(maxsize=8)
+def pattern_of(values: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Finds any of them as it stands; None where there is none."""
+    return re.compile("|".join(map(re.escape, values))) if values else None
+
+
+@lru_cache(maxsize=1)
+def _own_secrets() -> tuple[str, ...]:
+    """This process's own: they do not change while it runs."""
+    return secrets_of(os.environ)
+
+
+def redact(text: str) -> str:
+    """The text without keys, tokens and passwords, each replaced by ``[redacted]``."""
+    own = pattern_of(_own_secrets())
+    if not suspicious(text) and (own is None or own.search(text) is None):
+        return text
+    from ralph_tui.text.secrets.lines import LineFilter  # noqa: PLC0415 - see above
+
+    return LineFilter(_own_secrets()).block(text)
+
+
+def suspicious(text: str) -> bool:
+    """Whether a pattern could match: plain searches are the fast way out, and this is hot."""
+    lowered = text.lower()
+    return (
+        "passw" in lowered
+        or "passp" in lowered
+        or "passc" in lowered
+        or "pass=" in lowered
+        or "pass:" in lowered
+        or 'pass"' in lowered
+        or "pass'" in lowered
+        or "pass " in lowered
+        or "pass\\" in lowered
+        or "token" in lowered
+        or "secret" in lowered
+        or "key" in lowered
+        or "://" in lowered
+        or "auth" in lowered
+        or "pwd" in lowered
+        or "psw" in lowered
+        or "credential" in lowered
+        or "private-lines" in lowered
+        or "cookie" in lowered
+        or "bearer" in lowered
+        or "basic " in lowered
+        or "sig=" in lowered
+        or "signature" in lowered
+        or " -u" in lowered
+        or " -p" in lowered
+        or "redis-cli" in lowered
+        or "kennwort" in lowered
+        or "contrase" in lowered
+        or "senha" in lowered
+        or "de passe" in lowered
+        or "depasse" in lowered
+        or "de_passe" in lowered
+        or "wachtwoord" in lowered
+        or ("\r" in text and RETURN.search(text) is not None)
+        or may_hold_token(text)
+    )
+
+
+def may_hold_token(text: str) -> bool:
+    """Whether any word in it could be a token; quick, for most text goes no further."""
+    for word in text.encode("latin-1", "replace").translate(_CLASSES).split():
+        # Names of files and functions are of small letters, and of short words.
+        if len(word) >= _SHORTEST_TOKEN and (b"D" in word or _LETTERS in word):
+            return True
+    return "$" in text and _HASH.search(text) is not None
