@@ -32,6 +32,7 @@ RETIRED = {
     "− for a minus": r"(?:^|(?<=[ (│])(?<!@@ ))-\d",
     "a blank before %": r"\d%",
     "correct it": r"\bmend (?:it|that|them)\b|\bchange it there\b",
+    "alarm": r"\bepisodes?\b",
     "singular": r"(?<![\d.,/:+−-])(?<!of )\b1 (?:calls|points|iterations|files|tests|minutes|"
     r"seconds|sessions|lines|questions|answers|items|learnings|checkpoints|snapshots|events|tokens|"
     r"errors|times|steps|runs|attempts|tasks|rollovers|dollars|commands|alarms)\b(?!/)",

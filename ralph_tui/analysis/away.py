@@ -91,7 +91,7 @@ def while_away(
     lines += _fixed(state, known)
     episodes = [entry for entry in entries if entry.kind == "episode"]
     if len(episodes) > MOST_EPISODES:
-        earlier = count(len(episodes) - MOST_EPISODES, "earlier episode")
+        earlier = count(len(episodes) - MOST_EPISODES, "earlier alarm")
         lines.append(Told(f"{earlier}: see what happened", "dim"))
     for entry in episodes[-MOST_EPISODES:]:
         lines += _episode(entry)

@@ -51,6 +51,7 @@ def test_each_of_them_is_found(instead: str) -> None:
         "− for a minus": "a pace of -3.3 points",
         "a blank before %": "70% done",
         "correct it": "is not valid TOML: mend it there",
+        "alarm": "1 episode, 1 open",
         "singular": "+3 in 1 calls",
     }
     assert any(f"(say: {instead})" in said for said in retired(samples[instead]))
@@ -83,6 +84,13 @@ def test_no_sentence_of_the_program_uses_them() -> None:
 def test_the_page_of_the_project_does_not_use_them() -> None:
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     assert not retired(unquoted(text)), "\n".join(retired(unquoted(text)))
+
+
+def test_the_page_installs_from_the_clone_alone() -> None:
+    """No package index has ralph-tui yet."""
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert not re.findall(r"install '?ralph-tui", text)
+    assert "pip install ." in text
 
 
 def test_no_help_uses_them(capsys: pytest.CaptureFixture[str]) -> None:
