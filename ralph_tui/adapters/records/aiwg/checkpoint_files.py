@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -76,26 +77,24 @@ class CheckpointManager:
         root: Path,
         clock: Clock,
         *,
-        read_git: Callable[[], GitFacts],
         session_id: str = "unknown",
     ) -> None:
-        """`folder` is the iteration's; `read_git` raises ``RalphError`` when git cannot tell."""
+        """`folder` is the iteration's."""
         self.folder = folder
         self.session_id = session_id
         self._root = root
         self._clock = clock
-        self._read_git = read_git
         self._modified: dict[str, None] = {}
         self._lock = Lock()
 
-    def capture(self, facts: CheckpointFacts) -> CheckpointData:
-        """Take a checkpoint.
+    def capture(self, facts: CheckpointFacts, read_git: Callable[[], GitFacts]) -> CheckpointData:
+        """Take a checkpoint; `read_git` raises ``RalphError`` when git cannot tell.
 
         If git or the file system cannot report something, the checkpoint records that as `error`.
         Raises ``WorkspaceError`` when it cannot be written, ``NoRoomError`` when the disk is full.
         """
         with self._lock:
-            git = self._git()
+            git = _git_state(read_git)
             self._modified |= dict.fromkeys((*git.modified, *git.staged))
             data = CheckpointData(
                 number=facts.number,
@@ -118,18 +117,19 @@ class CheckpointManager:
                 ) from error
         return data
 
-    def _git(self) -> GitState:
-        try:
-            git = self._read_git()
-        except RalphError as error:
-            return GitState(error=str(error))
-        return GitState(
-            branch=git.branch,
-            modified=git.unstaged[:MOST_FILES],
-            untracked=git.untracked[:MOST_FILES],
-            staged=git.staged[:MOST_FILES],
-            omitted=git.omitted or None,
-        )
+
+def _git_state(read_git: Callable[[], GitFacts]) -> GitState:
+    try:
+        git = read_git()
+    except RalphError as error:
+        return GitState(error=str(error))
+    return GitState(
+        branch=git.branch,
+        modified=git.unstaged[:MOST_FILES],
+        untracked=git.untracked[:MOST_FILES],
+        staged=git.staged[:MOST_FILES],
+        omitted=git.omitted or None,
+    )
 
 
 def checkpoint_path(folder: Path, number: int) -> Path:
@@ -178,13 +178,14 @@ class AiwgCheckpointFiles:
     def capture(self, facts: CheckpointFacts) -> None:
         """See `CheckpointFiles`."""
         folder = self._records.iteration_folder(facts.iteration)
+        read_git = cache(self._probes.read_git)  # once for all that is written of this moment
         try:
             if facts.trigger == "start" and self._iteration_begun != facts.iteration:
-                self._before = (facts.iteration, self._inventory())
+                self._before = (facts.iteration, self._inventory(read_git))
                 write_inventory(folder, "pre", self._before[1])
-            self._write(folder, facts)
+            self._manager_of(folder, facts.session_id or "unknown").capture(facts, read_git)
             if facts.trigger == "end":
-                self._compare(folder, facts)
+                self._compare(folder, facts, self._inventory(read_git))
         except OSError as error:
             raise workspace_error(
                 f"cannot write to {folder}: {why(error, 'free some space or make it writable')}",
@@ -195,21 +196,14 @@ class AiwgCheckpointFiles:
     def _iteration_begun(self) -> int:
         return self._before[0] if self._before else 0
 
-    def _write(self, folder: Path, facts: CheckpointFacts) -> None:
+    def _manager_of(self, folder: Path, session_id: str) -> CheckpointManager:
         manager = self._manager
-        fresh = manager is None or manager.folder != folder
-        if manager is None or fresh or manager.session_id != (facts.session_id or "unknown"):
-            manager = self._manager = CheckpointManager(
-                folder,
-                self._root,
-                self._clock,
-                read_git=self._probes.read_git,
-                session_id=facts.session_id or "unknown",
-            )
-        manager.capture(facts)
+        if manager is None or (manager.folder, manager.session_id) != (folder, session_id):
+            manager = CheckpointManager(folder, self._root, self._clock, session_id=session_id)
+            self._manager = manager
+        return manager
 
-    def _compare(self, folder: Path, facts: CheckpointFacts) -> None:
-        after = self._inventory()
+    def _compare(self, folder: Path, facts: CheckpointFacts, after: Inventory) -> None:
         write_inventory(folder, "post", after)
         if self._before is None or self._before[0] != facts.iteration:
             return  # the run was resumed in the middle of the session
@@ -219,11 +213,11 @@ class AiwgCheckpointFiles:
             commits = self._probes.commits_between(before.git.commit, after.git.commit)
         write_diff(folder, diff(before, after, changes=facts.changes, commits=commits))
 
-    def _inventory(self) -> Inventory:
+    def _inventory(self, read_git: Callable[[], GitFacts]) -> Inventory:
         return take_inventory(
             self._root,
             self._clock.now(),
-            read_git=self._probes.read_git,
+            read_git=read_git,
             count_tests=self._probes.count_tests,
             plan=self._plan,
             command=self._command,

@@ -3,32 +3,39 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.adapters.records.aiwg.checkpoint_files import (
+    AiwgCheckpointFiles,
     CheckpointData,
     CheckpointManager,
+    Probes,
     scan_aiwg,
 )
 from ralph_tui.adapters.workspace import git_status as readings
 from ralph_tui.adapters.workspace.git_status import GitStatus, git_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
+from ralph_tui.events.workspace import Trigger
 from ralph_tui.ports import CheckpointFacts
 from ralph_tui.text.format import duration
 from tests.rows import each_row
 from tests.world import FakeClock
+from tests.world.records import FakeRecords
+
+FOLDER = Path(".aiwg/ralph/tasks/task-001/attempts/001/results/iter-001")
 
 
-def manager(
-    root: Path, clock: FakeClock, session: str = "abc", **more: object
-) -> CheckpointManager:
+def manager(root: Path, clock: FakeClock, session: str = "abc") -> CheckpointManager:
+    return CheckpointManager(root / FOLDER, root, clock, session_id=session)
+
+
+def git_of(root: Path) -> Callable[[], GitStatus]:
     repository = open_repository(root)
-    folder = root / ".aiwg/ralph/tasks/task-001/attempts/001/results/iter-001"
-    options = {"read_git": lambda: git_status(repository), "session_id": session} | more
-    return CheckpointManager(folder, root, clock, **options)  # type: ignore[arg-type]
+    return lambda: git_status(repository)
 
 
 def facts(number: int, duration_s: float = 0.0, memory: int = 0) -> CheckpointFacts:
@@ -45,7 +52,7 @@ def test_a_checkpoint_on_disk_has_the_fields_of_its_family(git_repo: Path) -> No
     clock = FakeClock()
     checkpoints = manager(git_repo, clock, "abc123-def456")
     clock.seconds = 3600
-    checkpoints.capture(facts(3, 3600.0, 104857600))
+    checkpoints.capture(facts(3, 3600.0, 104857600), git_of(git_repo))
     path = checkpoints.folder / "checkpoints/003-checkpoint.json"
     assert json.loads(path.read_text()) == {
         "number": 3,
@@ -70,11 +77,11 @@ def test_a_checkpoint_on_disk_has_the_fields_of_its_family(git_repo: Path) -> No
 def test_what_was_ever_modified_in_the_session_is_told(git_repo: Path) -> None:
     clock = FakeClock()
     checkpoints = manager(git_repo, clock)
-    assert checkpoints.capture(facts(1)).number == 1
+    assert checkpoints.capture(facts(1), git_of(git_repo)).number == 1
     (git_repo / "README.md").write_text("changed")
-    assert checkpoints.capture(facts(2)).files_modified == ["README.md"]
+    assert checkpoints.capture(facts(2), git_of(git_repo)).files_modified == ["README.md"]
     subprocess.run(["git", "checkout", "-q", "README.md"], cwd=git_repo, check=True)
-    last = checkpoints.capture(facts(3, 90.5))
+    last = checkpoints.capture(facts(3, 90.5), git_of(git_repo))
     assert (last.number, last.duration) == (3, 90_500)
     assert last.files_modified == ["README.md"], "cumulative, although it is as it was"
     assert {path.name for path in (checkpoints.folder / "checkpoints").iterdir()} == {
@@ -87,7 +94,7 @@ def test_what_was_ever_modified_in_the_session_is_told(git_repo: Path) -> None:
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
     checkpoints = manager(git_repo, FakeClock())
     (git_repo / ".git/index").write_text("garbage")
-    data = checkpoints.capture(facts(1))
+    data = checkpoints.capture(facts(1), git_of(git_repo))
     assert data.git_status.error is not None
     assert "status" in data.git_status.error
     stored = json.loads((checkpoints.folder / "checkpoints/001-checkpoint.json").read_text())
@@ -129,13 +136,13 @@ def test_a_checkpoint_that_cannot_be_written_is_one_sentence(git_repo: Path) -> 
     checkpoints.folder.mkdir(parents=True)
     (checkpoints.folder / "checkpoints").write_text("in the way")
     with pytest.raises(WorkspaceError, match=r"cannot write the checkpoint .* make the folder"):
-        checkpoints.capture(facts(1))
+        checkpoints.capture(facts(1), git_of(git_repo))
 
 
 def test_names_are_foreign_text(git_repo: Path) -> None:
     (git_repo / "a\x1b[31m\nb").write_text("x")
     Path(os.fsdecode(os.fsencode(git_repo) + b"/caf\xe9")).write_text("x")
-    data = manager(git_repo, FakeClock()).capture(facts(1))
+    data = manager(git_repo, FakeClock()).capture(facts(1), git_of(git_repo))
     assert data.git_status.untracked == ["a⏎b", "caf�"]
 
 
@@ -145,20 +152,26 @@ def test_long_lists_say_how_many_more_there_are(
     monkeypatch.setattr(readings, "MOST_PATHS", 2)
     for number in range(5):
         (git_repo / f"{number}.txt").write_text("x")
-    status = manager(git_repo, FakeClock()).capture(facts(1)).git_status
+    status = manager(git_repo, FakeClock()).capture(facts(1), git_of(git_repo)).git_status
     assert status.untracked == ["0.txt", "1.txt"]
     assert status.omitted == {"untracked": 3}
 
 
-def test_git_is_asked_once(git_repo: Path) -> None:
+def test_git_is_asked_once_at_each_moment(git_repo: Path) -> None:
     asked = list[int]()
 
     def read() -> GitStatus:
         asked.append(1)
         return GitStatus(branch="main")
 
-    manager(git_repo, FakeClock(), read_git=read).capture(facts(1))
-    assert len(asked) == 1
+    records = FakeRecords()
+    records.folder = git_repo / FOLDER.parents[1]
+    probes = Probes(read, lambda: 0, lambda before, after: [])
+    written = AiwgCheckpointFiles(records, git_repo, FakeClock(), probes, plan="", command="")
+    triggers: tuple[Trigger, ...] = ("start", "timer", "end")
+    for number, trigger in enumerate(triggers, 1):
+        written.capture(CheckpointFacts(1, number, trigger, "abc", 0.0, 0))
+        assert len(asked) == number
 
 
 @each_row(("milliseconds", "words"), [(5_400_000, "1h 30m"), (90_000, "1m 30s"), (5_000, "5s")])
