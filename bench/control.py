@@ -22,8 +22,8 @@ def law(scale: Scale) -> Iterator[Result]:
     yield Result(
         "control and alarms, one iteration",
         f"{ms(short_law)} after {SHORT} readings, {ms(long_law)} after {LONG:,}",
-        "<= 0.1 ms",
-        max(short_law, long_law) <= 0.0001,
+        "<= .05 ms",
+        max(short_law, long_law) <= 0.00005,
         {"short_seconds": short_law, "long_seconds": long_law},
     )
     ratio = max(long_look / short_look, long_law / short_law)

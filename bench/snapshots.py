@@ -17,7 +17,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.ports import Snapshot
 
-BUDGETS = {1_000: 2.7, 20_000: 1.8}
+BUDGETS = {1_000: 2.5, 20_000: 1.8}
 """The ratio allowed by the number of files."""
 CHANGED = 5
 """Files edited before each measurement of the state of that name."""

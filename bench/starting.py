@@ -45,17 +45,18 @@ def first_paint(scale: Scale) -> Iterator[Result]:
         yield Result(
             f"first paint of `{name}`, from process start",
             f"{ratio:.2f}x ({ms(median(times))} : {ms(base)})",
-            "<= 1.7x a minimal Textual app",
-            ratio <= 1.7,
+            "<= 1.5x a minimal Textual app",
+            ratio <= 1.5,
             {"seconds": median(times), "minimal_seconds": base, "ratio": ratio},
         )
     for name, times in zip(("run", "replay"), behind, strict=True):
+        ratio = median(times) / base
         yield Result(
             f"the whole cockpit of `{name}` behind it",
-            f"{median(times) / base:.2f}x ({ms(median(times))} : {ms(base)})",
-            "",
-            None,
-            {"seconds": median(times), "minimal_seconds": base},
+            f"{ratio:.2f}x ({ms(median(times))} : {ms(base)})",
+            "<= 2x a minimal Textual app",
+            ratio <= 2,
+            {"seconds": median(times), "minimal_seconds": base, "ratio": ratio},
         )
 
 
@@ -75,13 +76,13 @@ def short_commands(scale: Scale) -> Iterator[Result]:
         )
         loaded = _textual_modules(folder)
     base = median(pydantic)
-    for name, times in (("status", status), ("--help", help_text)):
+    for name, times, most in (("status", status, 1.5), ("--help", help_text, 1.0)):
         ratio = median(times) / base
         yield Result(
             f"`ralph-tui {name}`",
             f"{ratio:.2f}x ({ms(median(times))} : {ms(base)})",
-            '<= 2x python -c "import pydantic"',
-            ratio <= 2,
+            f'<= {most:g}x python -c "import pydantic"',
+            ratio <= most,
             {"seconds": median(times), "pydantic_seconds": base, "ratio": ratio},
         )
     yield Result(
