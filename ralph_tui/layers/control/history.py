@@ -112,6 +112,8 @@ class History:
         self._steps: list[float] = []
         self._alarm_steps: list[float] = []
         self._paces: list[float | None] = []
+        self._gained, self._paced = 0.0, 0
+        """The sum of the paces that are known, and their number."""
 
     def copy(self) -> "History":
         """The same history, which can be added to without this one."""
@@ -155,7 +157,9 @@ class History:
         if above(self.rise, 0):
             self.best_at = sample.iteration
         self._steps.append(counted)
-        self._paces.append(counted if pace is None else pace)
+        pace = counted if pace is None else pace
+        self._paces.append(pace)
+        self._gained, self._paced = self._gained + pace, self._paced + 1
         self._feel(0.0 if excused else step)
         self._wait(novel=sample.novel, hollow=sample.hollow)
         self.ever_gained = self.ever_gained or not below(
@@ -174,6 +178,8 @@ class History:
             self._steps[-back] = 0.0
             pace = self._paces[-back]
             self._paces[-back] = None if pace is None or above(pace, 0) else 0.0
+        known = [pace for pace in self._paces if pace is not None]
+        self._gained, self._paced = sum(known), len(known)
 
     def _feel(self, step: float) -> None:
         """What the alarms see of a step."""
@@ -234,7 +240,7 @@ class History:
     @property
     def mean_step(self) -> float:
         """The run's mean step in points, without gains that were rolled back; 0 without steps."""
-        return self.mean_pace(len(self._paces))
+        return self._gained / self._paced if self._paced else 0.0
 
     def mean_pace(self, window: int) -> float:
         """The same of the last `window` steps, in points."""
