@@ -10,7 +10,6 @@ or replaced between its opening and its locking, lets no second run in.
 import fcntl
 import json
 import os
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -55,7 +54,7 @@ class Owner:
     @property
     def alive(self) -> bool:
         """False where its process is known to be gone; its agents may still be being stopped."""
-        if not self.pid or self.host != socket.gethostname():
+        if not self.pid or self.host != os.uname().nodename:
             return True
         try:
             os.kill(self.pid, 0)
@@ -142,7 +141,7 @@ def acquire(
                 os.close(descriptor)
                 descriptor = -1
                 descriptor = _open(path)
-        owner = Owner(os.getpid(), socket.gethostname(), started, run, run_id)
+        owner = Owner(os.getpid(), os.uname().nodename, started, run, run_id)
         _write(descriptor, owner)
     except (LockHeldError, WorkspaceError, OSError) as error:
         for opened in (descriptor, gate):
