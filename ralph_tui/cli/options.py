@@ -43,12 +43,32 @@ def add_presentation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
 
 
+class Once(argparse.Action):
+    """Of two texts argparse would drop the first without a word."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep it; raises ``UsageError`` where there is one already."""
+        if getattr(namespace, self.dest) is not None:
+            joined = 'join them, as in -c "A && B"' if self.dest == "command" else "say all in one"
+            raise UsageError(f"{option_string} is given twice: {joined}")
+        setattr(namespace, self.dest, values)
+
+
 def add_goal(parser: argparse.ArgumentParser) -> None:
     """Add what tells when the work is done."""
-    parser.add_argument("-c", "--command", metavar="COMMAND", help="the completion command")
+    parser.add_argument(
+        "-c", "--command", metavar="COMMAND", action=Once, help="the completion command"
+    )
     parser.add_argument(
         "--criterion",
         metavar="TEXT",
+        action=Once,
         help="when the work is done, in words; you are asked at each promise. With -c, the "
         "command has to pass as well",
     )

@@ -74,15 +74,15 @@ def elsewhere(tmp_path: Path) -> Iterator[Elsewhere]:
     fleet.journal.close()
 
 
-def _looked(fleet: Fleet, looks: int = 5) -> Fleet:
+def _looked(fleet: Fleet, looks: int = 100) -> Fleet:
     for _ in range(looks):
         fleet.poll(10.0 * next(LOOKS))
     return fleet
 
 
-def _shown(loop: FleetLoop, looks: int = 20) -> RunState:
-    state = RunState()
-    for number in range(looks):
+def _shown(loop: FleetLoop, state: RunState | None = None) -> RunState:
+    state = state or RunState()
+    for number in range(200):  # a look takes what it can within its time
         state = loop.poll(state, 100.0 + number)
     return state
 
@@ -158,7 +158,7 @@ def test_a_loop_is_followed_over_its_mirror(elsewhere: Elsewhere) -> None:
     assert loop.record.worktree is None, "no command is typed there"
     for event in events[50:60]:
         mirror.append(event)
-    assert loop.poll(state, 200.0).seq == 60
+    assert _shown(loop, state).seq == 60
     mirror.close()
     loop.stop()
     fleet.stop()
@@ -173,9 +173,7 @@ def test_another_attempt_is_another_run(elsewhere: Elsewhere) -> None:
     assert state.seq == 30
     elsewhere.records(*began("1", attempt=2))
     second = elsewhere.mirrors("1", *story("running")[:10], attempt=2)
-    for number in range(5):
-        state = loop.poll(state, 300.0 + number)
-    assert state.seq == 10
+    assert _shown(loop, state).seq == 10
     for journal in (first, second):
         journal.close()
     loop.stop()

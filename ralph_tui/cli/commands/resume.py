@@ -13,6 +13,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import (
+    Once,
     add_presentation,
     add_settings,
     add_starter,
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-c",
         "--command",
         metavar="COMMAND",
+        action=Once,
         help="the completion command again, where a secret in it kept it out of the record",
     )
     parser.add_argument(

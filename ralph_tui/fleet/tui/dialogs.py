@@ -65,7 +65,7 @@ class StopFleet(Choosing[Way]):
     def hints(self) -> Sequence[str]:
         """See `Choosing`."""
         if self._leaving:
-            return ("ralph-tui fleet attach brings the screen back; ctrl+c again leaves it",)
+            return ("ralph-tui fleet attach brings the screen back; ctrl+c twice leaves it",)
         return ("what the loops have done so far is collected as branches",)
 
     def action_answer(self, way: Way) -> None:

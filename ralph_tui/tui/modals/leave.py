@@ -76,8 +76,8 @@ class Leave(Choosing[Leaving]):
 
     def hints(self) -> Sequence[str]:
         """See `Choosing`."""
-        again = "leaves this screen" if self._elsewhere else "stops now"
-        return (f"{AFTERWARDS[self._stands]}; ctrl+c again {again}",)
+        twice = "leaves this screen" if self._elsewhere else "stops now"
+        return (f"{AFTERWARDS[self._stands]}; ctrl+c twice {twice}",)
 
     def action_stop_later(self) -> None:
         """Wish for it, or take that back."""
