@@ -28,6 +28,7 @@ from ralph_tui.text.terms import (
     PHASES,
     ROLLED_BACK,
     STATES,
+    WAITS,
     Term,
     answer_word,
     in_words,
@@ -105,6 +106,9 @@ def _now(status: RunStatus) -> str:
         return f"{NEEDS_YOU.glyph} waits for your answer"
     if status["refused"]:
         return f"{PHASES['limited'].glyph} {status['refused']}"
+    wait = status["waiting"]
+    if wait and wait["cause"] in WAITS:
+        return WAITS[wait["cause"]].label
     said = "paus" in str(status["verdict"])
     pausing = ", pausing before the next iteration" if status["pause_requested"] else ""
     return f"{_term(status).label}{'' if said else pausing}"

@@ -112,6 +112,8 @@ WAITS: Mapping[str, Term] = {
     "disk_full": Term(PHASES["limited"].glyph, "disk full"),
 }
 """What a run can wait for."""
+DISK_FULL = "the disk is full: what was recorded is safe, free some space"
+"""The advice comes first: a line on the screen may have no room for the rest."""
 
 CHECKPOINTS: Mapping[str, Term] = {
     "start": Term("▷", "at the start"),

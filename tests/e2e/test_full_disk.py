@@ -183,6 +183,8 @@ def test_while_the_gate_runs_the_agent_works_and_a_snapshot_is_taken(
         assert asked.returncode == 0, asked.stderr
         status = json.loads(asked.stdout)
         assert ("outcome" in status, status["alive"]) == (False, True)
+        assert status["waiting"]["cause"] == "disk_full"
+        assert "free some space" in status["verdict"]
         disk.make_room(working.pid)
         # There is room for the journal, and none for what the agent made.
         working.until_it_waits()

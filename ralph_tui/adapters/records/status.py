@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ralph_tui.adapters.records.folders import from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
-from ralph_tui.adapters.records.run_status import RunStatus
+from ralph_tui.adapters.records.run_status import RunStatus, WaitStatus
 from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
 from ralph_tui.errors import JournalError, why
 from ralph_tui.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import NO_END, PROCESS_GONE
+from ralph_tui.text.terms import DISK_FULL, NO_END, PROCESS_GONE, WAITS
 
 if TYPE_CHECKING:
     from ralph_tui.events import Event
 
 COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was recorded"
 FLEET_GONE = "its fleet does not run; ralph-tui fleet resume goes on with it"
+NEEDED = 1 << 16
+"""Bytes that a status file may take."""
 EVERY_VERSION = 1
 """The schema of journals that every version knows."""
 MOST_FIRST = 1_000_000
@@ -67,12 +69,26 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
     status["journal"] = str(run.journal)
     if status["outcome"] is None and not alive:
         status["phase"], status["reason"] = endless(run)
+    elif alive and _is_full(run.folder):  # nothing newer can be written than what stands here
+        status["phase"] = "limited"
+        status["verdict_glyph"], status["verdict"] = WAITS["disk_full"].glyph, DISK_FULL
+        told = {"cause": "disk_full", "reason": DISK_FULL, "since": None, "until": None}
+        status["waiting"] = cast("WaitStatus", told)
     if status["phase"] == "died":
         # Written once a second while it lived: better than its last event, which may be hours old.
         with suppress(OSError):
             written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
             status["updated"] = written.isoformat(timespec="seconds")
     return status
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether a status file finds no room there."""
+    try:
+        facts = os.statvfs(folder)
+    except OSError:
+        return False
+    return facts.f_bavail * facts.f_frsize < NEEDED
 
 
 def worked_on_s(path: Path, run_id: str, seq: int) -> float:

@@ -13,10 +13,10 @@ found no room:
 
 from ralph_tui.errors import NO_ROOM, JournalFullError, NoRoomError
 from ralph_tui.events import WaitEnded, WaitStarted
+from ralph_tui.text.terms import DISK_FULL
 
 RETRY_S = 2.0
 """Seconds between two attempts of a job."""
-_SENTENCE = "the disk is full: what was recorded is safe, free some space"
 
 
 def is_full(error: BaseException | None) -> bool:
@@ -27,11 +27,8 @@ def is_full(error: BaseException | None) -> bool:
 
 
 def wait_began(iteration: int, found_by: str) -> WaitStarted:
-    """The event of a wait for room; `found_by` says what found none.
-
-    The advice comes first: a line on the screen may have no room for the rest.
-    """
-    return WaitStarted(iteration=iteration, cause="disk_full", reason=f"{_SENTENCE} ({found_by})")
+    """The event of a wait for room; `found_by` says what found none."""
+    return WaitStarted(iteration=iteration, cause="disk_full", reason=f"{DISK_FULL} ({found_by})")
 
 
 def wait_ended(iteration: int, waited_s: float, by: str = "the clock") -> WaitEnded:
