@@ -113,9 +113,9 @@ class Stats:
         for learning, verdict in self.learnings:
             by_verdict[verdict].append(learning)
         titles: dict[Verdict, str] = {
-            "helps": "earn their place",
-            "on trial": "have not helped yet",
-            "unlearned": "do not help and are not looked up any more",
+            "helps": "proven to help",
+            "on trial": "without help so far",
+            "unlearned": "without help, and not looked up any more",
         }
         for verdict, title in titles.items():
             found = by_verdict[verdict]
