@@ -45,7 +45,7 @@ ACTIONS = {
     "delete": "forget learnings",
     "export": "write what is proven as a plain file, to be shared",
     "import": "take learnings from such a file",
-    "stats": "what attempts needed against the ones before, and which learnings earn their place",
+    "stats": "what attempts needed against the ones before, and which learnings help",
 }
 PREFIX = "learn-"
 
