@@ -173,8 +173,9 @@ def test_a_fifo_beside_the_records(worktree: Path, name: str) -> None:
 def test_a_plan_that_becomes_a_fifo_is_read_no_more(worktree: Path) -> None:
     (worktree / "plan.md").write_text("- [ ] one\n")
     swap = f"{ONE_MORE}; rm -f plan.md; mkfifo plan.md"
-    words = (*ORDER[:-1], swap, "--headless", "--max-iterations", "2", "--plan", "plan.md")
-    assert here(*words, "-c", "test -e never", cwd=worktree).returncode == 4
+    words = ("run", "x", "-c", "test -e never", *ORDER[4:-1], swap, "--headless")
+    limits = ("--max-iterations", "2", "--plan", "plan.md")
+    assert here(*words, *limits, cwd=worktree).returncode == 4
 
 
 def test_a_living_run_gets_its_lock_and_journal_back(worktree: Path) -> None:

@@ -97,9 +97,9 @@ class Elsewhere:
 
 
 @contextmanager
-def running(root: Path, *arguments: str) -> Iterator[Elsewhere]:
+def running(root: Path, *arguments: str, command: str = "false") -> Iterator[Elsewhere]:
     """A run, ended behind the test if it still lives."""
-    with start("run", "Make it work", "-c", "false", *arguments, cwd=root) as process:
+    with start("run", "Make it work", "-c", command, *arguments, cwd=root) as process:
         try:
             yield Elsewhere(root, process)
         finally:
@@ -222,7 +222,7 @@ def test_a_roll_back_restores_the_best_files(git_repo: Path, tmp_path: Path) -> 
         "*) exec sleep 500;; esac"
     )
     agent = ("--agent", "command", "--agent-command", works)
-    with running(git_repo, "-c", GATE, *agent, "--detached") as there:
+    with running(git_repo, *agent, "--detached", command=GATE) as there:
         asked = there.reaches("question_asked")
         assert asked["topic"] == "redirect"
         offer = asked["rollback"]
