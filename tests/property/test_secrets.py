@@ -16,10 +16,10 @@ from ralph_tui.text.secrets import (
     HIDDEN,
     assigned,
     formats,
+    hints,
     lines,
     named,
     redact,
-    returns,
 )
 from ralph_tui.text.secrets.lines import LineFilter
 from tests.examples import FEWER
@@ -95,7 +95,7 @@ def patterns_of(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
                 yield name, one
 
 
-@each_row("module", [formats, assigned, named, lines, returns])
+@each_row("module", [formats, assigned, named, lines, hints])
 def test_no_pattern_repeats_what_repeats(module: ModuleType) -> None:
     for _, pattern in patterns_of(module):
         analyse(pattern.pattern)
@@ -108,7 +108,7 @@ def test_every_pattern_that_starts_anywhere_is_bounded() -> None:
     """
     unbounded = {
         name
-        for module in (assigned, named, lines, returns)
+        for module in (assigned, named, lines, hints)
         for name, pattern in patterns_of(module)
         if widest(pattern.pattern) > 5000
     }

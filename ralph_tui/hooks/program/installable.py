@@ -54,7 +54,6 @@ FILES = (
     "text/secrets/hints.py",
     "text/secrets/lines.py",
     "text/secrets/named.py",
-    "text/secrets/returns.py",
     "text/secrets/rules.json",
     "text/secrets/values.py",
     "text/terms.py",

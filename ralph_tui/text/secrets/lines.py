@@ -8,9 +8,9 @@ import os
 import re
 from collections.abc import Iterator
 
-from ralph_tui.text.secrets import assigned, formats, named, returns
+from ralph_tui.text.secrets import assigned, formats, named
 from ralph_tui.text.secrets.formats import lower_of
-from ralph_tui.text.secrets.hints import HIDDEN, pattern_of, secrets_of, suspicious
+from ralph_tui.text.secrets.hints import HIDDEN, RETURN, pattern_of, secrets_of, suspicious
 from ralph_tui.text.secrets.values import Kind
 
 _LINE_END = re.compile(r"((?:\\{1,8}r)?\\{1,8}n|\n)")
@@ -44,6 +44,11 @@ _KEY_LINES = 200
 
 _PASSES = 4
 """Of secrets that stand one against the other each hides the next."""
+
+_PIECES = 20
+"""Of a token that returns cut; more are no token."""
+_WORD_BEFORE = re.compile(r"[\w+/=.~-]{1,120}\Z")
+_WORD_AFTER = re.compile(r"[\w+/=.~-]{1,600}")
 
 _WORD_AT_END = re.compile(r"[\w+/=.~-]{4,120}\Z")
 _WORD_AT_BEGIN = re.compile(r"[ \t]{0,40}([\w+/=.~-]{4,600})")
@@ -127,7 +132,7 @@ class LineFilter:
         lowered = lower_of(line)
         spans = [*self._continued(line)]
         spans += self._private_keys(line)
-        spans += returns.spans(line)
+        spans += _returned(line)
         spans += _spans(line, lowered)
         self._look_ahead(line, lowered, spans)
         for _ in range(_PASSES):
@@ -199,3 +204,33 @@ def _without(line: str, spans: list[tuple[int, int]]) -> str:
             parts += [line[done:begin], HIDDEN]
         done = max(done, end)
     return "".join([*parts, line[done:]])
+
+
+def _returned(line: str) -> Iterator[tuple[int, int]]:
+    """Each piece of the tokens that a return to the begin of the line cuts: a terminal writes the
+    rest of a token over its begin.
+    """
+    if "\r" not in line and "\\r" not in line:
+        return
+    pieces: list[tuple[int, int]] = []
+    end = 0
+    for found in RETURN.finditer(line):
+        if not pieces or end != found.start() or len(pieces) >= _PIECES:
+            yield from _pieces_of_tokens(line, pieces)
+            before = _WORD_BEFORE.search(line, max(0, found.start() - 120), found.start())
+            pieces = [before.span()] if before else []
+        after = _WORD_AFTER.match(line, found.end())
+        end = after.end() if after else found.end()
+        pieces.append((found.end(), end))
+    yield from _pieces_of_tokens(line, pieces)
+
+
+def _pieces_of_tokens(line: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    joined = "".join(line[begin:end] for begin, end in pieces)
+    for begin, end in formats.spans(joined, formats.lower_of(joined)) if joined else ():
+        at = 0
+        for left, right in pieces:
+            low, high = max(begin, at), min(end, at + right - left)
+            if low < high:
+                yield left + low - at, left + high - at
+            at += right - left
