@@ -19,7 +19,7 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import Event
 from ralph_tui.hooks.program.__main__ import run
-from ralph_tui.hooks.program.installable import contents
+from ralph_tui.hooks.project import contents
 from ralph_tui.state import RunState
 from tests.forks import Program, completed
 

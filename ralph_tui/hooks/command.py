@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,20 +17,17 @@ from ralph_tui.adapters.records.runs import find_hooked
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.errors import RalphError, UsageError, why
-from ralph_tui.hooks.installed.loop_file import LoopFile
-from ralph_tui.hooks.installed.places import project_root
-from ralph_tui.hooks.installed.program import Program, Standing
-from ralph_tui.hooks.installed.settings import (
-    FOLDER,
+from ralph_tui.hooks.program import store, watch
+from ralph_tui.hooks.program.words import PROMPT, has_section, names_task, write_prompt
+from ralph_tui.hooks.project import FOLDER, LoopFile, Program, Standing, contents, project_root
+from ralph_tui.hooks.settings import (
+    NAME,
+    SettingsFile,
     environment_in,
     hooks_in,
     others_in,
     switched_off,
 )
-from ralph_tui.hooks.installed.settings_file import NAME, SettingsFile
-from ralph_tui.hooks.program import prompt_file, store, windows, words
-from ralph_tui.hooks.program.installable import contents
-from ralph_tui.hooks.program.watch import thresholds_of
 from ralph_tui.layers.context import state_file
 from ralph_tui.layers.context.state_file import LARGEST, MAX_ITERATIONS, PROMISE, State
 from ralph_tui.text.format import count
@@ -45,19 +42,6 @@ SEEN = 32 * END
 """So many are searched for secrets, of which one may begin or end outside of what is shown."""
 
 
-def begin_prompt(prompt: Path, state: State) -> None:
-    """Nothing of the loop before is said to the sessions of this one. Raises ``RalphError``."""
-    if not prompt_file.has_section(prompt):
-        return
-    prompt_file.write_section(
-        prompt,
-        plain(words.where_it_stands(state, None, "")),
-        words.task_of(state),
-        words.instructions_of(state),
-        plain(state["objective"]),
-    )
-
-
 def notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
     """What is still to be known."""
     loop, text = LoopFile.of(root, os.environ), settings.decode("utf-8").removeprefix("\ufeff")
@@ -67,11 +51,9 @@ def notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
     running = loop.running
     if running is not None and installed:
         yield from _about_window(running, {**environment_in(text), **os.environ})
-        prompt = root / prompt_file.NAME
-        if prompt_file.has_section(prompt) and not prompt_file.names(
-            prompt, plain(running["objective"])
-        ):
-            yield f"{prompt.name} names another task; its section says that it is this one"
+        prompt = root / PROMPT
+        if has_section(prompt) and not names_task(prompt, plain(running["objective"])):
+            yield f"{PROMPT} names another task; its section says that it is this one"
     if switched_off(text):
         yield f"no hook runs at all while `disableAllHooks` is true in {NAME}"
     if shutil.which("python3") is None:
@@ -80,7 +62,7 @@ def notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
 
 def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
     """How large it is, and what comes in the way of its checkpoint."""
-    known = windows.window_of(environ, state, "", None).tokens
+    known = watch.window_of(environ, state, "", None).tokens
     if known is None:
         yield (
             "no level is watched where the model's name does not tell how large its context window "
@@ -88,7 +70,7 @@ def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
         )
         return
     yield f"the context window holds {known:,} tokens"
-    if early := windows.sums_up_before(known, thresholds_of(state).checkpoint, environ):
+    if early := watch.sums_up_before(known, watch.thresholds_of(state).checkpoint, environ):
         yield early
 
 
@@ -220,11 +202,9 @@ def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
     if state is not None:
         loop.refuse_running()
         if window is not None:
-            state, window = state | {windows.FIELD: window}, None
+            state, window = state | {watch.FIELD: window}, None
     standing = program.standing()
-    plan = _Plan(
-        settings, settings.with_hooks(), standing, loop, state, window, root / prompt_file.NAME
-    )
+    plan = _Plan(settings, settings.with_hooks(), standing, loop, state, window, root / PROMPT)
     if plan.nothing:
         print(f"the hooks are installed in {one_line(str(root))} already, and up to date")
     else:
@@ -238,7 +218,7 @@ def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
 def _window(args: argparse.Namespace, loop: LoopFile) -> int | None:
     if args.window is None:
         return None
-    size = windows.size_of(args.window)
+    size = watch.size_of(args.window)
     if size is None:
         raise UsageError(
             f"--window is no number of tokens such as 200000, 200k or 1m: {one_line(args.window)}"
@@ -279,12 +259,11 @@ def _told(plan: _Plan, program: Program) -> Iterator[str]:
     elif not plan.standing.current:
         old = len(plan.standing.older) + len(plan.standing.edited)
         yield f"{FOLDER}: brought up to date, {count(old + new, 'file')}"
-    for name in plan.standing.edited:
-        yield f"{FOLDER}/{one_line(name)}: changed since it was copied; that is kept beside it"
+    yield from _edited(plan.standing)
     if plan.state is not None:
         what = "a loop begins" if plan.loop.content is None else "another loop begins"
         yield f"{plan.loop.name}: {what}, {count(plan.state['max_iterations'], 'iteration')}"
-        if prompt_file.has_section(plan.prompt):
+        if has_section(plan.prompt):
             yield f"{plan.prompt.name}: the section of the loop before is written anew"
     if plan.window is not None:
         yield f"{plan.loop.name}: the context window holds {plan.window:,} tokens"
@@ -292,9 +271,9 @@ def _told(plan: _Plan, program: Program) -> Iterator[str]:
 
 def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
     """Do it: first what is called, then what calls it, last what makes it active."""
-    kept = program.install(now)
+    kept: list[Path | None] = [*program.install(now)]
+    backup = None
     try:
-        backup = None
         if plan.settings.content != plan.merged:
             backup = plan.settings.replace(plan.merged, now)
     except RalphError:
@@ -302,16 +281,25 @@ def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
             program.remove(now)
         raise
     if plan.state is not None:
-        kept += [path for path in [plan.loop.begin(plan.state, now)] if path is not None]
-        begin_prompt(plan.prompt, plan.state)
+        kept.append(plan.loop.begin(plan.state, now))
+        if has_section(plan.prompt):  # nothing of the loop before is said to sessions of this one
+            write_prompt(plan.prompt, plan.state)
     if plan.window is not None:
         with store.state_file(plan.loop.path) as held:
             if held is not None:
-                held.state = held.state | {windows.FIELD: plan.window}
+                held.state = held.state | {watch.FIELD: plan.window}
                 held.save()
     yield "the hooks are installed; sessions that begin from now on have them"
-    for path in (*kept, *([backup] if backup else [])):
-        yield f"as it was it is kept: {shown(path, program.root)}"
+    yield from _kept([*kept, backup], program.root)
+
+
+def _kept(paths: Iterable[Path | None], root: Path) -> Iterator[str]:
+    return (f"as it was it is kept: {shown(path, root)}" for path in paths if path is not None)
+
+
+def _edited(standing: Standing) -> Iterator[str]:
+    for name in standing.edited:
+        yield f"{FOLDER}/{one_line(name)}: changed since it was copied; that is kept beside it"
 
 
 # remove ---------------------------------------------------------------------------------------
@@ -330,14 +318,14 @@ def _remove(root: Path, program: Program, args: argparse.Namespace) -> int:
             print(f"{NAME}: there was none before, and there is none then")
     if standing.there:
         print(f"{FOLDER}: the hook program goes")
-    for name in standing.edited:
-        print(f"{FOLDER}/{one_line(name)}: changed since it was copied; that is kept beside it")
+    for line in _edited(standing):
+        print(line)
     _ask("remove", args, "Take the hooks out of this project?")
     backup = settings.replace(without, now) if settings.content != without else None
     kept = program.remove(now)
     print("the hooks are removed; sessions that run have them until they end")
-    for path in (*kept, *([backup] if backup else [])):
-        print(f"as it was it is kept: {shown(path, root)}")
+    for line in _kept([*kept, backup], root):
+        print(line)
     loop = LoopFile.of(root, os.environ)
     loop.clear_lock()
     if loop.content is not None:

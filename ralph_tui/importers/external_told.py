@@ -14,8 +14,7 @@ from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.events.run import IterationStatus
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.importers import external, verdicts
-from ralph_tui.importers.external_files import ExternalFiles
-from ralph_tui.importers.external_state import (
+from ralph_tui.importers.external import (
     Analysed,
     ExternalState,
     Loop,
@@ -24,7 +23,7 @@ from ralph_tui.importers.external_state import (
     read_state,
     salvaged,
 )
-from ralph_tui.importers.numbering import Clues, checkpoints_of, numbered, settle
+from ralph_tui.importers.numbering import Clues, ExternalFiles, checkpoints_of, numbered, settle
 from ralph_tui.importers.printed import OutputReader, Timed
 from ralph_tui.importers.records import (
     TOOL,

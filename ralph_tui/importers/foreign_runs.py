@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.importers import external, internal
-from ralph_tui.importers.external_state import STATE
 from ralph_tui.importers.records import TOOL, ImportedRun, RunFiles
 from ralph_tui.sources.foreign import ForeignRun, ForeignRuns
 from ralph_tui.text.format import count
@@ -27,7 +26,7 @@ ROWS = {
     **dict.fromkeys("GH", internal.row_of),
 }
 """By the letter of a form."""
-SIGNS = {external.FOLDER: (STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
+SIGNS = {external.FOLDER: (external.STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
 """Files that tell such a folder where it has another name."""
 DEEPEST = 6
 """Folders above a file in which the run that it belongs to is looked for."""
@@ -106,13 +105,13 @@ def _told_apart(runs: list[ImportedRun]) -> list[ImportedRun]:
 
 def _external_remains(files: RunFiles) -> list[tuple[str, str, str]]:
     """Where something is left, what it is good for, which file is missing."""
-    if any(files.lies(name) for name in (STATE, f"{STATE}.bak")):
+    if any(files.lies(name) for name in (external.STATE, f"{external.STATE}.bak")):
         return []
     if not any(files.numbers(folder, "") or files.names(folder, folders=True) for folder in LEFT):
         return []
     known = any(name.endswith(".json") for name in files.names("analytics"))
     what = "of which at most the analytics can be read" if known else "that cannot be read"
-    return [(external.FOLDER, what, STATE)]
+    return [(external.FOLDER, what, external.STATE)]
 
 
 def _internal_remains(files: RunFiles) -> list[tuple[str, str, str]]:

@@ -1,5 +1,7 @@
 """What a session of an external run printed, as events: read by the reader of our own sessions.
 
+When a line came is told by the transcript of the run, if at all.
+
 Its agents print tool calls as bare lines beside those inside of messages; both are taken, each id
 once. However long an output is, its beginning and its end are read, and no more than so many events
 are told.
@@ -11,14 +13,14 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
 from ralph_tui.adapters.agents.claims import SPOKEN
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.events import AgentNoted, AgentSpoke, Event, PromiseMade, SessionFinished
-from ralph_tui.importers.external_files import LONGEST_LINE, Tape, key_of, unstamped
-from ralph_tui.importers.records import Json, RunFiles
+from ralph_tui.importers.records import Json, RunFiles, as_when
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import count
 from ralph_tui.text.json_fields import as_list, as_map, as_text
@@ -39,8 +41,120 @@ _LOOKED_AT = (_DONE, '"tool_use"', '"tool_result"', '"error"')
 
 _BARE = {"tool_use": "assistant", "tool_result": "user"}
 """Lines that may stand without the message that has them elsewhere."""
+LONGEST_LINE = 4 << 20
+MOST_LINES = 400_000
+MOST_BYTES = 64 << 20
+"""Of a transcript that are looked at for times."""
+FIRST = 3
+"""Lines by which a session's beginning is found."""
+LEAST = 2
+"""Lines that a session must have to be found: sessions begin with the same one."""
+SKIPPED = 6
+"""Lines at a session's beginning that its transcript may lack: what is no event is not in it."""
+NEAR = 40
+"""Lines that an output may lack of its transcript at one place."""
+_BLANKS = b" \t\r\n"
+_STAMP = re.compile(
+    rb',\s*"timestamp":\s*(?:"([^"\\]{1,40})"|(\d{1,16}))(?:,\s*"sessionId":\s*"[^"\\]{0,80}")?\s*\}$'
+)
+"""What the tool adds to the end of a line: when it came, and of which session it is."""
+_UNKNOWN = 0.0
 
 Timed = tuple[Event, datetime | None]
+
+
+def key_of(line: bytes) -> int:
+    """What a line is known by, whoever has written it down: blanks are left out."""
+    told = line.translate(None, _BLANKS)
+    return int.from_bytes(blake2b(told, digest_size=8).digest(), "big", signed=True)
+
+
+class Tape:
+    """The transcript of an external run: the lines its sessions printed, each by key and time.
+
+    It may hold one session, or all of them one after another. Where a session begins in it is told
+    by the session's first lines. Of a line no more is remembered than its key, and when it came.
+    """
+
+    def __init__(self, files: RunFiles, name: str, start: int = 0) -> None:
+        """`start`: where in the file to begin, bytes."""
+        self._keys = array("q")
+        self._times = array("d")
+        self._next = 0
+        with files.opened(name) as file:
+            if file is not None:
+                file.seek(start)
+                self._read(file)
+
+    def _read(self, file: BinaryIO) -> None:
+        left = MOST_BYTES
+        while left > 0 and len(self._keys) < MOST_LINES:
+            line = file.readline(LONGEST_LINE)
+            if not line:
+                return
+            left -= len(line)
+            if line.endswith(b"\n") and line.strip():
+                bare, at = unstamped(line.rstrip())
+                self._keys.append(key_of(bare))
+                self._times.append(at)
+
+    def times(self, keys: "array[int]") -> Iterator[float]:
+        """Of a session with these lines when each came, epoch seconds; 0 where that is not known.
+
+        Sessions are asked for in their order: each is looked for behind the one before it.
+        """
+        if len(keys) < LEAST:
+            return
+        windows = [list(keys[skip : skip + FIRST]) for skip in range(SKIPPED)]
+        starts = map(self._find, [one for one in windows if len(one) >= min(FIRST, len(keys))])
+        at = next((start for start in starts if start is not None), None)
+        if at is None:
+            return
+        for key in keys:
+            if (found := self._near(key, at)) is None:
+                yield _UNKNOWN
+            else:
+                yield self._times[found]
+                at = self._next = found + 1
+
+    def _find(self, first: list[int]) -> int | None:
+        """Where these lines stand one after the other, behind all sessions so far."""
+        at = self._next
+        while first:
+            try:
+                at = self._keys.index(first[0], at)
+            except ValueError:
+                return None
+            if list(self._keys[at : at + len(first)]) == first:
+                return at
+            at += 1
+        return None
+
+    def _near(self, key: int, at: int) -> int | None:
+        try:
+            return self._keys.index(key, at, at + NEAR)
+        except ValueError:
+            return None
+
+
+def unstamped(line: bytes) -> tuple[bytes, float]:
+    """The line as it was printed, and when it came, epoch seconds."""
+    match = _STAMP.search(line[-200:])
+    if match is None:
+        return line, _stamp_inside(line)
+    at = as_when(match[1].decode("ascii", "replace") if match[1] else int(match[2]))
+    bare = line[: len(line) - len(match[0])] + b"}"
+    return bare, at.timestamp() if at else _UNKNOWN
+
+
+def _stamp_inside(line: bytes) -> float:
+    if b'"timestamp"' not in line:
+        return _UNKNOWN
+    try:
+        at = as_when(as_map(parse_json(line)).get("timestamp"))
+    except ValueError:
+        return _UNKNOWN
+    return at.timestamp() if at else _UNKNOWN
 
 
 @dataclass

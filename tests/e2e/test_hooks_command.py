@@ -12,7 +12,7 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.events import ContextLevelReached
-from ralph_tui.hooks.installed.settings import hooks_in
+from ralph_tui.hooks.settings import hooks_in
 from ralph_tui.state import RunState
 from tests.doubles.api import Api
 from tests.doubles.launch import real_binary, real_environment

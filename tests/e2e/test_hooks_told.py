@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.file_lock import locked
-from ralph_tui.hooks.program.prompt_file import BEGIN, END
+from ralph_tui.hooks.program.words import BEGIN, END
 from tests.e2e.cli import here
 
 STATE = ".claude/ralph-state.json"

@@ -195,7 +195,7 @@ OPENERS = {
     "cli/__init__.py": "the null device",
     "cli/fronts/signals.py": "the null device",
     "fleet/dispatch/engine.py": "/proc",
-    "hooks/program/installable.py": "data of this package",
+    "hooks/project.py": "data of this package",
     "loop/steps/asking.py": "a question",
     "loop/steps/questions.py": "questions are opened there",
     "loop/steps/watchdog.py": "a question",

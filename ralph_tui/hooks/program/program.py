@@ -8,9 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.errors import RalphError
-from ralph_tui.hooks.program.answer import Answer
-from ralph_tui.hooks.program.call import Call
-from ralph_tui.hooks.program.given import LARGEST, Given, read_given
+from ralph_tui.hooks.program.call import LARGEST, Answer, Call, Given, read_given
 from ralph_tui.hooks.program.record import flush
 from ralph_tui.hooks.program.store import state_file
 from ralph_tui.layers.context.state_file import NAME, has_ended
@@ -58,10 +56,8 @@ def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
     root = Path(environ.get("CLAUDE_PROJECT_DIR") or given.cwd or Path.cwd()).absolute()
     path = root / (environ.get("RALPH_STATE_FILE") or Path(".claude") / NAME)
     with state_file(path) as held:
-        if held is None:
+        if held is None or held.state.get("driven_by"):  # of a run that starts its own sessions
             return Answer()
-        if held.state.get("driven_by"):
-            return Answer()  # of a run that starts its sessions itself
         call = Call(given, environ, root, datetime.now(UTC), held)
         for problem in held.problems:
             call.answer.warn(f"in {path} {problem}")

@@ -2,16 +2,16 @@
 
 import re
 from datetime import datetime
+from pathlib import Path
 
 from ralph_tui import __version__
 from ralph_tui.errors import RalphError
-from ralph_tui.hooks.program import journal
-from ralph_tui.hooks.program.call import Call
-from ralph_tui.hooks.program.plan import progress_in
-from ralph_tui.hooks.program.sessions import Session, sessions_of
-from ralph_tui.hooks.program.summaries import about, clean, identifier, redacted
+from ralph_tui.hooks.program.call import Call, Session, sessions_of
+from ralph_tui.hooks.program.store import Fields, append, folder_of, has_begun
 from ralph_tui.hooks.program.transcript import Heard
+from ralph_tui.hooks.program.words import about, clean, identifier, redacted
 from ralph_tui.layers.context.state_file import stamp
+from ralph_tui.text.json_fields import as_map
 
 FIELD = "hook_journal"
 """Of the state file: the journal's folder, and how far it has come."""
@@ -51,8 +51,7 @@ def iteration_begins(call: Call) -> bool:
     """Begin the iteration where it is new in the journal; gives whether it is."""
     if not call.state["started_at"]:
         call.state = call.state | {"started_at": stamp(call.now)}
-    folder = journal.folder_of(call.root, _folder_name(call))
-    if not call.events and not journal.has_begun(folder):
+    if not call.events and not has_begun(folder(call)):
         call.state = call.state | {FIELD: _place(call) | {"iteration": 0}}
     if _place(call).get("iteration") == call.iteration:
         return False
@@ -82,7 +81,7 @@ def session_ends(call: Call, outcome: str, reason: str = "") -> None:
         "session_finished",
         outcome=outcome,
         reason=reason,
-        duration_s=_lasted(call, session),
+        duration_s=seconds_since(call, session.began),
         tokens=session.tokens,
         tool_calls=session.calls,
         tool_errors=session.errors,
@@ -91,7 +90,7 @@ def session_ends(call: Call, outcome: str, reason: str = "") -> None:
 
 def iteration_ends(call: Call, status: str) -> None:
     """Nothing more comes of this iteration."""
-    progress = progress_in(call.root, call.state)
+    progress = call.progress()
     completion = 0.0
     if progress is not None:
         completion = 100.0 * progress.done / progress.total
@@ -109,7 +108,7 @@ def iteration_ends(call: Call, status: str) -> None:
     call.record(
         "iteration_finished",
         status=status,
-        duration_s=_lasted(call, session),
+        duration_s=seconds_since(call, session.began),
         completion=100.0 if status == "completed" else completion,
         tokens=session.tokens,
         tool_calls=session.calls,
@@ -118,7 +117,7 @@ def iteration_ends(call: Call, status: str) -> None:
 
 
 def seconds_since(call: Call, moment: str) -> float:
-    """Until now; 0 for a text that is no moment."""
+    """Until now: of a session since its first hook in this iteration; 0 for no moment."""
     try:
         return max(0.0, (call.now - datetime.fromisoformat(moment)).total_seconds())
     except (ValueError, TypeError):
@@ -129,19 +128,19 @@ def flush(call: Call) -> None:
     """Write what is to be recorded; what cannot be is told and left out."""
     if not call.events:
         return
-    folder = journal.folder_of(call.root, _folder_name(call))
-    if not journal.has_begun(folder):
+    where = folder(call)
+    if not has_begun(where):
         call.events.insert(0, _run_begun(call))
     try:
-        journal.append(folder, call.events, call.now)
+        append(where, call.events, call.now)
     except RalphError as refused:
         call.answer.problems.append(str(refused))
     call.events.clear()
 
 
-def journal_folder(call: Call) -> str:
-    """The folder of the journal, relative to the project."""
-    return str(journal.folder_of(call.root, _folder_name(call)).relative_to(call.root))
+def folder(call: Call) -> Path:
+    """The folder of the journal."""
+    return folder_of(call.root, _folder_name(call))
 
 
 def _begin(call: Call, heard: Heard) -> Session:
@@ -152,16 +151,15 @@ def _begin(call: Call, heard: Heard) -> Session:
     if session is not None and known and not session.over:
         return session
     _leave_others(call)
-    began = Session(
-        level=session.level if session else "L0",
+    began = (session or Session())._replace(
         iteration=call.iteration,
         began=stamp(call.now),
         done=len(call.state["completed_items"]),
-        seen=session.seen if session else "",
-        message=session.message if session else "",
-        told=session.told if session else False,
-        recent=session.recent if session else "",
-        left=session.left if session else 0,
+        tokens=0,
+        calls=0,
+        errors=0,
+        over=False,
+        transcript="",
     )
     call.session = began
     call.record("session_started", session_id=identifier(call.session_id), agent="claude")
@@ -174,7 +172,7 @@ def _begin(call: Call, heard: Heard) -> Session:
     return began
 
 
-def _run_begun(call: Call) -> journal.Fields:
+def _run_begun(call: Call) -> Fields:
     state = call.state
     promise = redacted(state["completion_promise"])
     return {
@@ -205,39 +203,30 @@ def _leave_others(call: Call) -> None:
 
 def _tools(call: Call, session: Session, heard: Heard) -> tuple[int, int, str]:
     """How many calls were recorded now, how many of them failed, and their ids."""
-    recent = session.recent.split()
+    given, recent = call.given, session.recent.split()
     calls = errors = 0
-    root = str(call.root)
-
-    def finished(tool_id: str, tool: str, what: str, failure: str, ok: bool, took: float) -> None:  # noqa: FBT001
-        nonlocal calls, errors
+    finished = [
+        (made.tool_id, made.tool, made.input, made.result, made.ok, 0.0)
+        for made in heard.calls
+        if made.ok is not None and made.tool_id != given.tool_id
+    ]
+    if given.tool and not given.agent_id:
+        of_call = (given.tool_id, given.tool, given.tool_input, given.error)
+        finished.append((*of_call, not given.error, given.duration_s))
+    for known_as, tool, tool_input, said, ok, took in finished:
+        tool_id = identifier(known_as)
+        if tool_id in recent:
+            continue
         recent.append(tool_id)
         calls, errors = calls + 1, errors + (not ok)
+        what, failure = about(tool_input, str(call.root)), clean(said.strip().partition("\n")[0])
         call.record("tool_started", tool_id=tool_id, tool=clean(tool), summary=what)
         call.record("tool_finished", tool_id=tool_id, ok=ok, summary=failure, duration_s=took)
-
-    for made in heard.calls:
-        tool_id = identifier(made.tool_id)
-        if made.ok is not None and tool_id not in recent and made.tool_id != call.given.tool_id:
-            failure = clean(made.result.strip().partition("\n")[0])
-            finished(tool_id, made.tool, about(made.input, root), failure, made.ok, 0.0)
-    given = call.given
-    tool_id = identifier(given.tool_id)
-    if given.tool and tool_id not in recent and not given.agent_id:
-        failure = clean(given.error.strip().partition("\n")[0])
-        what = about(given.tool_input, root)
-        finished(tool_id, given.tool, what, failure, not given.error, given.duration_s)
     return calls, errors, " ".join(recent[-RECENT:])
 
 
-def _lasted(call: Call, session: Session) -> float:
-    """Seconds since its first hook in this iteration was called."""
-    return seconds_since(call, session.began)
-
-
 def _place(call: Call) -> dict[str, object]:
-    found = call.state.get(FIELD)
-    return found if isinstance(found, dict) else {}
+    return dict(as_map(call.state.get(FIELD)))
 
 
 def _folder_name(call: Call) -> str:

@@ -5,25 +5,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from ralph_tui.errors import RalphError, why
-from ralph_tui.hooks.program import record
-from ralph_tui.hooks.program.call import Call
-from ralph_tui.hooks.program.evidence import Changed, Evidence, gather
-from ralph_tui.hooks.program.plan import item_of, progress_in
-from ralph_tui.hooks.program.prompt_file import NAME, write_section
-from ralph_tui.hooks.program.sessions import Session
-from ralph_tui.hooks.program.summaries import about, clean, redacted
+from ralph_tui.hooks.program import record, words
+from ralph_tui.hooks.program.call import Call, Session
+from ralph_tui.hooks.program.evidence import Changed, gather
 from ralph_tui.hooks.program.transcript import Heard, listen
-from ralph_tui.hooks.program.words import (
-    checkpoint_line,
-    ended_at,
-    first_line,
-    hand_over,
-    instructions_of,
-    progress_of,
-    resume_block,
-    task_of,
-    where_it_stands,
-)
+from ralph_tui.hooks.program.words import about, clean, redacted
 from ralph_tui.layers.context.handoff import Call as Made
 from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
 from ralph_tui.layers.context.levels import Level, whole
@@ -49,7 +35,7 @@ def roll_over(call: Call, level: Level, percent: float) -> None:
     """Everything that a level asks for; the session is told even where something fails."""
     before = checkpoint_of(call.state)
     shown = whole(percent)
-    item = clean(item_of(call.root, call.state))
+    item = clean(call.item())
     handoff = before.handoff_file if before else str(_free_name(call))
     checkpoint = Checkpoint(level, shown, stamp(call.now), handoff, current_todo_item=item)
     _keep(call, checkpoint)
@@ -57,31 +43,29 @@ def roll_over(call: Call, level: Level, percent: float) -> None:
         # Should this call be killed from here on, the Stop hook has what it needs.
         call.held.save()
     heard = _whole(call)
-    evidence = gather(call.root)
-    checkpoint = _with_evidence(call, checkpoint, heard, evidence)
+    checkpoint = _with_evidence(call, checkpoint, heard)
     _keep(call, checkpoint)
     if before is None:
-        call.record("rollover_began", number=1, cause=level, percent=percent, reason=_reason(shown))
+        reason = f"the context window is {shown} % full"
+        call.record("rollover_began", number=1, cause=level, percent=percent, reason=reason)
     if before is None or not (call.root / handoff).exists():
         handoff = _write_handoff(call, checkpoint, heard).handoff_file
     if level == "L3":
         settle(call)
-        call.answer.user.append(checkpoint_line(level, shown, handoff))
-        call.answer.ends = ended_at(level, shown, handoff, NAME)
-        call.answer.code = 1 if call.outer_loop else 0
+        _end(call, level, shown, handoff)
         return
-    call.answer.user.append(checkpoint_line(level, shown, handoff))
-    call.answer.model = hand_over(shown, handoff)
+    call.answer.user.append(words.checkpoint_line(level, shown, handoff))
+    call.answer.model = words.hand_over(shown, handoff)
 
 
-def settle(call: Call) -> Checkpoint | None:
+def settle(call: Call) -> None:
     """The iteration ends with its checkpoint: PROMPT.md says where the next one goes on."""
     checkpoint = checkpoint_of(call.state)
     if checkpoint is None:
-        return None
+        return
     if not (call.root / checkpoint.handoff_file).exists():
         heard = _whole(call)
-        checkpoint = _with_evidence(call, checkpoint, heard, gather(call.root))
+        checkpoint = _with_evidence(call, checkpoint, heard)
         checkpoint = _write_handoff(call, checkpoint, heard)
     record.iteration_begins(call)
     record.session_ends(call, "rolled_over")
@@ -90,15 +74,17 @@ def settle(call: Call) -> Checkpoint | None:
     if session is not None:
         call.session = session._replace(over=True, left=max(1, session.left))
     call.state = without_checkpoint(call.state) | {"iteration": call.iteration + 1}
-    write_prompt(call, checkpoint)
-    return checkpoint
+    update_prompt(call, checkpoint)
 
 
 def end_again(call: Call, level: Level, percent: float) -> None:
     """The session handed over and went on until it is full: its handoff is still to be read."""
-    handoff = left_in(call)[1]
-    call.answer.user.append(checkpoint_line(level, whole(percent), handoff))
-    call.answer.ends = ended_at(level, whole(percent), handoff, NAME)
+    _end(call, level, whole(percent), left_in(call)[1])
+
+
+def _end(call: Call, level: Level, percent: int, handoff: str) -> None:
+    call.answer.user.append(words.checkpoint_line(level, percent, handoff))
+    call.answer.ends = words.ended_at(level, percent, handoff)
     call.answer.code = 1 if call.outer_loop else 0
 
 
@@ -108,23 +94,15 @@ def left_in(call: Call) -> tuple[int, str]:
     return last.get("percent_at_checkpoint", 0), last.get("handoff_file", "")
 
 
-def write_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
+def update_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
     """Bring the section of PROMPT.md up to date; what fails is told."""
-    last = first_line(checkpoint.resume_summary) if checkpoint else ""
-    progress = progress_in(call.root, call.state)
+    last = words.first_line(checkpoint.resume_summary) if checkpoint else ""
+    progress = call.progress()
     if progress is not None:
         progress = progress._replace(item=clean(progress.item))
-    section = where_it_stands(call.state, progress, clean(last, 120))
-    if checkpoint is not None:
-        section += "\n\n" + resume_block(checkpoint)
     try:
-        write_section(
-            call.root / NAME,
-            redacted(section),
-            task_of(call.state),
-            instructions_of(call.state),
-            redacted(call.state["objective"]),
-        )
+        prompt = call.root / words.PROMPT
+        words.write_prompt(prompt, call.state, progress, clean(last, 120), checkpoint)
     except RalphError as refused:
         call.answer.warn(str(refused))
 
@@ -145,28 +123,21 @@ def _free_name(call: Call) -> Path:
 def _whole(call: Call) -> Heard:
     """What the session has done, as far as the end of its transcript tells."""
     with suppress(OSError):
-        return listen(_transcript(call))
+        return listen(call.transcript)
     return Heard()
 
 
-def _transcript(call: Call) -> Path:
-    session = call.session
-    return call.given.transcript or Path(session.transcript if session else "")
-
-
-def _with_evidence(
-    call: Call, checkpoint: Checkpoint, heard: Heard, evidence: Evidence
-) -> Checkpoint:
+def _with_evidence(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoint:
+    evidence = gather(call.root)
     if evidence.problem:
         call.answer.problems.append(f"the handoff tells of no files: {evidence.problem}")
     files = _in_progress(call, heard, evidence.files)
-    words = redacted(heard.words[-SUMMARY * 2 :]).strip()
-    summary = words if len(words) <= SUMMARY else "…" + words[1 - SUMMARY :]
+    said = redacted(heard.words[-SUMMARY * 2 :]).strip()
+    summary = said if len(said) <= SUMMARY else "…" + said[1 - SUMMARY :]
     if not summary and heard.calls:
         last = heard.calls[-1]
-        summary = (
-            f"The last tool was {clean(last.tool)} {about(last.input, str(call.root))}".strip()
-        )
+        what = about(last.input, str(call.root))
+        summary = f"The last tool was {clean(last.tool)} {what}".strip()
     return checkpoint._replace(
         resume_summary=summary,
         files_in_progress=tuple(
@@ -196,7 +167,7 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoi
     """Write it, and its copy beside the journal; the checkpoint names that where only it can be."""
     text = handoff_text(_handoff(call, checkpoint, heard))
     data = redacted(text).encode("utf-8", "replace")
-    copy = Path(record.journal_folder(call)) / f"handoff-{call.iteration}.md"
+    copy = record.folder(call).relative_to(call.root) / f"handoff-{call.iteration}.md"
     problem = _written(call.root / checkpoint.handoff_file, data)
     no_copy = _written(call.root / copy, data)
     if problem:
@@ -216,7 +187,7 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoi
         summary=checkpoint.resume_summary,
         files=[file._asdict() for file in checkpoint.files_in_progress],
         item=checkpoint.current_todo_item,
-        progress=progress_of(checkpoint),
+        progress=words.progress_of(checkpoint),
     )
     return checkpoint
 
@@ -252,16 +223,12 @@ def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:
         percent=checkpoint.percent_at_checkpoint,
         done=tuple(done[-ACTIONS:]),
         item=checkpoint.current_todo_item,
-        progress=progress_of(checkpoint),
+        progress=words.progress_of(checkpoint),
         summary=checkpoint.resume_summary,
         files=checkpoint.files_in_progress,
         calls=tuple(made),
         references=(
             Reference("What is changed since the last commit", "git diff HEAD"),
-            Reference("The transcript of this session", clean(str(_transcript(call)), 300)),
+            Reference("The transcript of this session", clean(str(call.transcript), 300)),
         ),
     )
-
-
-def _reason(percent: int) -> str:
-    return f"the context window is {percent} % full"

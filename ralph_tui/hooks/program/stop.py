@@ -13,16 +13,19 @@ from typing import NamedTuple
 
 from ralph_tui.errors import RalphError
 from ralph_tui.hooks.program import record
-from ralph_tui.hooks.program.call import Call
+from ralph_tui.hooks.program.call import Call, sessions_of
 from ralph_tui.hooks.program.evidence import gather
-from ralph_tui.hooks.program.plan import item_of, progress_in
-from ralph_tui.hooks.program.prompt_file import NAME, has_section
-from ralph_tui.hooks.program.rollover import left_in, roll_over, settle, write_prompt
-from ralph_tui.hooks.program.sessions import sessions_of
-from ralph_tui.hooks.program.summaries import clean, redacted
+from ralph_tui.hooks.program.rollover import left_in, roll_over, settle, update_prompt
 from ralph_tui.hooks.program.transcript import Heard
 from ralph_tui.hooks.program.watch import has_left, heard_by, take_in
-from ralph_tui.hooks.program.words import fresh_session, go_on
+from ralph_tui.hooks.program.words import (
+    PROMPT,
+    clean,
+    fresh_session,
+    go_on,
+    has_section,
+    redacted,
+)
 from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.context.state_file import (
     Circuit,
@@ -101,7 +104,7 @@ def stop(call: Call) -> None:
         call.answer.code = 1 if call.outer_loop else 0
         if not call.outer_loop:
             percent, handoff = checkpoint.percent_at_checkpoint, checkpoint.handoff_file
-            call.answer.user.append(fresh_session(percent, handoff, NAME))
+            call.answer.user.append(fresh_session(percent, handoff))
         return
     ending = _ending(call, heard, circuit)
     if ending is not None:
@@ -131,7 +134,7 @@ def _stays(call: Call, heard: Heard) -> bool:
     call.session = (call.session or session)._replace(left=session.left + 1)
     call.answer.code = 1 if call.outer_loop else 0
     if not call.outer_loop:
-        call.answer.user.append(fresh_session(*left_in(call), NAME))
+        call.answer.user.append(fresh_session(*left_in(call)))
     return True
 
 
@@ -173,7 +176,7 @@ def _ending(call: Call, heard: Heard, circuit: Circuit) -> Ending | None:
 
 def _finish(call: Call, ending: Ending) -> None:
     done = ending.status == "completed"
-    progress = progress_in(call.root, call.state)
+    progress = call.progress()
     reached = 100.0 * progress.done / progress.total if progress else 0.0
     reached = 100.0 if done else reached
     if done:
@@ -206,8 +209,8 @@ def _go_on(call: Call) -> None:
     _over(call)
     call.state = call.state | {"iteration": call.iteration + 1, "status": "running"}
     left = call.session is not None and call.session.left
-    if not left and has_section(call.root / NAME):
-        write_prompt(call, None)
+    if not left and has_section(call.root / PROMPT):
+        update_prompt(call, None)
     if call.outer_loop:
         call.answer.code = 1
         return
@@ -217,7 +220,7 @@ def _go_on(call: Call) -> None:
         # What cannot be counted would go on for ever.
         call.answer.warn(f"{refused}; so the session stops")
         return
-    call.answer.reason = redacted(go_on(call.state, clean(item_of(call.root, call.state))))
+    call.answer.reason = redacted(go_on(call.state, clean(call.item())))
 
 
 def _over(call: Call) -> None:

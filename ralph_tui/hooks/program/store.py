@@ -1,22 +1,29 @@
-"""The state file on disk: read, changed and written under its lock, as a whole.
+"""What a loop's calls leave on disk: its state file, and the journal of what the hooks see.
 
-Who writes it without the lock is not overwritten: its fields stay but for those that were changed
-here. What is no state file is set aside, with its date, and then there is none: nothing goes on
-that nobody knows the task of. Set aside is the file itself, not a copy: who has it open and writes
-later, as an editor does, writes to what is kept.
+The state file is read, changed and written under its lock, as a whole. Who writes it without the
+lock is not overwritten: its fields stay but for those that were changed here. What is no state file
+is set aside, with its date, and then there is none: nothing goes on that nobody knows the task of.
+Set aside is the file itself, not a copy: who has it open and writes later, as an editor does,
+writes to what is kept.
+
+The journal has lines as those of a run's own. Who appends holds the lock of the state file. A line
+that a killed call has left torn is cut.
 """
 
+import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from ralph_tui.errors import RalphError, why
 from ralph_tui.file_lock import locked
 from ralph_tui.layers.context.state_file import State, StateRead, content_of, parse
-from ralph_tui.plain_files import read_bytes, write_whole
+from ralph_tui.plain_files import is_plain, make_folder, open_plain, read_bytes, write_whole
+from ralph_tui.text.foreign_json import parse_json
 
 PATIENCE_S = 8.0
 """How long other calls are waited for: one may wait for git."""
@@ -27,7 +34,14 @@ LARGEST = 1 << 24
 _LOOKS, _LOOK_S = 5, 0.025
 """Another program may be writing it right now, in place."""
 
+RECORDS = Path(".aiwg") / "ralph"
+JOURNAL = "events.jsonl"
+_TAIL = 1 << 16
+"""Bytes in which the last line of a journal stands."""
+
 Stamp = tuple[int, int, int]
+Fields = dict[str, Any]
+"""An event without its number and time."""
 
 
 class Held:
@@ -79,15 +93,12 @@ def state_file(path: Path) -> Iterator[Held | None]:
     if not path.is_symlink() and not path.exists():
         yield None
         return
-    try:
-        lock = locked(path.with_name(f".{path.name}.lock"), PATIENCE_S)
-        lock.__enter__()
-    except OSError as error:
-        raise _refused(path, "locked", error) from error
-    try:
+    with ExitStack() as lock:
+        try:
+            lock.enter_context(locked(path.with_name(f".{path.name}.lock"), PATIENCE_S))
+        except OSError as error:
+            raise _refused(path, "locked", error) from error
         yield _read(path)
-    finally:
-        lock.__exit__(None, None, None)
 
 
 def _read(path: Path) -> Held | None:
@@ -148,3 +159,85 @@ def _refused(path: Path, what: str, error: OSError) -> RalphError:
     return RalphError(
         f"the state file {path} cannot be {what}: {why(error, 'make it a writable file')}"
     )
+
+
+def folder_of(root: Path, name: str) -> Path:
+    """Where the journal of a loop lies."""
+    return root / RECORDS / "hooks" / name
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether anything was recorded."""
+    try:
+        return (folder / JOURNAL).lstat().st_size > 0
+    except OSError:
+        return False
+
+
+def append(folder: Path, events: list[Fields], now: datetime) -> None:
+    """Number, stamp and write events; ``RalphError``, and then nothing of them is there."""
+    if not events:
+        return
+    path = folder / JOURNAL
+    try:
+        descriptor = _open(path)
+        try:
+            _append(descriptor, path, events, now)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise RalphError(
+            f"what the hooks see cannot be recorded in {path}: {why(error, 'make it writable')}"
+        ) from error
+
+
+def _open(path: Path) -> int:
+    """The journal, made with its folders where it is missing."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    try:
+        return open_plain(path, flags, 0o600)
+    except FileNotFoundError:
+        records = path.parents[2]
+        make_folder(records)
+        if not is_plain(records / ".gitignore"):
+            write_whole(records / ".gitignore", b"*\n", durable=False)
+        make_folder(path.parent)
+        return open_plain(path, flags, 0o600)
+
+
+def _append(descriptor: int, path: Path, events: list[Fields], now: datetime) -> None:
+    size = os.fstat(descriptor).st_size
+    tail = os.pread(descriptor, _TAIL, max(0, size - _TAIL))
+    end = tail.rfind(b"\n") + 1
+    if end < len(tail):
+        size -= len(tail) - end
+        os.ftruncate(descriptor, size)
+    seq, at = _last(tail[:end], path) if size else (0, datetime.fromtimestamp(0, UTC))
+    at = max(at, now)
+    lines = b""
+    for number, event in enumerate(events, seq + 1):
+        stamped = {"seq": number, "at": f"{at:%Y-%m-%dT%H:%M:%S.%fZ}", **event}
+        # As compact as a run's own lines: by their form they are known without being parsed.
+        line = json.dumps(stamped, ensure_ascii=False, separators=(",", ":"))
+        lines += line.encode("utf-8", "replace") + b"\n"
+    try:
+        written = os.write(descriptor, lines)
+        while written < len(lines):
+            written += os.write(descriptor, lines[written:])
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+def _last(tail: bytes, path: Path) -> tuple[int, datetime]:
+    """Number and time of the last line. Raises ``RalphError``."""
+    line = tail.rstrip(b"\n").rpartition(b"\n")[2]
+    try:
+        event = parse_json(line)
+        at = datetime.fromisoformat(event["at"])
+        return int(event["seq"]), at if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, TypeError, KeyError) as error:
+        raise RalphError(
+            f"the last line of {path} cannot be read, so nothing more is recorded there: move the "
+            "file out of the way, and a new one is begun"
+        ) from error

@@ -5,12 +5,13 @@ Lines that are none are passed over. Each block of a message is a line of its ow
 message's usage.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ralph_tui.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.json_fields import as_list, as_map, as_text, content_text
 
 FIRST = 1 << 18
 """Bytes of the end that are read first; one tool's answer can be longer."""
@@ -30,7 +31,7 @@ class Call(NamedTuple):
 
     tool_id: str
     tool: str
-    input: dict[str, Any]
+    input: Mapping[str, Any]
     at: str
     ok: bool | None = None
     """None: it has not answered yet."""
@@ -95,45 +96,44 @@ def heard_in(entries: Iterable[Entry], since: str = "") -> Heard:
         at = _at(entry)
         new = at > since
         last_at = max(last_at, at)
-        version = _text(entry.get("version")) or version
+        version = as_text(entry.get("version")) or version
         if entry.get("type") == "system" and entry.get("subtype") == "compact_boundary":
-            facts = _map(entry.get("compactMetadata"))
+            facts = as_map(entry.get("compactMetadata"))
             after = _count(facts.get("postTokens"))
             tokens = after or None  # what was counted before it is forgotten
             if new:
                 before = _count(facts.get("preTokens"))
-                compactions.append(Compaction(before, after, _text(facts.get("trigger"))))
+                compactions.append(Compaction(before, after, as_text(facts.get("trigger"))))
             continue
-        message = _map(entry.get("message"))
-        blocks = [block for block in _list(message.get("content")) if isinstance(block, dict)]
+        message = as_map(entry.get("message"))
+        blocks = [block for block in as_list(message.get("content")) if isinstance(block, dict)]
         if entry.get("type") == "assistant":
-            said = "\n".join(_text(b.get("text")) for b in blocks if b.get("type") == "text")
+            said = "\n".join(as_text(b.get("text")) for b in blocks if b.get("type") == "text")
             if message.get("model") == "<synthetic>" or entry.get("isApiErrorMessage") is True:
                 refused = entry.get("isApiErrorMessage") is True
-                api_error = (_text(entry.get("error")) or "unknown") if refused else api_error
+                api_error = (as_text(entry.get("error")) or "unknown") if refused else api_error
                 continue
             api_error = ""
             words = said.strip() or words
-            model = _text(message.get("model")) or model
-            usage = _map(message.get("usage"))
+            model = as_text(message.get("model")) or model
+            usage = as_map(message.get("usage"))
             context = sum(_count(usage.get(name)) or 0 for name in _INPUT)
             tokens = context or tokens
             if new and context:
-                message_id = _text(message.get("id")) or at
+                message_id = as_text(message.get("id")) or at
                 messages[message_id] = context + (_count(usage.get("output_tokens")) or 0)
             for block in blocks:
-                tool_id = _text(block.get("id"))
+                tool_id = as_text(block.get("id"))
                 if block.get("type") == "tool_use" and tool_id:
-                    given = _map(block.get("input"))
-                    calls[tool_id] = Call(tool_id, _text(block.get("name")), given, at)
+                    given = as_map(block.get("input"))
+                    calls[tool_id] = Call(tool_id, as_text(block.get("name")), given, at)
         elif entry.get("type") == "user":
             for block in blocks:
-                tool_id = _text(block.get("tool_use_id"))
+                tool_id = as_text(block.get("tool_use_id"))
                 if block.get("type") == "tool_result" and tool_id in calls:
                     failed = block.get("is_error") is True
-                    calls[tool_id] = calls[tool_id]._replace(
-                        ok=not failed, result=_result(block.get("content")) if failed else "", at=at
-                    )
+                    result = content_text(block.get("content")) if failed else ""
+                    calls[tool_id] = calls[tool_id]._replace(ok=not failed, result=result, at=at)
     return Heard(
         tokens,
         model,
@@ -166,27 +166,8 @@ def _end_of(path: Path, size: int) -> tuple[list[Entry], bool]:
     return entries, start == 0
 
 
-def _result(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    parts = (_text(block.get("text")) for block in _list(content) if isinstance(block, dict))
-    return "\n".join(parts)
-
-
 def _at(entry: Entry) -> str:
-    return _text(entry.get("timestamp"))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _map(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return as_text(entry.get("timestamp"))
 
 
 def _count(value: object) -> int | None:

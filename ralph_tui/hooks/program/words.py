@@ -1,10 +1,48 @@
-"""What the hooks say, to Claude and to people. Pure; whatever comes in is without secrets."""
+"""What the hooks say: to Claude, to people, in PROMPT.md; and foreign words without secrets.
 
-from ralph_tui.hooks.program.plan import Progress
+What takes secrets out takes longer to import than all the rest of a call. A text in which no secret
+can be is told without it: short words of plain letters, and none that announces a secret.
+
+Of PROMPT.md the loop keeps the section between two marks; the rest is its user's. Without marks the
+section goes to the top, with nothing else changed; without a file there is one made of the loop's
+task, as people write it. Where the rest names another task, as after a loop that is over, the
+section names the loop's.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.errors import RalphError, why
+from ralph_tui.hooks.program.call import Progress
 from ralph_tui.layers.context.handoff import MOST_CHARACTERS
 from ralph_tui.layers.context.resume import Resume, resume_text
 from ralph_tui.layers.context.state_file import Checkpoint, State
+from ralph_tui.plain_files import read_bytes, write_whole
 
+PROMPT = "PROMPT.md"
+BEGIN = b"<!-- ralph-tui: this section is written anew between sessions -->"
+END = b"<!-- ralph-tui: end of the section -->"
+_TASK = "## Task\n\nThe task is this one, whatever else is named here:\n\n"
+LARGEST = 1 << 22
+"""Bytes of a prompt."""
+LONGEST = 200
+"""Characters of a summary."""
+
+_SUBJECTS = (
+    "file_path", "notebook_path", "path", "command", "pattern", "query", "url", "description",
+    "prompt",
+)  # fmt: skip
+_WORDS = re.compile(
+    r"(?:[A-Za-z]{1,14}[0-9]{0,3}(?![A-Za-z0-9])|[0-9]{1,4}(?![A-Za-z0-9])|[ ./_,*-])*"
+)
+_ANNOUNCES = re.compile(
+    r"pass|pwd|phrase|secret|token|key|auth|cred|bearer|login|user|cookie|session|sig|salt|hash"
+    r"|jwt|ssh|curl|wget|http|basic|otp|pin|dsn|account|private|(?:^| )-[a-z]*[abdhkpuw]",
+    re.IGNORECASE,
+)
 _FENCES = ("```", "~~~")
 
 
@@ -37,25 +75,25 @@ def hand_over(percent: int, handoff: str) -> str:
     )
 
 
-def ended_at(level: str, percent: int, handoff: str, prompt: str) -> str:
+def ended_at(level: str, percent: int, handoff: str) -> str:
     """At L3, for the user."""
     return (
         f"{checkpoint_line(level, percent, handoff)}\n"
-        f"The context window is {percent}% full: the session ends now. {_fresh(handoff, prompt)}"
+        f"The context window is {percent}% full: the session ends now. {_fresh(handoff)}"
     )
 
 
-def fresh_session(percent: int, handoff: str, prompt: str) -> str:
+def fresh_session(percent: int, handoff: str) -> str:
     """When a session stops after its checkpoint, for the user."""
     return (
         f"ralph-tui: the session handed over at {percent} % of its context window, which nothing "
-        f"said here can empty. {_fresh(handoff, prompt)}"
+        f"said here can empty. {_fresh(handoff)}"
     )
 
 
-def _fresh(handoff: str, prompt: str) -> str:
+def _fresh(handoff: str) -> str:
     return (
-        f"Where no outer loop does it, start a fresh one (/clear) and tell it to read {prompt}; "
+        f"Where no outer loop does it, start a fresh one (/clear) and tell it to read {PROMPT}; "
         f"the handoff is {handoff}."
     )
 
@@ -131,3 +169,122 @@ def progress_of(checkpoint: Checkpoint) -> str:
     """On its item; empty where it is not known."""
     progress = checkpoint.progress_on_item
     return "" if progress == "unknown" else progress
+
+
+def harmless(text: str) -> bool:
+    """Whether no secret can be in it; False says nothing."""
+    return _WORDS.fullmatch(text) is not None and _ANNOUNCES.search(text) is None
+
+
+def identifier(text: str) -> str:
+    """An id that others gave, as far as it looks like one."""
+    return re.sub(r"[^A-Za-z0-9_.:-]", "", text[:80])
+
+
+def clean(text: str, longest: int = LONGEST) -> str:
+    """At most so many characters of it, on one line, without secrets and control sequences."""
+    beginning = text[: longest * 2]
+    if harmless(beginning):
+        return beginning if len(beginning) <= longest else beginning[: longest - 1] + "…"
+    from ralph_tui.text.sanitize import clip, one_line
+
+    return clip(one_line(beginning), longest)
+
+
+def redacted(text: str) -> str:
+    """A whole text, without secrets and control sequences."""
+    from ralph_tui.text.sanitize import plain
+
+    return plain(text)
+
+
+def about(tool_input: Mapping[str, Any], root: str) -> str:
+    """The file, command or pattern that a tool works on."""
+    for name in _SUBJECTS:
+        value = tool_input.get(name)
+        if isinstance(value, str) and value:
+            return clean(value.removeprefix(root.rstrip("/") + "/"))
+    return clean(json.dumps(tool_input, ensure_ascii=False)) if tool_input else ""
+
+
+def has_section(path: Path) -> bool:
+    """Whether it is there with our marks in it."""
+    try:
+        return _span(read_bytes(path, most=LARGEST)) is not None
+    except OSError:
+        return False
+
+
+def names_task(path: Path, objective: str) -> bool:
+    """Whether what its user wrote there names the task; also where that cannot be read."""
+    try:
+        found = read_bytes(path, most=LARGEST)
+    except OSError:
+        return True
+    return _names(found, objective)
+
+
+def write_prompt(
+    path: Path,
+    state: State,
+    progress: Progress | None = None,
+    last: str = "",
+    checkpoint: Checkpoint | None = None,
+) -> None:
+    """Have its section say where the loop is; `last`: what was done last. Raises ``RalphError``."""
+    section = where_it_stands(state, progress, last)
+    if checkpoint is not None:
+        section += "\n\n" + resume_block(checkpoint)
+    task, instructions = task_of(state), instructions_of(state)
+    write_section(path, redacted(section), task, instructions, redacted(state["objective"]))
+
+
+def write_section(
+    path: Path, section: str, task: str, instructions: str, objective: str = ""
+) -> None:
+    """Put the section into the file; a file that is not there gets `task` and `instructions`
+    around it. Raises ``RalphError``.
+    """
+    block = _block(section)
+    try:
+        try:
+            found = read_bytes(path, most=LARGEST)
+        except FileNotFoundError:
+            whole = b"\n\n".join((_bytes(task), block, _bytes(instructions)))
+            write_whole(path, whole + b"\n", durable=False)
+            return
+        if not _names(found, objective):
+            block = _block(f"{_TASK}{objective}\n\n{section}")
+        if span := _span(found):
+            whole = found[: span[0]] + block + found[span[1] :]
+        else:
+            whole = block + b"\n\n" + found
+        if whole != found:
+            write_whole(path, whole, durable=False)
+    except OSError as error:
+        raise RalphError(
+            f"{path} cannot be brought up to date: {why(error, 'make it a writable file')}"
+        ) from error
+
+
+def _block(section: str) -> bytes:
+    return b"\n\n".join((BEGIN, _bytes(section), END))
+
+
+def _names(content: bytes, objective: str) -> bool:
+    """Whether the task stands outside of the section, however its lines are broken."""
+    begin, end = _span(content) or (0, 0)
+    wanted = _bytes(objective).split()
+    return b" ".join(wanted) in b" ".join((content[:begin] + content[end:]).split())
+
+
+def _span(content: bytes) -> tuple[int, int] | None:
+    """Where the section stands, its marks included."""
+    begin = content.find(BEGIN)
+    end = content.find(END, begin)
+    return None if begin < 0 or end < 0 else (begin, end + len(END))
+
+
+def _bytes(text: str) -> bytes:
+    """A part of the file; foreign words that look like our marks do not end the section."""
+    return text.replace("<!--", "&lt;!--").strip().encode("utf-8", "replace")

@@ -8,21 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.hooks.program.installable import FILES, contents
+from ralph_tui.hooks.project import contents
+from tests.hooks import INTERPRETER
 from tests.paths import ROOT
 
-INTERPRETER = Path(sys.executable).resolve()
-"""Without the virtual environment."""
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Path:
-    """The folder as it stands in a project."""
-    folder = tmp_path / "hooks" / "ralph-tui"
-    for name, content in contents().items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    return folder
+COPIED = {
+    name.removeprefix("ralph_tui/") for name in contents() if name.startswith("ralph_tui/")
+} - {"layers/sensor/__init__.py"}  # it is copied empty
 
 
 def imported_by(name: str) -> set[str]:
@@ -47,28 +39,25 @@ def file_of(module: str) -> set[str]:
 
 
 def test_it_imports_the_standard_library_and_itself() -> None:
-    for name in FILES:
+    for name in COPIED:
         if not name.endswith(".py"):
             continue
         for module in imported_by(name):
             if module.partition(".")[0] == "ralph_tui":
-                assert file_of(module) & set(FILES), f"{name} imports {module}"
+                assert file_of(module) & COPIED, f"{name} imports {module}"
             else:
                 assert module.partition(".")[0] in sys.stdlib_module_names, f"{name}: {module}"
 
 
 def test_no_file_is_left_over() -> None:
     """Whatever is copied is a module that another one imports, a package, or its data."""
-    wanted = {name for name in FILES if name.endswith(("__init__.py", "__main__.py"))}
-    for name in FILES:
+    wanted = {name for name in COPIED if name.endswith(("__init__.py", "__main__.py"))}
+    for name in COPIED:
         if name.endswith(".py"):
             for module in imported_by(name):
                 wanted |= file_of(module)
-    modules = {name for name in FILES if name.endswith(".py")}
+    modules = {name for name in COPIED if name.endswith(".py")}
     assert modules <= wanted
-    folder = ROOT / "ralph_tui" / "hooks" / "program"
-    of_hook = {f"hooks/program/{path.name}" for path in folder.glob("*.py")}
-    assert of_hook - modules == {"hooks/program/installable.py"}
 
 
 @pytest.mark.parametrize("hook", ["post-tool-use", "stop"])

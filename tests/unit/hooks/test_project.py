@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.errors import RalphError
-from ralph_tui.hooks.installed.places import project_root
-from ralph_tui.hooks.installed.program import LIST, Program
-from ralph_tui.hooks.installed.settings import FOLDER
+from ralph_tui.hooks.project import FOLDER, LIST, Program, project_root
 
 NOW = datetime(2026, 1, 7, 11, 45, tzinfo=UTC)
 FIRST = {
@@ -65,7 +63,7 @@ def test_another_version_takes_its_place(root: Path) -> None:
 def test_what_its_owner_changed_is_kept(root: Path) -> None:
     program(root, FIRST).install(NOW)
     (root / FOLDER / "__main__.py").write_bytes(b"mine\n")
-    assert program(root, FIRST).standing().edited == ("__main__.py",)
+    assert program(root, FIRST).standing().edited == ["__main__.py"]
     [kept] = program(root, SECOND, "2").install(NOW)
     assert kept.name == "__main__.py.20260107T114500000000Z.bak"
     assert kept.read_bytes() == b"mine\n"

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.errors import RalphError, UsageError
-from ralph_tui.hooks.installed.places import project_root
-from ralph_tui.hooks.installed.settings import hooks_in
-from ralph_tui.hooks.installed.settings_file import NAME, SettingsFile
+from ralph_tui.hooks.project import project_root
+from ralph_tui.hooks.settings import NAME, SettingsFile, hooks_in
 
 NOW = datetime(2026, 1, 7, 11, 45, tzinfo=UTC)
 LATER = datetime(2026, 1, 8, tzinfo=UTC)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.hooks.installed import json_text, settings
-from ralph_tui.hooks.installed.settings import (
+from ralph_tui.hooks import settings
+from ralph_tui.hooks.project import FOLDER
+from ralph_tui.hooks.settings import (
     EVENTS,
-    FOLDER,
     command_of,
     hooks_in,
     installed,
@@ -180,7 +180,6 @@ def test_the_work_grows_with_the_file_and_not_faster(
         parsed += end - start
         return value, end
 
-    monkeypatch.setattr(json_text, "parse_json_at", counted)
     monkeypatch.setattr(settings, "parse_json_at", counted)
     own = {"type": "command", "command": command_of("stop")}
     other = {"type": "command", "command": "true"}

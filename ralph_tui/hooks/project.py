@@ -1,0 +1,361 @@
+"""What of a project the hooks use: its folder, the loop's state file, the copy of the program.
+
+All of it lies below the project, whatever links there are on the way.
+"""
+
+import glob
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.file_lock import locked
+from ralph_tui.hooks.program.store import ASIDE
+from ralph_tui.layers.context import state_file
+from ralph_tui.layers.context.state_file import State
+from ralph_tui.plain_files import make_folder, read_bytes, write_whole
+from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.sanitize import clip, one_line
+
+FOLDER = ".claude/hooks/ralph-tui"
+"""Of the copy of the program, below the project."""
+LIST = "installed.json"
+"""What was copied: it stands beside the copy."""
+FILES = (
+    "__init__.py",
+    "errors.py",
+    "file_lock.py",
+    "git_config.py",
+    "hooks/__init__.py",
+    "layers/__init__.py",
+    "layers/context/__init__.py",
+    "layers/context/handoff.py",
+    "layers/context/hashes.py",
+    "layers/context/levels.py",
+    "layers/context/resume.py",
+    "layers/context/state_file.py",
+    "layers/sensor/plan.py",
+    "plain_files.py",
+    "text/__init__.py",
+    "text/foreign_json.py",
+    "text/format.py",
+    "text/git_diff.py",
+    "text/json_fields.py",
+    "text/quoting.py",
+    "text/sanitize.py",
+    "text/terms.py",
+    "text/window.py",
+)
+"""What the program shares, relative to this package. Their names stay the same in the copy, so that
+one implementation serves both."""
+WHOLE = ("hooks/program/*.py", "text/secrets/*.*")
+"""All of these are copied, too."""
+_EMPTY = ("layers/sensor/__init__.py",)
+"""Of a package whose ``__init__`` would load more."""
+VARIABLE = "RALPH_STATE_FILE"
+
+
+def project_root(folder: Path) -> Path:
+    """The project's folder, without links.
+
+    Raises ``UsageError`` where there is none, and for a home: its settings are those of every
+    project.
+    """
+    try:
+        root = folder.resolve(strict=True)
+        home = Path.home().resolve()
+    except (OSError, RuntimeError) as error:
+        raise UsageError(
+            f"there is no folder {one_line(str(folder))}: name the project with --folder"
+        ) from error
+    if not root.is_dir():
+        raise UsageError(f"{one_line(str(folder))} is no folder: name the project with --folder")
+    if root == home:
+        raise UsageError(
+            "this is your home, and its .claude/settings.json counts for every project: go to a "
+            "project, or name one with --folder"
+        )
+    return root
+
+
+def within(root: Path, name: str) -> Path:
+    """A path below the project, without links; ``RalphError`` where a link leads out of it."""
+    try:
+        path = (root / name).resolve()
+    except (OSError, RuntimeError) as error:
+        raise RalphError(
+            f"{name} is a link that leads nowhere: nothing was changed; "
+            "correct the link, or remove it"
+        ) from error
+    if not path.is_relative_to(root):
+        raise RalphError(
+            f"{name} leads out of the project, to {one_line(str(path))}: nothing was changed; "
+            "put a file of the project's own there"
+        )
+    return path
+
+
+def beside(path: Path, now: datetime) -> Path:
+    """The name under which what a file held is kept."""
+    return path.with_name(f"{path.name}.{now.astimezone(UTC):%Y%m%dT%H%M%S%fZ}.bak")
+
+
+@contextmanager
+def told(name: str, doing: str) -> Iterator[None]:
+    """A refusal of the system as a sentence with the name that its user knows."""
+    try:
+        yield
+    except OSError as error:
+        raise RalphError(
+            f"cannot {doing} {name}: {why(error, 'see who may write there')}"
+        ) from error
+
+
+@dataclass(frozen=True)
+class LoopFile:
+    """The state file of a loop whose sessions ralph-tui does not start, as it was looked at.
+
+    The hooks do nothing where there is none. While a loop runs the file is that of its sessions: it
+    is never replaced under them.
+    """
+
+    root: Path
+    name: str
+    """As its user would name it."""
+    path: Path
+    content: bytes | None
+
+    @classmethod
+    def of(cls, root: Path, environ: Mapping[str, str]) -> "LoopFile":
+        """Raises ``RalphError`` for what cannot be read, and for a link out of the project."""
+        name = environ.get(VARIABLE) or f".claude/{state_file.NAME}"
+        path = Path(name) if Path(name).is_absolute() else within(root, name)
+        shown = one_line(name)
+        with told(shown, "read"):
+            try:
+                return cls(root, shown, path, read_bytes(path))
+            except FileNotFoundError:
+                return cls(root, shown, path, None)
+
+    @property
+    def state(self) -> State | None:
+        """None where there is none, or nothing of use."""
+        try:
+            return None if self.content is None else state_file.parse(self.content).state
+        except ValueError:
+            return None
+
+    @property
+    def running(self) -> State | None:
+        """That of a loop which is not over."""
+        state = self.state
+        return None if state is None or state_file.has_ended(state) else state
+
+    def words(self, *, installed: bool) -> str:
+        """Whether the hooks do anything here, one sentence without its end."""
+        state = self.state
+        if self.content is None:
+            return (
+                f"the hooks do nothing yet: they are active where {self.name} is, and "
+                "'ralph-tui hooks install --objective TEXT' makes it"
+            )
+        if state is None:
+            return f"{self.name} is no state file; the hooks set it aside, and do nothing then"
+        task = clip(one_line(state["objective"]), 80)
+        if state_file.has_ended(state):
+            return (
+                f"the loop of {self.name} is over ({one_line(state['status'])}): {task}; "
+                "'ralph-tui hooks install --objective TEXT' begins another"
+            )
+        if not installed:
+            return (
+                f"{self.name} is there, but no hooks: nothing is watched; "
+                "'ralph-tui hooks install' puts them in"
+            )
+        at = f"iteration {state['iteration']} of {state['max_iterations']}"
+        return f"the hooks are active, by {self.name}: {at}, {task}"
+
+    @property
+    def set_aside(self) -> list[Path]:
+        """What stood in its place and was no state file, the oldest first."""
+        return sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.*{ASIDE}"))
+
+    def clear_lock(self) -> None:
+        """Take away the lock file, where nobody holds it."""
+        lock = self._lock
+        with suppress(OSError):
+            if lock.exists():
+                with locked(lock, 0):
+                    lock.unlink()
+
+    @property
+    def _lock(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.lock")
+
+    def refuse_running(self) -> None:
+        """Raises ``RalphError`` where a loop runs, or what stands there is none of use."""
+        state = self.state
+        if self.content is not None and (state is None or not state_file.has_ended(state)):
+            what = "a loop runs already" if state is not None else "something else is there"
+            raise RalphError(
+                f"{what} by {self.name}: nothing was changed; move the file away to begin anew"
+            )
+
+    def begin(self, state: State, now: datetime) -> Path | None:
+        """Make it, and keep that of a loop that is over; gives back where. ``RalphError``."""
+        with told(self.name, "write"), locked(self._lock):
+            there = read_bytes(self.path) if self.path.exists() else None
+            if there != self.content:
+                raise RalphError(
+                    f"{self.name} was changed while you looked at it: it stays; say it again"
+                )
+            kept: Path | None = None
+            if there is not None:
+                kept = beside(self.path, now)
+                write_whole(kept, there)
+            write_whole(self.path, state_file.content_of(state))
+        return kept
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the copy compares with the program of this ralph-tui."""
+
+    there: bool
+    version: str
+    """That copied it; empty where that is not known."""
+    missing: list[str] = field(default_factory=list)
+    older: list[str] = field(default_factory=list)
+    """Copied by another version, or of no use any more."""
+    edited: list[str] = field(default_factory=list)
+    """Changed by its owner since it was copied."""
+
+    @property
+    def current(self) -> bool:
+        """Whether nothing is to be done."""
+        return not (self.missing or self.older or self.edited)
+
+
+class Program:
+    """The files of the program, and their copy in one project.
+
+    What differs from the list beside the copy was changed by its owner, and is kept under its date
+    before another version takes its place.
+    """
+
+    def __init__(self, root: Path, files: Mapping[str, bytes], version: str) -> None:
+        """`files`: their contents by path below the folder of the copy.
+
+        Raises ``RalphError`` where a link leads out of the project.
+        """
+        self.root = root
+        self.folder = within(root, FOLDER)
+        self.files = dict(files)
+        self.version = version
+
+    def standing(self) -> Standing:
+        """Look at the copy; ``RalphError`` for what cannot be read."""
+        with told(FOLDER, "read"):
+            version, copied = self._list()
+            standing = Standing(there=self.folder.is_dir(), version=version)
+            for name in sorted({*self.files, *copied}):
+                content = self._content(name)
+                if content == self.files.get(name):
+                    continue
+                if content is None:
+                    standing.missing.append(name)
+                elif _hash(content) == copied.get(name):
+                    standing.older.append(name)
+                else:
+                    standing.edited.append(name)
+        return standing
+
+    def install(self, now: datetime) -> list[Path]:
+        """Copy it; gives back where what its owner had changed is kept. ``RalphError``."""
+        standing = self.standing()
+        with told(FOLDER, "write to"):
+            make_folder(self.folder, below=self.root)
+            kept = [self._keep(name, now) for name in standing.edited]
+            for name in (*standing.missing, *standing.older, *standing.edited):
+                path = self.folder / name
+                if name in self.files:
+                    make_folder(path.parent, below=self.root)
+                    write_whole(path, self.files[name], below=self.root)
+                elif name in standing.older:
+                    path.unlink()
+            hashes = {name: _hash(content) for name, content in sorted(self.files.items())}
+            words = json.dumps({"ralph_tui": self.version, "files": hashes}, indent=2)
+            if self._content(LIST) != f"{words}\n".encode():
+                write_whole(self.folder / LIST, f"{words}\n".encode(), below=self.root)
+        return kept
+
+    def remove(self, now: datetime) -> list[Path]:
+        """Take it away; gives back where what its owner had changed is kept. ``RalphError``."""
+        standing = self.standing()
+        with told(FOLDER, "take away"):
+            kept = [self._keep(name, now) for name in standing.edited]
+            _, copied = self._list()
+            for name in (*{*self.files, *copied}, LIST):
+                (self.folder / name).unlink(missing_ok=True)
+            self._clear()
+        return kept
+
+    def _clear(self) -> None:
+        """What Python has made of the program goes, and folders that are empty then."""
+        for path in self.folder.rglob("__pycache__/*.pyc"):
+            path.unlink(missing_ok=True)
+        folders = sorted((p for p in self.folder.rglob("*") if p.is_dir()), reverse=True)
+        for folder in (*folders, self.folder, self.folder.parent, self.folder.parent.parent):
+            with suppress(OSError):  # something else is in it
+                folder.rmdir()
+
+    def _keep(self, name: str, now: datetime) -> Path:
+        path = self.folder / name
+        return path.rename(beside(path, now))
+
+    def _content(self, name: str) -> bytes | None:
+        try:
+            return read_bytes(self.folder / name, below=self.root)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def _list(self) -> tuple[str, dict[str, str]]:
+        """The version that copied it, and the hashes; nothing where the list is of no use."""
+        found = self._content(LIST)
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            listed = parse_json(found or b"")
+            return str(listed["ralph_tui"]), dict(_sound(listed["files"]))
+        return "", {}
+
+
+def _sound(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Only names below the folder: a list is a file like any other, and can say anything."""
+    for name, digest in files.items():
+        parts = PurePosixPath(name).parts
+        if parts and ".." not in parts and not name.startswith("/") and "\0" not in name:
+            yield name, digest
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def contents() -> dict[str, bytes]:
+    """The program's files by their paths in its folder; ``OSError``.
+
+    It is run as ``python3 -I -S FOLDER post-tool-use``, and with ``stop``.
+    """
+    package = Path(__file__).parents[1]
+    paths = [
+        *(package / name for name in FILES),
+        *(p for each in WHOLE for p in package.glob(each)),
+    ]
+    found = {f"ralph_tui/{path.relative_to(package)}": path.read_bytes() for path in paths}
+    found |= {f"ralph_tui/{name}": b"" for name in _EMPTY}
+    found["__main__.py"] = found["ralph_tui/hooks/program/__main__.py"]
+    found[".gitignore"] = b"__pycache__/\n"
+    return found

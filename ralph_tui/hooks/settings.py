@@ -1,0 +1,385 @@
+"""A project's ``.claude/settings.json``, and our two hooks in it.
+
+The file is looked at, and later replaced if it is still the same. A hook is ours where its command
+runs our program, whatever else its owner made of it: it is never put there twice, and it goes when
+the program goes.
+
+People keep settings in a layout of their own, and in version control: a file that is parsed and
+written anew would be another one. So the text is changed where our hooks stand, and every other
+character is left alone.
+"""
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ralph_tui.errors import RalphError
+from ralph_tui.hooks.project import FOLDER, beside, told, within
+from ralph_tui.plain_files import make_folder, open_plain, read_bytes, write_whole
+from ralph_tui.text.foreign_json import parse_json, parse_json_at
+
+NAME = ".claude/settings.json"
+_MARK = "\ufeff"
+"""Some editors put it before the text."""
+EVENTS: Mapping[str, str] = {"PostToolUse": "post-tool-use", "Stop": "stop"}
+"""Claude Code's name of an event, and the program's."""
+TIMEOUT_S = 30
+"""After which Claude Code goes on without its answer; it takes a tenth of a second."""
+_SPACE = re.compile(r"[ \t\r\n]*")
+_MARGIN = re.compile(r"\n([ \t]+)\S")
+
+
+class Part(NamedTuple):
+    """A member of an object, or an element of an array, by where it stands in the text."""
+
+    start: int
+    """Of a member: where its name begins."""
+    value: int
+    end: int
+    name: str = ""
+
+
+class Container(NamedTuple):
+    """An object or an array."""
+
+    start: int
+    """Of its opening bracket."""
+    parts: tuple[Part, ...]
+    close: int
+    """Of its closing bracket."""
+
+    def find(self, name: str) -> Part | None:
+        """A member by its name; of several the last, which is the one that counts."""
+        return next((part for part in reversed(self.parts) if part.name == name), None)
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """As it was when it was looked at."""
+
+    root: Path
+    path: Path
+    content: bytes | None
+    """None where there is none."""
+
+    @classmethod
+    def of(cls, root: Path) -> "SettingsFile":
+        """Raises ``RalphError`` for what cannot be read, and for a link out of the project."""
+        path = within(root, NAME)
+        with told(NAME, "read"):
+            try:
+                return cls(root, path, read_bytes(path, below=root))
+            except FileNotFoundError:
+                return cls(root, path, None)
+
+    @property
+    def text(self) -> str:
+        """Raises ``RalphError`` where the file is no text."""
+        try:
+            return (self.content or b"").decode("utf-8").removeprefix(_MARK)
+        except ValueError as error:
+            raise RalphError(_refused("it is no text")) from error
+
+    def with_hooks(self) -> bytes:
+        """Its content with our hooks; ``RalphError`` for settings of another form."""
+        return self._bytes(_changed(self.text, remove=False))
+
+    def without_hooks(self) -> bytes | None:
+        """Its content without our hooks, None where there was no file; ``RalphError``.
+
+        Where nothing else was changed since they were put there, it is the content of then.
+        """
+        text = _changed(self.text, remove=True)
+        if text == self.text:
+            return self.content
+        for backup in self.backups():
+            before = SettingsFile(self.root, self.path, _content(backup, self.root))
+            with suppress(RalphError):
+                if before.with_hooks() == self.content:
+                    return before.content
+        untouched = SettingsFile(self.root, self.path, None)
+        return None if untouched.with_hooks() == self.content else self._bytes(text)
+
+    def backups(self) -> list[Path]:
+        """What it was before, the newest first."""
+        found = self.path.parent.glob(f"{self.path.name}.*.bak")
+        return sorted((path for path in found if path.is_file()), reverse=True)
+
+    def replace(self, content: bytes | None, now: datetime) -> Path | None:
+        """Put this in its place, None for no file, and keep what it was; gives back where.
+
+        Raises ``RalphError``, and changes nothing, where the file is not what was looked at.
+        """
+        if SettingsFile.of(self.root) != self:
+            raise RalphError(
+                f"{NAME} was changed while you looked at it: nothing was written; say it again"
+            )
+        kept: Path | None = None
+        with told(NAME, "write"):
+            make_folder(self.path.parent, below=self.root)
+            mode = None
+            if self.content is not None:
+                mode = stat.S_IMODE(self.path.stat().st_mode)
+                self._writable()
+            known = {path: _content(path, self.root) for path in self.backups()}
+            nothing_lost = {None, *known.values()}
+            if self.content not in nothing_lost and content not in nothing_lost:
+                kept = beside(self.path, now)
+                write_whole(kept, self.content or b"", below=self.root, mode=mode)
+            if content is None:
+                self.path.unlink()
+            else:
+                write_whole(self.path, content, below=self.root, mode=mode)
+            for path, was in known.items():
+                if was == content:  # it is the file itself again
+                    path.unlink()
+        return kept
+
+    def _writable(self) -> None:
+        """A file that is written by replacing it would not be asked whether it may be written."""
+        os.close(open_plain(self.path, os.O_WRONLY, below=self.root))
+
+    def _bytes(self, text: str) -> bytes:
+        mark = _MARK if (self.content or b"").startswith(_MARK.encode()) else ""
+        return (mark + text).encode("utf-8")
+
+
+def _changed(text: str, *, remove: bool) -> str:
+    try:
+        return removed(text) if remove else installed(text)
+    except ValueError as error:
+        raise RalphError(_refused(str(error))) from error
+
+
+def _refused(why: str) -> str:
+    return f"{NAME} cannot be used, {why}: nothing was changed; correct it, or move it away"
+
+
+def _content(path: Path, root: Path) -> bytes | None:
+    try:
+        return read_bytes(path, below=root)
+    except OSError:
+        return None
+
+
+def command_of(word: str) -> str:
+    """What Claude Code runs; the path holds on every machine that has the project."""
+    return f'python3 -I -S "$CLAUDE_PROJECT_DIR"/{FOLDER} {word}'
+
+
+def installed(text: str) -> str:
+    """The settings with our hooks; the same text where they are there.
+
+    Raises ``ValueError``, a sentence without its end, for settings of another form.
+    """
+    present = hooks_in(text)
+    if not text.strip():
+        text = "{}\n"
+    for event in EVENTS:
+        if event not in present:
+            text = _with(text, event)
+    return text
+
+
+def removed(text: str) -> str:
+    """The settings without our hooks, and without what is empty then; ``ValueError``."""
+    if not hooks_in(text):
+        return text
+    root = _root_of(text)
+    hooks = root.find("hooks")
+    assert hooks is not None  # it was read there
+    cuts = _cuts_in(text, hooks)
+    return _cut(text, _cuts_of(root, [hooks]) if cuts is None else cuts)
+
+
+_LEVELS = "{[{["
+"""What opens ``hooks``, the groups of an event, a group, and its hooks."""
+
+
+def _cuts_in(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] | None:
+    """What to cut out of it for our hooks to go; None where nothing else is in it."""
+    if depth == len(_LEVELS):
+        return None if _is_ours(parse_json_at(text, part.value)[0]) else []
+    if text[part.value] != _LEVELS[depth]:
+        return []
+    inside = _container_at(text, part.value)
+    if depth == _LEVELS.rindex("{"):  # a group: its matcher is nothing without its hooks
+        hooks = inside.find("hooks")
+        return [] if hooks is None else _cuts_in(text, hooks, depth + 1)
+    within = [(each, _cuts_in(text, each, depth + 1)) for each in inside.parts]
+    gone = [each for each, cuts in within if cuts is None]
+    if gone and len(gone) == len(within):
+        return None
+    return [*_cuts_of(inside, gone), *(one for _, cuts in within for one in cuts or ())]
+
+
+def hooks_in(text: str) -> dict[str, str]:
+    """The commands of ours, by event. Raises ``ValueError`` for settings of another form."""
+    ours = {
+        event: [hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook)]
+        for event, groups in sorted(_read(text).items())
+        if isinstance(groups, list)
+    }
+    return {event: commands[0] for event, commands in ours.items() if commands}
+
+
+def others_in(text: str) -> int:
+    """How many hooks of other owners there are; ``ValueError``."""
+    groups = [g for found in _read(text).values() if isinstance(found, list) for g in found]
+    return sum(not _is_ours(hook) for group in groups for hook in _hooks(group))
+
+
+def switched_off(text: str) -> bool:
+    """Whether these settings say that no hook runs at all."""
+    return bool(text.strip()) and parse_json(text).get("disableAllHooks") is True
+
+
+def environment_in(text: str) -> dict[str, str]:
+    """What these settings put into a session's environment."""
+    found = parse_json(text).get("env") if text.strip() else None
+    if not isinstance(found, dict):
+        return {}
+    return {name: value for name, value in found.items() if isinstance(value, str)}
+
+
+def _read(text: str) -> dict[str, Any]:
+    """What stands under ``hooks``."""
+    if not text.strip():
+        return {}
+    try:
+        settings = parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"it holds no JSON ({error})") from None
+    if not isinstance(settings, dict):
+        raise ValueError("it holds no JSON object")
+    hooks = settings.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise ValueError("its `hooks` is no JSON object")
+    for event in EVENTS:
+        if not isinstance(hooks.get(event, []), list):
+            raise ValueError(f"its `hooks.{event}` is no list")
+    return hooks
+
+
+def _hooks(group: Any) -> list[Any]:
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return hooks if isinstance(hooks, list) else []
+
+
+def _is_ours(hook: Any) -> bool:
+    command = hook.get("command") if isinstance(hook, dict) else None
+    return isinstance(command, str) and FOLDER in command
+
+
+def _group(event: str) -> dict[str, Any]:
+    hook = {"type": "command", "command": command_of(EVENTS[event]), "timeout": TIMEOUT_S}
+    every_tool = {"matcher": "*"} if event == "PostToolUse" else {}
+    return {**every_tool, "hooks": [hook]}
+
+
+def _with(text: str, event: str) -> str:
+    root = _root_of(text)
+    hooks = root.find("hooks")
+    if hooks is None:
+        return _appended(text, root, {event: [_group(event)]}, "hooks")
+    inside = _container_at(text, hooks.value)
+    groups = inside.find(event)
+    if groups is None:
+        return _appended(text, inside, [_group(event)], event)
+    return _appended(text, _container_at(text, groups.value), _group(event))
+
+
+def _root_of(text: str) -> Container:
+    """The outermost object or array."""
+    return _container_at(text, _skip(text, 0))
+
+
+def _container_at(text: str, start: int) -> Container:
+    """The object or array whose opening bracket stands there."""
+    named = text[start] == "{"
+    parts: list[Part] = []
+    at = _skip(text, start + 1)
+    while text[at] not in "}]":
+        begin, name = at, ""
+        if named:
+            name, at = parse_json_at(text, begin)
+            at = _skip(text, _skip(text, at) + 1)
+        _, end = parse_json_at(text, at)
+        parts.append(Part(begin, at, end, name))
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return Container(start, tuple(parts), at)
+
+
+def _cuts_of(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]]:
+    """What to cut out for these parts to go, and the commas and spaces that belong to them."""
+    gone = {part.start for part in parts}
+    kept = [part for part in inside.parts if part.start not in gone]
+    if not gone:
+        return []
+    if not kept:
+        return [(inside.start + 1, inside.close)]
+    cuts = []
+    for place, part in enumerate(inside.parts):
+        if part.start not in gone:
+            continue
+        if part.start > kept[-1].start:  # what follows goes, too: the comma before it goes
+            cuts.append((inside.parts[place - 1].end, part.end))
+        else:
+            cuts.append((part.start, inside.parts[place + 1].start))
+    return cuts
+
+
+def _cut(text: str, cuts: Iterable[tuple[int, int]]) -> str:
+    """The text without these places, of which none meets another."""
+    pieces, at = [], 0
+    for start, end in sorted(cuts):
+        pieces.append(text[at:start])
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _appended(text: str, inside: Container, value: Any, name: str = "") -> str:
+    """With one more element at the end of an array; `name`: with one more member of an object."""
+    label = f"{json.dumps(name)}: " if name else ""
+    lines = "\n" in text.strip() or (not inside.parts and text.strip() == "{}")
+    if inside.parts:
+        last = inside.parts[-1]
+        between = text[inside.start + 1 : inside.parts[0].start]
+        lines = lines and "\n" in between
+        margin = between.rpartition("\n")[2]
+        before, after = f"{text[: last.end]},", text[last.end :]
+    else:
+        margin = _margin_of(text, inside.start) + _unit_of(text)
+        before, after = text[: inside.start + 1], text[inside.close :]
+    if not lines:
+        return f"{before}{' ' if inside.parts else ''}{label}{json.dumps(value)}{after}"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    words = json.dumps(value, indent=_unit_of(text)).replace("\n", f"{newline}{margin}")
+    if not inside.parts:
+        after = f"{newline}{_margin_of(text, inside.start)}{after}"
+    return f"{before}{newline}{margin}{label}{words}{after}"
+
+
+def _unit_of(text: str) -> str:
+    """What one level is indented by: as its first line is, else two spaces."""
+    found = _MARGIN.search(text)
+    return found[1] if found else "  "
+
+
+def _margin_of(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
