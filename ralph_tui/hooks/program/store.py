@@ -31,7 +31,7 @@ ASIDE = ".bad"
 """How the name ends of what was set aside."""
 LARGEST = 1 << 24
 """Bytes of a state file."""
-_LOOKS, _LOOK_S = 5, 0.025
+_LOOKS, _LOOK_S = 13, 0.025
 """Another program may be writing it right now, in place."""
 
 RECORDS = Path(".aiwg") / "ralph"

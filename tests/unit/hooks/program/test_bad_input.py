@@ -144,7 +144,7 @@ def test_a_writer_that_is_not_done_yet_is_waited_for(project: Project) -> None:
 
     def finish() -> None:
         os.utime(project.state_path)
-        while time.monotonic() < begun + 0.1:
+        while time.monotonic() < begun + 0.05:
             time.sleep(0.01)
         project.state_path.write_bytes(whole)
 
