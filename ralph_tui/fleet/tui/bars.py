@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ralph_tui.fleet.plan import HERE, NAMED, host_words
 from ralph_tui.fleet.state import HostState, LoopState
-from ralph_tui.fleet.tui import words
 from ralph_tui.fleet.tui.keys import KEYS, FleetKey, over, verb
+from ralph_tui.fleet.tui.table import agent, left, place, state_of
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import (
     conflict_sentences,
@@ -24,7 +24,7 @@ from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
 from ralph_tui.tui.draw.words import since
-from ralph_tui.tui.list_keys import key_spans
+from ralph_tui.tui.lists.keys import key_spans
 
 SEPARATOR = " · "
 TITLE = 12
@@ -134,9 +134,9 @@ def _facts(view: FleetView) -> Line:
     row = view.row
     assert row is not None
     loop = row.loop
-    term, style = words.state_of(row)
-    left = words.left(row, view.now)
-    placed, placed_style = words.place(row)
+    term, style = state_of(row)
+    lasts = left(row, view.now)
+    placed, placed_style = place(row)
     again = f"restart {loop.attempt - 1}" if loop.attempt > 1 else ""
     where = f"on {host_words(loop.host)}" if loop.host else ""
     if loop.machine and loop.host not in (loop.machine, HERE):
@@ -147,14 +147,14 @@ def _facts(view: FleetView) -> Line:
     parts = [
         f"loop {row.id}",
         tries,
-        words.agent(row),
+        agent(row),
         f"{again} {where}".strip(),
         f"began {day_and_clock(began, view.now)}" if began else "",
         f"issue {loop.spec.issue}" if loop.spec.issue else "",
         f"account {loop.spec.account}" if loop.spec.account else "",
         ports,
     ]
-    line: Line = [(f"{term.label} {left}".strip(), style), ("  ", "")]
+    line: Line = [(f"{term.label} {lasts}".strip(), style), ("  ", "")]
     line += [(f"{placed}  ", placed_style)] if placed else []
     return [*line, (flat(SEPARATOR.join(filter(None, parts))), "dim")]
 

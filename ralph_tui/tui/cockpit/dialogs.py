@@ -14,12 +14,13 @@ from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.actions import ACTIONS, in_footer
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.cockpit.learning_view import LearningView
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp, Way
-from ralph_tui.tui.modals.help import Help, blocks
+from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave, Leaving, Stands
 from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.panes.prompt import edit_words

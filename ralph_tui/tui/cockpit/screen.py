@@ -4,7 +4,7 @@ Rule: it holds no state of the run but the `RunState` its source brings up to da
 do, and why not, is asked of the table of actions.
 """
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,8 +14,7 @@ from ralph_tui import commands
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import BY_NAME, Action, ignored
-from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.app import BaseScreen
 from ralph_tui.tui.cockpit import key_bindings, layout, preloading
 from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.calling import EndCall
@@ -140,11 +139,6 @@ class CockpitScreen(BaseScreen):
             self._bindings.bind(bound, does, show=False, priority=moves)
         # Before anything is styled: with each later change all that is here would be styled anew.
         self.update_classes(self.body.looks(), update=False)
-
-    @property
-    def ralph(self) -> RalphApp:
-        """See `DialogHost`."""
-        return cast("RalphApp", self.app)
 
     @property
     def in_front(self) -> bool:

@@ -12,9 +12,8 @@ from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
 from ralph_tui.tui.home.keys import KEYS, HomeKey, opening
-from ralph_tui.tui.home.table import Listing
-from ralph_tui.tui.home.words import state_of
-from ralph_tui.tui.list_keys import key_spans
+from ralph_tui.tui.home.table import Listing, state_of
+from ralph_tui.tui.lists.keys import key_spans
 
 PROGRAM = "ralph-tui"
 SAID_ROWS = 3

@@ -7,7 +7,8 @@ from ralph_tui.events import AbortRequested, RunFinished, StopRequested
 from ralph_tui.keys import DEFAULTS
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
-from ralph_tui.tui.modals.help import RIGHT, blocks, columns
+from ralph_tui.tui.cockpit.help import blocks
+from ralph_tui.tui.modals.help import RIGHT, columns
 from tests.world.stories import STORIES
 
 
