@@ -265,11 +265,7 @@ class FleetScreen(ListScreen[FleetView]):
     def action_palette(self) -> None:
         """Offer all commands to search."""
         # Not before it is needed: the first paint does not wait for it.
-        from ralph_tui.tui.modals.palette import Offer, Palette  # noqa: PLC0415
-
-        def chosen(run: Callable[[], None] | None) -> None:
-            if run is not None:
-                run()
+        from ralph_tui.tui.modals.palette import Offer, choose  # noqa: PLC0415
 
         offers = [
             Offer(
@@ -282,7 +278,7 @@ class FleetScreen(ListScreen[FleetView]):
             if (key.name or key.verb) and key.action != "palette"
         ]
         offers.sort(key=lambda offer: offer.refused is not None)
-        self.app.push_screen(Palette(offers, self.ralph.monotonic), chosen)
+        choose(self.ralph, offers, self.ralph.monotonic)
 
     # for the app ------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from ralph_tui.errors import RalphError
 from ralph_tui.ports.source import OnDisk
 from ralph_tui.tui import background
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.picture import as_svg, as_text
 from ralph_tui.tui.draw.spans import flat, flat_name
 from ralph_tui.tui.panes.pane import Pane
@@ -35,7 +35,7 @@ NOTHING_YET = "nothing of this run is recorded yet; press it again in a moment"
 class ExportView:
     """Opens the dialog, and writes what is asked for there."""
 
-    def __init__(self, host: DialogHost) -> None:
+    def __init__(self, host: RunScreen) -> None:
         self._host = host
         self._app = host.ralph
         self._key = host.ralph.keys.shown

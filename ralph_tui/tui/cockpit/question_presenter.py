@@ -15,7 +15,7 @@ from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state import RunState
 from ralph_tui.text.terms import answer_word
 from ralph_tui.tui.cockpit.calling import call_text
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.outlook import Outlook, preview
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class QuestionPresenter:
     """Brings the question to its owner."""
 
-    def __init__(self, host: DialogHost, keep_draft: Callable[[str], None]) -> None:
+    def __init__(self, host: RunScreen, keep_draft: Callable[[str], None]) -> None:
         """`keep_draft` takes words that were written and not sent."""
         self._host = host
         self._app = host.ralph
