@@ -4,6 +4,7 @@ Rule: it knows no screen of its own, no run and no exit code. Each mode has a st
 the one at the bottom answers to the keys that work everywhere, the others are dialogs.
 """
 
+import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from rich.console import RenderableType
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.keys import key_to_character
+from textual.message_pump import MessagePump
+from textual.timer import Timer
 
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.tui.collection import Collection
 from ralph_tui.tui.draw.line_widget import StyledScreen
 from ralph_tui.tui.driver import TerminalApp
 from ralph_tui.tui.modals.modal import Modal
@@ -27,6 +29,41 @@ from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
 if TYPE_CHECKING:
     from ralph_tui.ports.source import Source
+
+ANSWERED_S = 0.3
+"""What a key brings is painted by then."""
+MOST = 100_000
+"""Things made since the last collection; with so many it is put off no longer: keys may go on."""
+
+
+class Collection:
+    """Python's collection of garbage, put off while a key is being answered.
+
+    A dialog that opens makes so many things that a collection fell into almost every opening; the
+    key waited for it 4 to 80 ms. Rule: it is only put off, and `go_on` gives it back. Where it is
+    off for another reason, as while a command loads, it stays off.
+    """
+
+    def __init__(self, owner: MessagePump) -> None:
+        """`owner`: whose timer ends it."""
+        self._owner = owner
+        self._putting_off: Timer | None = None
+
+    def put_off(self) -> None:
+        """A key came."""
+        if self._putting_off is not None:
+            if gc.get_count()[0] < MOST:
+                self._putting_off.reset()
+        elif gc.isenabled():
+            gc.disable()
+            self._putting_off = self._owner.set_timer(ANSWERED_S, self.go_on)
+
+    def go_on(self) -> None:
+        """The key is answered, or the screen is gone."""
+        if self._putting_off is not None:
+            self._putting_off = None
+            gc.enable()
+
 
 NEEDED = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
 """Puts the terminal's title away and sets another."""

@@ -7,7 +7,7 @@ import pytest
 from ralph_tui.events import IterationStarted, RunStarted
 from ralph_tui.sources.replay import Replay
 from ralph_tui.sources.run_record import RunRecord
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Confirm
 from ralph_tui.tui.modals.report import Report
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_end import changed

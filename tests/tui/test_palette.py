@@ -6,7 +6,7 @@ from ralph_tui.commands import Pause, SetPermissions
 from ralph_tui.events import PermissionsChanged, ToolDenied
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Confirm
 from ralph_tui.tui.modals.palette import Palette
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click

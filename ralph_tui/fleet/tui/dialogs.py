@@ -17,8 +17,7 @@ from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.draw.spans import clip, flat
-from ralph_tui.tui.modals.choosing import Choice, Choosing
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Choice, Choosing, Confirm
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.guide import Written

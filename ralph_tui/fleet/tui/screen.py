@@ -13,9 +13,9 @@ from ralph_tui.commands import Present
 from ralph_tui.errors import RalphError
 from ralph_tui.fleet.ports.source import FleetSource
 from ralph_tui.fleet.tui import bars
+from ralph_tui.fleet.tui.bars import FleetLog
 from ralph_tui.fleet.tui.dialogs import FleetDialogs
 from ralph_tui.fleet.tui.keys import KEYS, FleetKey, blocks, verb
-from ralph_tui.fleet.tui.log import FleetLog
 from ralph_tui.fleet.tui.table import LoopTable
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import fleet_sentence

@@ -17,12 +17,12 @@ from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.cockpit.learning_view import LearningView
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat
-from ralph_tui.tui.modals.confirm import Confirm
-from ralph_tui.tui.modals.detail import Detail
+from ralph_tui.tui.modals.choosing import Confirm
 from ralph_tui.tui.modals.give_up import GiveUp, Way
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave, Leaving, Stands
 from ralph_tui.tui.modals.outlook import lacking, preview
+from ralph_tui.tui.modals.text_dialog import Detail
 from ralph_tui.tui.panes.prompt import edit_words
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Literal
 from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.tui.cockpit.run_screen import RunScreen
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Confirm
 
 ASKED = {
     "resume": ("Resume this run, in this terminal?", "resume"),

@@ -12,7 +12,7 @@ from ralph_tui.state import SeenLearning
 from ralph_tui.text.terms import GONE
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Confirm
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.guide import Written

@@ -11,7 +11,7 @@ from ralph_tui.text.format import place
 from ralph_tui.text.terms import LEVELS, SEVERITIES, alarm_words
 from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.run_screen import RunScreen
-from ralph_tui.tui.panes.iteration_pane import IterationPane
+from ralph_tui.tui.panes.pane import IterationPane
 
 FIRST, LAST = "this is the beginning: no earlier event", "this is the end: no further event"
 

@@ -18,7 +18,6 @@ from ralph_tui.text.format import count
 from ralph_tui.tui.actions import BY_NAME, ignored
 from ralph_tui.tui.cockpit import key_bindings, layout, preloading
 from ralph_tui.tui.cockpit.body import Body
-from ralph_tui.tui.cockpit.calling import EndCall
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.export_view import ExportView
 from ralph_tui.tui.cockpit.footer import Note
@@ -26,7 +25,7 @@ from ralph_tui.tui.cockpit.going_on import GoingOn
 from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.looks import Looks
 from ralph_tui.tui.cockpit.moving import MOVES, Moving
-from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
+from ralph_tui.tui.cockpit.question_presenter import EndCall, QuestionPresenter
 from ralph_tui.tui.cockpit.rhythm import Rhythm
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.cockpit.scrubber import Scrubber

@@ -8,7 +8,7 @@ from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.terms import NEEDS_YOU, PHASES, WARNING
-from ralph_tui.tui.draw.key_row import fitted
+from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
 from ralph_tui.tui.home.keys import KEYS, HomeKey, opening

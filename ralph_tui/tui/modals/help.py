@@ -13,8 +13,7 @@ from textual.content import Content
 from ralph_tui.text.terms import Term
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, wrap
 from ralph_tui.tui.modals.modal import Pair
-from ralph_tui.tui.modals.reading import Reading
-from ralph_tui.tui.modals.scroll_text import ScrollText
+from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
 
 LEFT, RIGHT, GAP = 8, 27, 2
 """Cells of a key and of what it does; between two columns of them."""
