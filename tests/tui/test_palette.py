@@ -27,6 +27,13 @@ async def search(driver: Driver, words: str, best: str) -> None:
     await driver.until(found)
 
 
+def test_every_action_sends_a_command_or_does_something() -> None:
+    async def look(driver: Driver) -> None:
+        assert driver.cockpit.effects.keys() == {a.name for a in ACTIONS if a.sends is None}
+
+    drive(live(story("running")), look)
+
+
 @pytest.mark.parametrize("is_live", [True, False])
 def test_every_action_is_offered(is_live: bool) -> None:  # noqa: FBT001
     async def look(driver: Driver) -> None:
