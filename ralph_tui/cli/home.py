@@ -7,6 +7,7 @@ had been typed; what it fails with is told on the next home, which begins where 
 import gc
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,8 @@ from ralph_tui.config.files import first_keys, first_theme
 from ralph_tui.errors import RalphError
 from ralph_tui.keys import Keys
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.tui.app import SideScreen, SideScreens
-from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.home.opening import HomeOpening
+from ralph_tui.tui.app import BaseScreen, SideScreen, SideScreens
+from ralph_tui.tui.first_frame import ListFrame
 
 if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import NewRuns
@@ -41,7 +41,10 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
     home = Home(root)
     while True:
         code = Stage(
-            home.load, first_theme(root, os.environ), left=ExitCode.COMPLETED, opening=HomeOpening
+            home.load,
+            first_theme(root, os.environ),
+            left=ExitCode.COMPLETED,
+            opening=partial(ListFrame, "home", "runs", "ralph-tui", "looking for runs…"),
         ).show()
         command = home.take()
         if not command or signals.CAME:

@@ -1,13 +1,12 @@
 """ONE table of everything a key can do in the cockpit.
 
 Bindings, footer, command palette and help derive from it, and from `keys.TABLE`, which has the keys
-themselves. Each action says what it does to the screen, and while it cannot be done, why not: an
-ignored key is never silent.
+themselves. Each action says, while it cannot be done, why not: an ignored key is never silent.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 from ralph_tui.analysis.next_steps import refusal_to_go_on
 from ralph_tui.commands import (
@@ -23,107 +22,9 @@ from ralph_tui.commands import (
     stopping,
 )
 from ralph_tui.keys import TABLE, Keys, Where
-from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.tui import moves, outcomes
-from ralph_tui.tui.moves import Move
-from ralph_tui.tui.outcomes import Outcome
-
-
-class Asking(Protocol):
-    """The dialogs that actions open."""
-
-    def toggle_pause(self) -> None:
-        """Pause, or go on."""
-        ...
-
-    def guide(self) -> None:
-        """Ask for words to the agent."""
-        ...
-
-    def abort(self) -> None:
-        """Ask how to give the run up."""
-        ...
-
-    def roll_over(self) -> None:
-        """Ask whether the session shall hand over to a fresh one."""
-        ...
-
-    def palette(self) -> None:
-        """Offer all commands to search."""
-        ...
-
-
-class ActionTarget(Protocol):
-    """The screen that actions are done on."""
-
-    source: Source
-
-    @property
-    def dialogs(self) -> Asking:
-        """What asks before it acts."""
-        ...
-
-    def move(self, move: Move) -> None:
-        """Move in the time of a recorded run."""
-        ...
-
-    def step_iteration(self, by: int) -> None:
-        """Look at another iteration: in a recorded run, move there."""
-        ...
-
-    def decide(self) -> None:
-        """Open the question that waits."""
-        ...
-
-    def restore(self) -> None:
-        """Ask whether the files shall go back to the selected point."""
-        ...
-
-    def report(self) -> None:
-        """Show the report."""
-        ...
-
-    def go_on(self, name: Literal["resume", "again"]) -> None:
-        """Ask whether to end this screen with that command."""
-        ...
-
-    def whole_diff(self) -> None:
-        """Show what the whole run has changed."""
-        ...
-
-    def toggle_zoom(self) -> None:
-        """Show one pane alone, or all."""
-        ...
-
-    def show_prompt(self) -> None:
-        """Show the prompt alone."""
-        ...
-
-    def copy(self) -> None:
-        """Put the text of the pane that is looked at on the clipboard."""
-        ...
-
-    def export(self) -> None:
-        """Ask what shall be written into a file: screen, pane, report, events."""
-        ...
-
-    def search(self) -> None:
-        """Look for something in all runs."""
-        ...
-
-    def next_theme(self) -> None:
-        """Switch to the next theme, and say which."""
-        ...
-
-    def open_help(self) -> None:
-        """Explain keys, lines and glyphs."""
-        ...
-
-    def leave(self) -> None:
-        """Leave, or ask how."""
-        ...
-
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line
 
 Task = Literal["watch", "steer", "go back", "leave", "replay"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -131,19 +32,10 @@ TASKS: tuple[Task, ...] = get_args(Task)
 Refusal = Callable[[RunState], str | None]
 """Why an action cannot be done in this state; None when it can."""
 
-Effect = Callable[[ActionTarget], None]
-"""What an action does."""
-
+Outcome = Callable[[RunState], str | None]
+"""What has come of an action that was sent; None while nothing was recorded."""
 
 GRANT, TAKE_BACK = Extend(iterations=1), Extend(iterations=-1)
-
-
-def _sends(command: Command) -> Effect:
-    return lambda screen: screen.source.send(command)
-
-
-def _moves(move: Move) -> Effect:
-    return lambda screen: screen.move(move)
 
 
 def _takes(command: Command) -> Refusal:
@@ -200,6 +92,63 @@ def _while_files_rest(state: RunState) -> str | None:
     return over(state) or f"the files are in use; {when}"
 
 
+# what has come of a key whose wish was sent, as soon as the run has recorded it -------------------
+
+
+def _captured(state: RunState) -> Outcome:
+    """A checkpoint: its number, or why it failed."""
+    seen = state.seq
+
+    def outcome(state: RunState) -> str | None:
+        span = state.timeline.current
+        new = [p for p in span.checkpoints if p.seq > seen and p.trigger == "key"] if span else []
+        if not new:
+            return None
+        point = new[-1]
+        if point.error:
+            return f"checkpoint {point.number} failed: {one_line(point.error)}"
+        return f"checkpoint {point.number} saved"
+
+    return outcome
+
+
+def _granted(state: RunState) -> Outcome:
+    """Iterations granted or taken back: how many there are now."""
+    before = state.run.max_iterations
+
+    def outcome(state: RunState) -> str | None:
+        now = state.run.max_iterations
+        return f"now {count(now, 'iteration')}" if now != before else None
+
+    return outcome
+
+
+def _interrupted(state: RunState) -> Outcome:
+    """The end of the turn."""
+    began = state.agent.began
+
+    def outcome(state: RunState) -> str | None:
+        over = not state.run.session_running or state.agent.began != began
+        return "the turn has ended; what it did is measured next" if over else None
+
+    return outcome
+
+
+def _paused(state: RunState) -> Outcome:
+    """Paused, or going on."""
+    before = state.run.paused
+
+    def outcome(state: RunState) -> str | None:
+        if state.run.paused == before:
+            return None
+        return "the run goes on" if before else "the run is paused"
+
+    return outcome
+
+
+# the table ----------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Action:
     """One row of the table; its keys, and what it does in words, stand in `keys.TABLE`."""
@@ -209,9 +158,10 @@ class Action:
     """What the footer says."""
     task: Task
     """Below which heading of the help it stands."""
-    do: Effect
     refusal: Refusal = _always
     """Why not; an action in braces stands for its key."""
+    sends: Command | None = None
+    """What it asks of the run; None: what it does is the screen's affair."""
     footer: bool = False
     footer_where: Where = "everywhere"
     """On which screens the footer names it."""
@@ -248,79 +198,49 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("decide", "answer", "steer",
-           lambda screen: screen.decide(), _while_asked, footer=True, urgent=True),
-    Action("diff", "diff", "watch",
-           lambda screen: screen.whole_diff(), refusal=_while_snapshots, footer=True, urgent=True),
-    Action("report", "report", "watch",
-           lambda screen: screen.report(), refusal=_while_reportable, footer=True, urgent=True),
-    Action("resume", "resume", "leave",
-           lambda screen: screen.go_on("resume"), refusal=_while_resumable, footer=True,
-           urgent=True),
-    Action("again", "run again", "leave",
-           lambda screen: screen.go_on("again"), refusal=_while_repeatable, footer=True,
-           urgent=True),
-    Action("retry", "retry now", "steer",
-           _sends(RetryNow()), _takes(RetryNow()), footer=True, urgent=True,
+    Action("decide", "answer", "steer", _while_asked, footer=True, urgent=True),
+    Action("diff", "diff", "watch", refusal=_while_snapshots, footer=True, urgent=True),
+    Action("report", "report", "watch", refusal=_while_reportable, footer=True, urgent=True),
+    Action("resume", "resume", "leave", refusal=_while_resumable, footer=True, urgent=True),
+    Action("again", "run again", "leave", refusal=_while_repeatable, footer=True, urgent=True),
+    Action("retry", "retry now", "steer", _takes(RetryNow()), RetryNow(), footer=True, urgent=True,
            said="sent; the wait ends"),
-    Action("pause", "pause", "steer",
-           lambda screen: screen.dialogs.toggle_pause(), stopping, footer=True,
-           outcome=outcomes.paused),
-    Action("guide", "guide", "steer",
-           lambda screen: screen.dialogs.guide(), stopping, footer=True),
-    Action("abort", "abort", "steer",
-           lambda screen: screen.dialogs.abort(), over, footer=True),
+    Action("pause", "pause", "steer", stopping, footer=True, outcome=_paused),
+    Action("guide", "guide", "steer", stopping, footer=True),
+    Action("abort", "abort", "steer", over, footer=True),
     # By key, a checkpoint is for what an agent does; a paused run takes one by command.
-    Action("checkpoint", "checkpoint", "go back",
-           _sends(Checkpoint()), _takes(Interrupt()), footer=True,
-           said="sent; it is being taken", outcome=outcomes.captured),
-    Action("roll_over", "roll over", "steer",
-           lambda screen: screen.dialogs.roll_over(), _takes(RollOver()), footer=True,
-           spare=True),
-    Action("interrupt", "interrupt", "steer",
-           _sends(Interrupt()), _takes(Interrupt()), footer=True,
+    Action("checkpoint", "checkpoint", "go back", _takes(Interrupt()), Checkpoint(), footer=True,
+           said="sent; it is being taken", outcome=_captured),
+    Action("roll_over", "roll over", "steer", _takes(RollOver()), footer=True, spare=True),
+    Action("interrupt", "interrupt", "steer", _takes(Interrupt()), Interrupt(), footer=True,
            said="sent; it spends this iteration, what it did is measured",
-           outcome=outcomes.interrupted),
-    Action("grant", "more", "steer",
-           _sends(GRANT), _takes(GRANT),
-           said="sent; one iteration more", outcome=outcomes.granted),
-    Action("take_back", "fewer", "steer",
-           _sends(TAKE_BACK), _while_more_is_left,
-           said="sent; one iteration less", outcome=outcomes.granted),
-    Action("restore", "restore", "go back",
-           lambda screen: screen.restore(), _while_files_rest, footer=True),
-    Action("play", "play", "replay", _moves(moves.PLAY), footer=True),
-    Action("back", "event", "replay", _moves(moves.BACK)),
-    Action("forward", "event", "replay", _moves(moves.FORWARD), footer=True, before="back"),
-    Action("back_iteration", "iteration", "watch",
-           lambda screen: screen.step_iteration(-1)),
-    Action("forward_iteration", "iteration", "watch",
-           lambda screen: screen.step_iteration(1), footer=True, footer_where="replay",
+           outcome=_interrupted),
+    Action("grant", "more", "steer", _takes(GRANT), GRANT,
+           said="sent; one iteration more", outcome=_granted),
+    Action("take_back", "fewer", "steer", _while_more_is_left, TAKE_BACK,
+           said="sent; one iteration less", outcome=_granted),
+    Action("restore", "restore", "go back", _while_files_rest, footer=True),
+    Action("play", "play", "replay", footer=True),
+    Action("back", "event", "replay"),
+    Action("forward", "event", "replay", footer=True, before="back"),
+    Action("back_iteration", "iteration", "watch"),
+    Action("forward_iteration", "iteration", "watch", footer=True, footer_where="replay",
            before="back_iteration"),
-    Action("slower", "slower", "replay", _moves(moves.SLOWER)),
-    Action("faster", "speed", "replay", _moves(moves.FASTER), footer=True, before="slower"),
-    Action("start", "start", "replay", _moves(moves.START)),
-    Action("end", "end", "replay", _moves(moves.END)),
-    Action("next_mark", "next alarm", "replay", _moves(moves.NEXT_MARK)),
-    Action("previous_mark", "last alarm", "replay", _moves(moves.LAST_MARK)),
-    Action("copy_text", "copy", "watch",
-           lambda screen: screen.copy()),
-    Action("export", "export", "watch",
-           lambda screen: screen.export()),
-    Action("zoom", "zoom", "watch",
-           lambda screen: screen.toggle_zoom(), footer=True),
-    Action("prompt", "prompt", "watch",
-           lambda screen: screen.show_prompt()),
-    Action("search", "search", "watch",
-           lambda screen: screen.search()),
-    Action("palette", "commands", "watch",
-           lambda screen: screen.dialogs.palette()),
-    Action("theme", "theme", "watch",
-           lambda screen: screen.next_theme()),
-    Action("help", "help", "watch",
-           lambda screen: screen.open_help(), footer=True),
-    Action("leave", "leave", "leave",
-           lambda screen: screen.leave(), footer=True),
+    Action("slower", "slower", "replay"),
+    Action("faster", "speed", "replay", footer=True, before="slower"),
+    Action("start", "start", "replay"),
+    Action("end", "end", "replay"),
+    Action("next_mark", "next alarm", "replay"),
+    Action("previous_mark", "last alarm", "replay"),
+    Action("copy_text", "copy", "watch"),
+    Action("export", "export", "watch"),
+    Action("zoom", "zoom", "watch", footer=True),
+    Action("prompt", "prompt", "watch"),
+    Action("search", "search", "watch"),
+    Action("palette", "commands", "watch"),
+    Action("theme", "theme", "watch"),
+    Action("help", "help", "watch", footer=True),
+    Action("leave", "leave", "leave", footer=True),
 )  # fmt: skip
 
 BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}

@@ -4,6 +4,7 @@ Rule: it knows no screen of its own, no run and no exit code. Each mode has a st
 the one at the bottom answers to the keys that work everywhere, the others are dialogs.
 """
 
+import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,20 +14,56 @@ from time import monotonic as real_monotonic
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.console import RenderableType
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.keys import key_to_character
+from textual.message_pump import MessagePump
+from textual.timer import Timer
 
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.collection import Collection
+from ralph_tui.tui.draw.line_widget import StyledScreen
 from ralph_tui.tui.driver import TerminalApp
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
 if TYPE_CHECKING:
     from ralph_tui.ports.source import Source
+
+ANSWERED_S = 0.3
+"""What a key brings is painted by then."""
+MOST = 100_000
+"""Things made since the last collection; with so many it is put off no longer: keys may go on."""
+
+
+class Collection:
+    """Python's collection of garbage, put off while a key is being answered.
+
+    A dialog that opens makes so many things that a collection fell into almost every opening; the
+    key waited for it 4 to 80 ms. Rule: it is only put off, and `go_on` gives it back. Where it is
+    off for another reason, as while a command loads, it stays off.
+    """
+
+    def __init__(self, owner: MessagePump) -> None:
+        """`owner`: whose timer ends it."""
+        self._owner = owner
+        self._putting_off: Timer | None = None
+
+    def put_off(self) -> None:
+        """A key came."""
+        if self._putting_off is not None:
+            if gc.get_count()[0] < MOST:
+                self._putting_off.reset()
+        elif gc.isenabled():
+            gc.disable()
+            self._putting_off = self._owner.set_timer(ANSWERED_S, self.go_on)
+
+    def go_on(self) -> None:
+        """The key is answered, or the screen is gone."""
+        if self._putting_off is not None:
+            self._putting_off = None
+            gc.enable()
+
 
 NEEDED = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
 """Puts the terminal's title away and sets another."""
@@ -51,6 +88,78 @@ def desktop_call(text: str, environ: Mapping[str, str]) -> str:
     if environ.get("TMUX"):
         sequence = "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
     return sequence
+
+
+DEAF_S = 1.0
+"""For so long after a dialog has closed by itself what is typed was meant for it."""
+URGENT = frozenset({"ctrl+c", "ctrl+q"})
+"""Keys that are never held back."""
+
+
+class BaseScreen(StyledScreen):
+    """The screen at the bottom of a stack; it answers also while a dialog stands above it."""
+
+    typed: Sequence[events.Key] = ()
+    """Keys that are meant for the screen that is going to stand in its place."""
+
+    _deaf_until = float("-inf")
+    when_here: Callable[[], None] = staticmethod(lambda: None)
+    """Called once in a while, as long as a key or the mouse is used on whichever screen."""
+
+    @on(events.ScreenResume)
+    def _opens_styled(self, event: events.ScreenResume) -> None:
+        """Skip the second styling when the screen opens: each widget was styled when mounted."""
+        if not self.stack_updates:
+            event.refresh_styles = False
+
+    @property
+    def ralph(self) -> "RalphApp":
+        """The app, which knows the other screens."""
+        return cast("RalphApp", self.app)
+
+    def key_came(self) -> None:
+        """A key is pressed, here or in a dialog above, and about to be handled."""
+
+    def say(self, text: str) -> None:
+        """Say what came of a key."""
+
+    def look_away(self) -> None:
+        """A dialog above has closed by itself: keys that follow at once were meant for it."""
+        self._deaf_until = self.ralph.monotonic() + DEAF_S
+
+    def blind(self, key: str) -> bool:
+        """Whether this key was meant for a dialog that has closed by itself; then it says so."""
+        if key in URGENT or self.ralph.monotonic() >= self._deaf_until:
+            return False
+        self.say(f"{key} was not taken: the dialog had just closed")
+        return True
+
+    def open_help(self) -> None:
+        """``?`` was pressed."""
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """``q`` was pressed."""
+        self.app.exit()
+
+    def interrupt(self) -> None:
+        """Ctrl+c was pressed."""
+        self.leave()
+
+    def ask_to_leave(self) -> None:
+        """Ctrl+q was pressed."""
+        self.leave()
+
+    def hang_up(self, by: str) -> None:
+        """End what this screen alone keeps going, and leave; `by` is the signal that wants it."""
+        self.app.exit()
+
+    def typed_ahead(self, event: events.Key) -> bool:
+        """A key that was pressed while this screen was on its way; whether it is meant for it."""
+        return False
+
+    def called(self, text: str) -> None:
+        """The owner is called from another screen: `text` says what for; empty: no more."""
 
 
 EVERY_S = 20.0
@@ -85,24 +194,20 @@ class SideScreen(BaseScreen):
 
     def leave(self) -> None:
         """See `BaseScreen`."""
-        self._app.back()
+        self.ralph.back()
 
     def interrupt(self) -> None:
         """See `BaseScreen`."""
-        self._app.home()
-        self._app.base.interrupt()
+        self.ralph.home()
+        self.ralph.base.interrupt()
 
     def ask_to_leave(self) -> None:
         """See `BaseScreen`."""
-        self._app.home()
-        self._app.base.ask_to_leave()
+        self.ralph.home()
+        self.ralph.base.ask_to_leave()
 
     def hang_up(self, by: str) -> None:
         """See `BaseScreen`; nothing is kept going here."""
-
-    @property
-    def _app(self) -> "RalphApp":
-        return cast("RalphApp", self.app)
 
 
 @dataclass(frozen=True)

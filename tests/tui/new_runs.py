@@ -20,8 +20,7 @@ from ralph_tui.ports.new_runs import (
     Surroundings,
     Trial,
 )
-from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.app import BaseScreen, RalphApp
 from ralph_tui.tui.home.form import NewRun
 from tests.tui.driving import Driver
 

@@ -15,11 +15,11 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.tui.modals import modal
-from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question
+from ralph_tui.tui.modals.text_dialog import Detail
 from tests.tui.driving import Driver, drive, live, replay, story
 
 

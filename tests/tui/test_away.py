@@ -6,8 +6,7 @@ import pytest
 
 from ralph_tui.state import RunState
 from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.cockpit.returning import ReturningCockpit
-from ralph_tui.tui.modals.away import Away
+from ralph_tui.tui.cockpit.returning import Away, ReturningCockpit
 from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.question import Question
 from tests.tui.driving import Driver, drive, live, story

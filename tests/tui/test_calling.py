@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tui.state import RunState
 from ralph_tui.tui.app import desktop_call
-from ralph_tui.tui.cockpit.calling import call_text
+from ralph_tui.tui.cockpit.question_presenter import call_text
 from tests.tui.driving import Driver, drive, live, story
 
 

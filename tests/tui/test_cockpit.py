@@ -21,9 +21,10 @@ from ralph_tui.events import RunFinished
 from ralph_tui.keys import DEFAULTS
 from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.cockpit.help import TOGETHER
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.guide import Guide as GuideDialog
-from ralph_tui.tui.modals.help import TOGETHER, Help
+from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.world.stories import STORIES

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ralph_tui.tui import collection
+from ralph_tui.tui import app
 from tests.tui.driving import Driver, drive, live, story
 
 
@@ -30,7 +30,7 @@ def test_it_is_put_off_until_the_key_is_answered(monkeypatch: pytest.MonkeyPatch
 
 
 def test_where_it_was_off_it_stays_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection, "ANSWERED_S", 0.001)
+    monkeypatch.setattr(app, "ANSWERED_S", 0.001)
 
     async def scenario(driver: Driver) -> None:
         await driver.until(gc.isenabled)
@@ -44,7 +44,7 @@ def test_where_it_was_off_it_stays_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_keys_that_never_pause_do_not_put_it_off_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection, "ANSWERED_S", 3600.0)
+    monkeypatch.setattr(app, "ANSWERED_S", 3600.0)
 
     async def scenario(driver: Driver) -> None:
         await driver.until(gc.isenabled)
@@ -54,7 +54,7 @@ def test_keys_that_never_pause_do_not_put_it_off_for_ever(monkeypatch: pytest.Mo
         await driver.pilot.press("down")
         assert putting_off._reset, "each key begins anew"
         putting_off._reset = False
-        monkeypatch.setattr(collection, "MOST", 0)
+        monkeypatch.setattr(app, "MOST", 0)
         await driver.pilot.press("down")
         assert not putting_off._reset
 
@@ -62,7 +62,7 @@ def test_keys_that_never_pause_do_not_put_it_off_for_ever(monkeypatch: pytest.Mo
 
 
 def test_a_screen_that_is_left_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection, "ANSWERED_S", 3600.0)
+    monkeypatch.setattr(app, "ANSWERED_S", 3600.0)
 
     async def scenario(driver: Driver) -> None:
         await driver.until(gc.isenabled)

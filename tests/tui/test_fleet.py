@@ -78,9 +78,9 @@ def test_a_name_is_whole_where_there_is_room_for_it(width: int) -> None:
     view = FleetView(state)
     view.follow(state, state.at, live=True, lost=False)
     table = LoopTable(view)
-    rows = ["".join(text for text, _ in table.row(index, width)) for index in range(3)]
+    rows = ["".join(text for text, _ in table.entry(index, width)[0]) for index in range(3)]
     assert all(name in row for name, row in zip(names, rows, strict=True)), rows
-    assert all(cells(table.row(index, width)) <= width for index in range(3))
+    assert all(cells(table.entry(index, width)[0]) <= width for index in range(3))
 
 
 def test_of_many_conflicts_and_unknown_ones_both_are_told() -> None:

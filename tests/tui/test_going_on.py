@@ -7,8 +7,7 @@ import pytest
 from ralph_tui.events import IterationStarted, RunStarted
 from ralph_tui.sources.replay import Replay
 from ralph_tui.sources.run_record import RunRecord
-from ralph_tui.tui.cockpit.palette import offers
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Confirm
 from ralph_tui.tui.modals.report import Report
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_end import changed
@@ -176,7 +175,9 @@ def test_the_commands_of_a_run_that_is_over_do_what_its_keys_do(tmp_path: Path) 
     driver.source.restores_ended = True
 
     async def look(driver: Driver) -> None:
-        able = {offer.text.split()[0] for offer in offers(driver.cockpit) if not offer.refused}
+        able = {
+            offer.text.split()[0] for offer in driver.cockpit.dialogs.offers() if not offer.refused
+        }
         assert {"restore", "resume", "run", "report", "diff", "export"} <= able
         assert "pause" not in able
         await driver.press("colon", *"restore", "enter")

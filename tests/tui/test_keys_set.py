@@ -6,7 +6,6 @@ import pytest
 
 from ralph_tui.commands import Pause
 from ralph_tui.keys import Keys
-from ralph_tui.tui.cockpit.palette import offers
 from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.help import Help
 from tests.tui.driving import Driver, drive, live, replay, story
@@ -34,7 +33,7 @@ def test_a_set_key_acts_and_the_old_one_does_not() -> None:
         assert driver.cockpit.footer.notice.startswith("f5 pause: sent")
         await driver.press("R")
         assert "R restore: the files are in use; pause first: f5" in driver.cockpit.footer.notice
-        shown = {offer.text.split()[0]: offer.key for offer in offers(driver.cockpit)}
+        shown = {offer.text.split()[0]: offer.key for offer in driver.cockpit.dialogs.offers()}
         assert (shown["pause"], shown["send"], shown["abort"]) == ("f5", "G", "a")
         await driver.press("f2")
         assert isinstance(driver.app.screen, Help)

@@ -18,7 +18,7 @@ from ralph_tui.events import (
 from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Confirm
 from ralph_tui.tui.modals.guide import Rewording
 from ralph_tui.tui.modals.learning import LearningCard
 from ralph_tui.tui.panes.learning_rows import card_rows

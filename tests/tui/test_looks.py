@@ -16,8 +16,7 @@ from ralph_tui.sources.replay import LOOK_S, Replay
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.state.seen import Seen
 from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.cockpit.returning import FilmedCockpit, ReturningCockpit
-from ralph_tui.tui.modals.away import Away
+from ralph_tui.tui.cockpit.returning import Away, FilmedCockpit, ReturningCockpit
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.unit.adapters.search.journals import attempt, write

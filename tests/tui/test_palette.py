@@ -5,9 +5,8 @@ import pytest
 from ralph_tui.commands import Pause, SetPermissions
 from ralph_tui.events import PermissionsChanged, ToolDenied
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
-from ralph_tui.tui.cockpit.palette import offers
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Confirm
 from ralph_tui.tui.modals.palette import Palette
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click
@@ -28,11 +27,18 @@ async def search(driver: Driver, words: str, best: str) -> None:
     await driver.until(found)
 
 
+def test_every_action_sends_a_command_or_does_something() -> None:
+    async def look(driver: Driver) -> None:
+        assert driver.cockpit.effects.keys() == {a.name for a in ACTIONS if a.sends is None}
+
+    drive(live(story("running")), look)
+
+
 @pytest.mark.parametrize("is_live", [True, False])
 def test_every_action_is_offered(is_live: bool) -> None:  # noqa: FBT001
     async def look(driver: Driver) -> None:
-        told = "\n".join(offer.text for offer in offers(driver.cockpit))
-        reasons = {offer.text: offer.refused for offer in offers(driver.cockpit)}
+        told = "\n".join(offer.text for offer in driver.cockpit.dialogs.offers())
+        reasons = {offer.text: offer.refused for offer in driver.cockpit.dialogs.offers()}
         if is_live:
             assert "question" not in str(reasons[BY_NAME["diff"].help]), "the reason is its own"
         for action in ACTIONS:
@@ -94,14 +100,14 @@ def test_what_holds_already_is_not_offered() -> None:
     free = PermissionsChanged(seq=last.seq + 2, at=last.at, mode="skip", allow=["Bash(rm:*)"])
 
     async def look(driver: Driver) -> None:
-        told = [offer.text for offer in offers(driver.cockpit)]
+        told = [offer.text for offer in driver.cockpit.dialogs.offers()]
         kinds = [text for text in told if text.startswith("perm")]
         asks = "permissions: may edit files, and asks you before anything else"
         permit = "permit Bash(curl:*) (denied 1 time)"
         assert kinds == [permit, asks, "permissions: unrestricted (asks)"]
         driver.inbox.append(free)
         await driver.until(lambda: driver.cockpit.state.needs.mode == "skip")
-        told = [offer.text for offer in offers(driver.cockpit)]
+        told = [offer.text for offer in driver.cockpit.dialogs.offers()]
         kinds = [text for text in told if "perm" in text[:8]]
         assert kinds == ["permissions: may edit files only", asks]
         await search(driver, "files only", "permissions: may edit files only")

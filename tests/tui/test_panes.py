@@ -23,7 +23,7 @@ from ralph_tui.sources.live import Live
 from ralph_tui.state import RunState
 from ralph_tui.state.agent import KEPT_ROWS
 from ralph_tui.text.claims import without_claims
-from ralph_tui.tui.modals.detail import Detail
+from ralph_tui.tui.modals.text_dialog import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.prompt import PromptPane

@@ -6,8 +6,7 @@ import pytest
 
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.tui.modals.choosing import Choosing
-from ralph_tui.tui.modals.reading import Reading
-from ralph_tui.tui.modals.scroll_text import ScrollText
+from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
 from tests.tui.driving import Driver, drive, live, story
 
 SCROLLS = ("↑", "")

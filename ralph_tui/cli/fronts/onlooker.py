@@ -10,7 +10,7 @@ from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.recorded import opened, was_left
-from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.app import BaseScreen
 from ralph_tui.tui.cockpit.returning import FilmedCockpit, ReturningCockpit
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 

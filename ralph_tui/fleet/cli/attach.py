@@ -3,6 +3,7 @@
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
     is that of its outcome where it is over by then.
     """
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
-    from ralph_tui.fleet.tui.opening import FleetOpening  # noqa: PLC0415 - as above
+    from ralph_tui.tui.first_frame import ListFrame  # noqa: PLC0415 - as above
 
     def load(stage: "Stage") -> "Front":
         # Behind the first frame.
@@ -60,7 +61,8 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
         return FleetFront(Fleet(folder, here()), stage, theme, keys, loop=loop)
 
     theme = first_theme(root, os.environ)
-    code = Stage(load, theme, left=ExitCode.COMPLETED, opening=FleetOpening).show()
+    opening = partial(ListFrame, "fleet", "loops", "fleet", "reading the fleet…")
+    code = Stage(load, theme, left=ExitCode.COMPLETED, opening=opening).show()
     with suppress(OSError, JournalError):  # the terminal may be gone
         state = read_fleet(folder.journal).state()
         code = left_code(state, code)

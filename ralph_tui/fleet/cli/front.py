@@ -6,8 +6,7 @@ from ralph_tui.fleet.sources.loop import opened_loop
 from ralph_tui.fleet.sources.whole import Fleet
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.keys import DEFAULTS, Keys
-from ralph_tui.tui.app import SideScreen, SideScreens
-from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.app import BaseScreen, SideScreen, SideScreens
 from ralph_tui.tui.cockpit.recorded import LoopScreen, RecordedScreen
 
 

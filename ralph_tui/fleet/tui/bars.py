@@ -1,11 +1,12 @@
-"""The rows around the loops: how the fleet stands, the selected loop, the keys."""
+"""The rows around the loops: how the fleet stands, what happened, the selected loop, the keys."""
 
 from collections.abc import Callable, Iterator, Sequence
 
+from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.plan import HERE, NAMED, host_words
 from ralph_tui.fleet.state import HostState, LoopState
-from ralph_tui.fleet.tui import words
 from ralph_tui.fleet.tui.keys import KEYS, FleetKey, over, verb
+from ralph_tui.fleet.tui.table import agent, left, place, state_of
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import (
     conflict_sentences,
@@ -17,14 +18,24 @@ from ralph_tui.fleet.wording import (
     spent_words,
 )
 from ralph_tui.keys import DEFAULTS, Keys
-from ralph_tui.text.format import count, day_and_clock, duration
-from ralph_tui.text.terms import DIED, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING, Term
-from ralph_tui.tui.draw.fitting import Field, fit, join
-from ralph_tui.tui.draw.key_row import fitted
+from ralph_tui.text.format import clock, count, day_and_clock, duration
+from ralph_tui.text.terms import (
+    DIED,
+    LEVEL_TONES,
+    LEVELS,
+    LOOPS,
+    NEEDS_YOU,
+    OUTCOMES,
+    PHASES,
+    WARNING,
+    Term,
+)
+from ralph_tui.tui.draw.fitting import Field, fit, fitted, join
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
 from ralph_tui.tui.draw.words import since
-from ralph_tui.tui.list_keys import key_spans
+from ralph_tui.tui.lists.keys import key_spans
+from ralph_tui.tui.modals.scroll_text import ScrollText
 
 SEPARATOR = " · "
 TITLE = 12
@@ -134,9 +145,9 @@ def _facts(view: FleetView) -> Line:
     row = view.row
     assert row is not None
     loop = row.loop
-    term, style = words.state_of(row)
-    left = words.left(row, view.now)
-    placed, placed_style = words.place(row)
+    term, style = state_of(row)
+    lasts = left(row, view.now)
+    placed, placed_style = place(row)
     again = f"restart {loop.attempt - 1}" if loop.attempt > 1 else ""
     where = f"on {host_words(loop.host)}" if loop.host else ""
     if loop.machine and loop.host not in (loop.machine, HERE):
@@ -147,14 +158,14 @@ def _facts(view: FleetView) -> Line:
     parts = [
         f"loop {row.id}",
         tries,
-        words.agent(row),
+        agent(row),
         f"{again} {where}".strip(),
         f"began {day_and_clock(began, view.now)}" if began else "",
         f"issue {loop.spec.issue}" if loop.spec.issue else "",
         f"account {loop.spec.account}" if loop.spec.account else "",
         ports,
     ]
-    line: Line = [(f"{term.label} {left}".strip(), style), ("  ", "")]
+    line: Line = [(f"{term.label} {lasts}".strip(), style), ("  ", "")]
     line += [(f"{placed}  ", placed_style)] if placed else []
     return [*line, (flat(SEPARATOR.join(filter(None, parts))), "dim")]
 
@@ -221,3 +232,50 @@ class KeysRow(AnswerRow):
             for key in KEYS
             if key.footer == "always" or (key.footer and living and not key.refusal(self._view))
         ]
+
+
+INDENT = 10
+"""Cells of margin, time and sign."""
+MOST_ROWS = 4
+"""Of one event."""
+LEAST = 30
+"""Cells; in fewer there is no time."""
+
+
+def log_rows(events: Sequence[FleetEvent], width: int) -> list[Line]:
+    """What is told of these."""
+    rows: list[Line] = []
+    for event in events:
+        said = event.row()
+        if said is None:
+            continue
+        level, text = said.level, said.text
+        tone, loud = LEVEL_TONES[level], level in ("warn", "critical")
+        head: Line = [(f"  {clock(event.at)} ", "dim")] if width >= LEAST else [(" ", "")]
+        head.append((f"{LEVELS[level].glyph} ", tone))
+        indent = INDENT if width >= LEAST else 3
+        for number, row in enumerate(wrap(flat(text, 2000), max(8, width - indent), MOST_ROWS)):
+            words = (row, tone if loud else "text")
+            rows.append([*head, words] if not number else [(" " * indent, ""), words])
+    return rows
+
+
+class FleetLog(ScrollText):
+    """Stays at its end, unless somebody has scrolled away from there."""
+
+    can_focus = False
+
+    def __init__(self) -> None:
+        super().__init__("fleet-log")
+        self._stamp: object = None
+
+    def tell(self, events: Sequence[FleetEvent], width: int, height: int) -> None:
+        """Show these in so many rows; none at all: no room is taken."""
+        stamp = (events[-1].seq if events else 0, width, height)
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        at_end = self.top >= len(self.rows) - self.size.height
+        self.show(log_rows(events, width - self.EDGE), height)
+        if at_end:
+            self._roll_to(len(self.rows), height)

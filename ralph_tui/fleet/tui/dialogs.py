@@ -15,12 +15,11 @@ from ralph_tui.fleet.ports.source import ALL, FLEET, FleetSource
 from ralph_tui.fleet.tui.keys import over
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.text.sanitize import plain
+from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.draw.spans import clip, flat
-from ralph_tui.tui.modals.choosing import Choice, Choosing
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Choice, Choosing, Confirm
 
 if TYPE_CHECKING:
-    from ralph_tui.fleet.tui.screen import FleetScreen
     from ralph_tui.tui.modals.guide import Written
 
 Way = Literal["screen", "after_iteration", "now", "stay"]
@@ -89,9 +88,11 @@ MOST_CHARACTERS = 100_000
 class FleetDialogs:
     """Asks, and sends what was answered; keeps words that were not sent."""
 
-    def __init__(self, screen: "FleetScreen", source: FleetSource, view: FleetView) -> None:
-        self._screen, self._source, self._view = screen, source, view
-        self._app = screen.ralph
+    def __init__(
+        self, app: RalphApp, source: FleetSource, view: FleetView, answer: Callable[[str], None]
+    ) -> None:
+        """`answer` says what came of a key."""
+        self._app, self._source, self._view, self._answer = app, source, view, answer
         self._drafts: dict[str, str] = {}
         """By loop."""
         self._interrupted = float("-inf")
@@ -106,14 +107,14 @@ class FleetDialogs:
         paused = row.loop.phase == "paused"
         self._source.send(row.id, commands.Unpause() if paused else commands.Pause())
         words = "goes on" if paused else "pauses after this iteration"
-        self._screen.answer(f"pause: sent; loop {row.id} {words}")
+        self._answer(f"pause: sent; loop {row.id} {words}")
 
     def toggle_pause_all(self) -> None:
         """Pause all that run; where all of them are paused, let them go on."""
         paused = self._view.all_paused
         self._source.send(ALL, commands.Unpause() if paused else commands.Pause())
         words = "all loops go on" if paused else "each loop pauses after its iteration"
-        self._screen.answer(f"pause all: sent; {words}")
+        self._answer(f"pause all: sent; {words}")
 
     def guide(self, row: LoopRow | None) -> None:
         """Ask for words to the agent of a loop; None: to those of all."""
@@ -134,12 +135,12 @@ class FleetDialogs:
         text = plain(answer.text)
         send = answer.send and len(text) <= MOST_CHARACTERS
         if answer.send and not send:
-            self._screen.answer(f"guidance is limited to {MOST_CHARACTERS} characters; it is kept")
+            self._answer(f"guidance is limited to {MOST_CHARACTERS} characters; it is kept")
         self._drafts[whom] = "" if send else text
         if send and text.strip():
             self._source.send(whom, commands.Guide(text=text))
             named = "all loops" if whom == ALL else f"loop {whom}"
-            self._screen.answer(f"guide: sent to {named}")
+            self._answer(f"guide: sent to {named}")
 
     def abort(self, row: LoopRow) -> None:
         """Give a loop up, after one question."""
@@ -152,7 +153,7 @@ class FleetDialogs:
         def answered(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
                 self._source.send(row.id, commands.Abort())
-                self._screen.answer(f"abort: sent to loop {row.id}")
+                self._answer(f"abort: sent to loop {row.id}")
 
         def stands() -> bool:
             loop = self._view.state.loops.get(row.id)
@@ -167,7 +168,7 @@ class FleetDialogs:
         def answered(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
                 self._source.send(FLEET, commands.Abort())
-                self._screen.answer("abort all: sent")
+                self._answer("abort all: sent")
 
         dialog = Confirm(
             "Abort all loops of this fleet?",
@@ -205,10 +206,10 @@ class FleetDialogs:
     def _stopped(self, way: Way | None) -> None:
         if way is None:
             leave = self._app.keys.shown("leave")
-            self._screen.answer(f"{over(self._view)}; {leave} leaves this screen")
+            self._answer(f"{over(self._view)}; {leave} leaves this screen")
         elif way == "screen":
             self._app.exit("screen")
         elif way in ("after_iteration", "now"):
             self._source.send(FLEET, commands.Stop(mode=way))
             when = "now" if way == "now" else "after the running iterations"
-            self._screen.answer(f"stop: sent; the fleet stops {when}")
+            self._answer(f"stop: sent; the fleet stops {when}")

@@ -1,14 +1,16 @@
 """What a key does on the fleet's screen: one table, of which bindings, footer, palette and help are
-made.
+made. The help says, too, what stands in a row.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from ralph_tui.fleet.refusals import refusal
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import GONE
-from ralph_tui.tui.list_keys import Key
+from ralph_tui.keys import DEFAULTS, Keys
+from ralph_tui.text.terms import CHOSEN, DIED, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING
+from ralph_tui.tui.lists.keys import ALWAYS, Key, moving, told_by_task
+from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 FleetKey = Key[FleetView]
 """Its footer: ``always``; ``live`` and ``urgent`` while it can be done, the latter first."""
@@ -46,15 +48,11 @@ def _nobody_asks(view: FleetView) -> str:
     return over(view) or ("" if view.asking is not None else "no loop waits for an answer")
 
 
-def _fixed(keys: str, shown: str, said: str, action: str, **more: Any) -> FleetKey:
-    task = more.pop("task", "find a loop")
-    return Key("", more.pop("verb", ""), task, action, fixed=keys, written=shown, said=said, **more)
-
-
+FIND = "find a loop"
 KEYS: tuple[FleetKey, ...] = (
     Key("fleet_decide", "answer", "steer", "decide", _nobody_asks, "urgent"),
-    _fixed("enter", "enter", "open the selected loop", "open", verb="open", task="look",
-           refusal=_none, footer="always"),
+    Key("", "open", "look", "open", _none, "always", fixed="enter", written="enter",
+        said="open the selected loop"),
     Key("fleet_pause", "pause", "steer", "pause", _of_loop(), "live"),
     Key("fleet_pause_all", "pause all", "steer", "pause_all", _none_runs),
     Key("fleet_guide", "guide", "steer", "guide", _of_loop(), "live"),
@@ -63,17 +61,10 @@ KEYS: tuple[FleetKey, ...] = (
     Key("fleet_abort_all", "abort all", "steer", "abort_all", over),
     Key("fleet_stop", "stop", "steer", "stop", over, "live"),
     Key("fleet_log", "log", "look", "log", footer="always"),
-    _fixed("down,j", "↓ j", "the next one", "down"),
-    _fixed("up,k", "↑ k", "the one before", "up"),
-    _fixed("pagedown,space", "page ↓", "a screenful further", "page_down"),
-    _fixed("pageup", "page ↑", "a screenful back", "page_up"),
-    _fixed("home", "home", "the first", "first"),
-    _fixed("end", "end", "the last", "last"),
+    *moving(FIND, "the first", "the last"),
     Key("search", "search", "look", "search"),
     Key("palette", "commands", "look", "palette"),
-    Key("theme", "theme", "look", "theme"),
-    Key("help", "help", "look", "help", footer="always"),
-    Key("leave", "leave", "leave", "leave", footer="always"),
+    *ALWAYS,
 )  # fmt: skip
 
 
@@ -87,3 +78,31 @@ def verb(key: FleetKey, view: FleetView) -> str:
     if key.action == "decide" and view.asking is not None and view.asking is not row:
         return f"answer {view.asking.id}"
     return key.verb
+
+
+STATES: Block = (
+    "how a loop stands",
+    (
+        (NEEDS_YOU.glyph, "it needs you"),
+        *by_sign(PHASES[name] for name in AT_WORK if name != "starting"),
+        (LOOPS["queued"].glyph, "queued: no place is free"),
+        (LOOPS["placing"].glyph, "starting; its tree is made"),
+        (DIED.glyph, "died, or its host is silent"),
+        *by_sign(OUTCOMES.values()),
+        (LOOPS["skipped"].glyph, "skipped: it does not run"),
+    ),
+)  # fmt: skip
+TRIES: Block = (
+    "several attempts",
+    (
+        ("┌ ├ └", "attempts at one objective"),
+        (CHOSEN.glyph, "the one that counts"),
+        (WARNING.glyph, "conflicts, or not collected"),
+    ),
+)
+
+
+def blocks(keys: Keys = DEFAULTS) -> list[Block]:
+    """All that the help explains."""
+    tasks = told_by_task(KEYS, keys, ("steer", "look", FIND, "leave"))
+    return [*tasks, STATES, TRIES]

@@ -5,77 +5,26 @@ and why not, is asked of the table of keys. A loop is opened beside it, in the c
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, cast
+from functools import partial
 
-from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 
 from ralph_tui.commands import Present
-from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.errors import RalphError
 from ralph_tui.fleet.ports.source import FleetSource
 from ralph_tui.fleet.tui import bars
+from ralph_tui.fleet.tui.bars import FleetLog
 from ralph_tui.fleet.tui.dialogs import FleetDialogs
-from ralph_tui.fleet.tui.doing import Doing
-from ralph_tui.fleet.tui.keys import KEYS
+from ralph_tui.fleet.tui.keys import KEYS, FleetKey, blocks, verb
 from ralph_tui.fleet.tui.table import LoopTable
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import fleet_sentence
-from ralph_tui.text.format import clock
-from ralph_tui.text.terms import LEVEL_TONES, LEVELS
-from ralph_tui.tui.app import RalphApp, SideScreen
-from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.draw.spans import Line, flat, wrap
+from ralph_tui.tui.app import SideScreen
+from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.draw.told_rows import LOW, Rows
-from ralph_tui.tui.modals.modal import Modal, key_name
-from ralph_tui.tui.modals.scroll_text import ScrollText
-
-INDENT = 10
-"""Cells of margin, time and sign."""
-MOST_ROWS = 4
-"""Of one event."""
-LEAST = 30
-"""Cells; in fewer there is no time."""
-
-
-def log_rows(events: Sequence[FleetEvent], width: int) -> list[Line]:
-    """What is told of these."""
-    rows: list[Line] = []
-    for event in events:
-        said = event.row()
-        if said is None:
-            continue
-        level, text = said.level, said.text
-        tone, loud = LEVEL_TONES[level], level in ("warn", "critical")
-        head: Line = [(f"  {clock(event.at)} ", "dim")] if width >= LEAST else [(" ", "")]
-        head.append((f"{LEVELS[level].glyph} ", tone))
-        indent = INDENT if width >= LEAST else 3
-        for number, row in enumerate(wrap(flat(text, 2000), max(8, width - indent), MOST_ROWS)):
-            words = (row, tone if loud else "text")
-            rows.append([*head, words] if not number else [(" " * indent, ""), words])
-    return rows
-
-
-class FleetLog(ScrollText):
-    """Stays at its end, unless somebody has scrolled away from there."""
-
-    can_focus = False
-
-    def __init__(self) -> None:
-        super().__init__("fleet-log")
-        self._stamp: object = None
-
-    def tell(self, events: Sequence[FleetEvent], width: int, height: int) -> None:
-        """Show these in so many rows; none at all: no room is taken."""
-        stamp = (events[-1].seq if events else 0, width, height)
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        at_end = self.top >= len(self.rows) - self.size.height
-        self.show(log_rows(events, width - self.EDGE), height)
-        if at_end:
-            self._roll_to(len(self.rows), height)
-
+from ralph_tui.tui.lists.screen import ListScreen
+from ralph_tui.tui.modals.help import Block
+from ralph_tui.tui.modals.modal import Modal
 
 TICK_S = 0.25
 """How often it is looked for what has come."""
@@ -86,10 +35,10 @@ LOG_ROWS = 6
 """Of the log below the loops, at least."""
 
 
-class FleetScreen(BaseScreen):
+class FleetScreen(ListScreen[FleetView]):
     """See above."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
+    foot: bars.KeysRow
 
     def __init__(
         self,
@@ -101,28 +50,22 @@ class FleetScreen(BaseScreen):
         """`open_loop` makes the screen of a loop, or raises ``RalphError``; `at_once`: the loop
         that is opened as soon as the fleet is known, empty: none.
         """
-        super().__init__()
-        self.source = source
-        self.view = FleetView(source.state)
+        view = FleetView(source.state)
+        super().__init__(view, KEYS)
+        self.source, self.view = source, view
         self.head, self.said = Rows("fleet-head"), Rows("fleet-said")
         self.table, self.log_rows = LoopTable(self.view), FleetLog()
         self.log_title, self.detail = Rows("fleet-log-title"), Rows("fleet-detail")
         self.foot = bars.KeysRow(self.view, self.ralph.monotonic, self.ralph.keys)
-        self.dialogs = FleetDialogs(self, source, self.view)
+        self.dialogs = FleetDialogs(self.ralph, source, self.view, self.answer)
         self.when_here = self.dialogs.tell_presence
-        self._at_once = at_once
+        self._open_loop, self._at_once = open_loop, at_once
         self._stamp: object = None
         self._asked: frozenset[str] = frozenset()
         """Questions that the owner was called for."""
         self._was_live = False
-        self.doing = Doing(self, open_loop)
-        for number, key in enumerate(KEYS):
-            self._bindings.bind(key.bound(self.ralph.keys), f"do({number})", show=False)
-
-    @property
-    def ralph(self) -> RalphApp:
-        """The app, which knows the other screens."""
-        return cast("RalphApp", self.app)
+        self._opened = ""
+        """The loop that was opened last."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -172,7 +115,7 @@ class FleetScreen(BaseScreen):
                 self.answer(f"{asked.command.name}: {reason}")
         if self._at_once and source.loaded:
             loop, self._at_once = self._at_once, ""
-            self.doing.open_loop(loop)
+            self._open(loop)
 
     def show(self) -> None:
         """Draw it as it stands; where it is out of sight it is drawn when it comes back."""
@@ -209,7 +152,7 @@ class FleetScreen(BaseScreen):
         """Call the owner for a new question, and once for the end."""
         asking = {f"{row.id} {row.loop.question_id}": row for row in self.view.rows if row.asks}
         # The screen of a loop calls for its own question.
-        shown = "" if self.ralph.base is self else self.doing.opened
+        shown = "" if self.ralph.base is self else self._opened
         new = [r for name, r in asking.items() if name not in self._asked and r.id != shown]
         before, self._asked = self._asked, frozenset(asking)
         if self._was_live and self.view.state.finished is not None:
@@ -219,19 +162,6 @@ class FleetScreen(BaseScreen):
         elif before and not asking:
             self.ralph.end_call()
         self._was_live = self.view.live
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Other sizes have other rows."""
-        self.set_class(self.app.size.height < LOW, "-low")
-        self.show()
-
-    def on_list_table_moved(self) -> None:
-        """Another loop is selected."""
-        self.show()
-
-    def on_list_table_chosen(self) -> None:
-        """A loop was clicked twice."""
-        self.doing.open_selected()
 
     def answer(self, text: str) -> None:
         """Say what came of a key; in a dialog, too: which of both is seen shows when it closes."""
@@ -244,44 +174,118 @@ class FleetScreen(BaseScreen):
 
     # keys -------------------------------------------------------------------------------------
 
-    def key_came(self) -> None:
-        """See `BaseScreen`: what was said before is over."""
-        self.foot.say("")
+    def label(self, key: FleetKey) -> str:
+        """See `ListScreen`."""
+        return f"{key.shown(self.ralph.keys)} {verb(key, self.view)}"
 
-    def on_key(self, event: events.Key) -> None:
-        """A key that does nothing says so."""
-        if event.key not in self.active_bindings and self.app.screen is self:
-            helps = self.ralph.keys.shown("help")
-            self.foot.say(f"{key_name(event)} does nothing here; {helps} lists the keys")
+    @property
+    def in_its_place(self) -> FleetLog | None:
+        """See `ListScreen`."""
+        return self.log_rows if self.view.log else None
 
-    def action_do(self, number: int) -> None:
-        """Do what a row of the table says, or say why not."""
-        self.doing.do(number)
+    def help_blocks(self) -> Sequence[Block]:
+        """See `ListScreen`."""
+        return blocks(self.ralph.keys)
+
+    def action_decide(self) -> None:
+        """The question stands on the loop's own screen, and opens there by itself."""
+        row = self.view.asking
+        if row is not None:
+            self.view.selected = self.view.rows.index(row)
+            self._open(row.id)
+
+    def action_open(self) -> None:
+        """The selected loop."""
+        if self.view.row is not None:
+            self._open(self.view.row.id)
+
+    def _open(self, loop: str) -> None:
+        """The loop's own screen, beside this one."""
+        try:
+            if loop not in self.view.state.loops:
+                raise RalphError(f"this fleet has no loop {loop}")
+            screen = self._open_loop(loop)
+        except RalphError as error:
+            self.foot.say(str(error))
+            return
+        self.view.selected = [row.id for row in self.view.rows].index(loop)
+        self._opened = loop
+        self.ralph.end_call()  # whoever was called is here
+        self.ralph.show_beside(lambda: screen)
+
+    def action_pause(self) -> None:
+        """Pause the selected loop, or let it go on."""
+        if self.view.row is not None:
+            self.dialogs.toggle_pause(self.view.row)
+
+    def action_pause_all(self) -> None:
+        """Pause all loops, or let them go on."""
+        self.dialogs.toggle_pause_all()
+
+    def action_guide(self) -> None:
+        """Ask for words to the agent of the selected loop."""
+        self.dialogs.guide(self.view.row)
+
+    def action_guide_all(self) -> None:
+        """Ask for words to all agents."""
+        self.dialogs.guide(None)
+
+    def action_abort(self) -> None:
+        """Ask whether to give the selected loop up."""
+        if self.view.row is not None:
+            self.dialogs.abort(self.view.row)
+
+    def action_abort_all(self) -> None:
+        """Ask whether to give all up."""
+        self.dialogs.abort_all()
+
+    def action_stop(self) -> None:
+        """Ask how to stop the fleet."""
+        self.dialogs.stop()
+
+    def action_log(self) -> None:
+        """The log in the place of the loops, or the loops again."""
+        self.view.log = not self.view.log
+        self.show()
 
     def action_close(self) -> None:
         """The loops again, where the log has their place."""
-        self.doing.close()
+        if self.view.log:
+            self.action_log()
+        else:
+            super().action_close()
+
+    def action_search(self) -> None:
+        """Look for something in all runs."""
+        if not self.ralph.show_search():
+            self.foot.say(
+                "search: this screen shows one fleet alone; ralph-tui search finds in all"
+            )
+
+    def action_palette(self) -> None:
+        """Offer all commands to search."""
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.modals.palette import Offer, choose  # noqa: PLC0415
+
+        offers = [
+            Offer(
+                key.help,
+                partial(self.call_next, self.action_do, number),
+                key.refusal(self.view) or None,
+                key.shown(self.ralph.keys),
+            )
+            for number, key in enumerate(KEYS)
+            if (key.name or key.verb) and key.action != "palette"
+        ]
+        offers.sort(key=lambda offer: offer.refused is not None)
+        choose(self.ralph, offers, self.ralph.monotonic)
 
     # for the app ------------------------------------------------------------------------------
-
-    def open_help(self) -> None:
-        """See `BaseScreen`."""
-        # The help of the cockpit stands in the same module, and loads what a run is made of.
-        from ralph_tui.fleet.tui.help import blocks  # noqa: PLC0415
-        from ralph_tui.tui.modals.help import Help  # noqa: PLC0415
-
-        self.app.push_screen(Help(blocks(self.ralph.keys), clock=self.ralph.monotonic))
 
     def leave(self) -> None:
         """See `BaseScreen`."""
         self.dialogs.ask_to_leave()
 
-    ask_to_leave = leave
-
     def interrupt(self) -> None:
         """See `BaseScreen`."""
         self.dialogs.interrupt()
-
-    def hang_up(self, by: str) -> None:
-        """See `BaseScreen`; nothing is kept going here."""
-        self.app.exit()

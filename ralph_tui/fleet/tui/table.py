@@ -1,30 +1,129 @@
-"""The loops, a row each; one is selected."""
+"""The loops, a row each: what it says of one, in words and in columns. Pure, but for the widget."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 
-from ralph_tui.fleet.tui import words
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
-from ralph_tui.text.terms import WARNING
-from ralph_tui.tui.draw.columns import Cell, Column, ColumnSets
-from ralph_tui.tui.draw.list_table import ListTable
-from ralph_tui.tui.draw.spans import Line, cells, clip, flat
+from ralph_tui.fleet.wording import elsewhere
+from ralph_tui.text.format import duration, money
+from ralph_tui.text.terms import (
+    BEATEN,
+    CHOSEN,
+    DIED,
+    LOOPS,
+    NEEDS_YOU,
+    OUTCOME_TONES,
+    OUTCOMES,
+    PHASES,
+    STAGES,
+    WARNING,
+    Term,
+    in_words,
+)
+from ralph_tui.tui.draw.spans import Line, clip, flat
+from ralph_tui.tui.draw.words import short_duration
+from ralph_tui.tui.lists.table import Column, ColumnSets, ListTable, RunColumns, granted, saying
+
+# what a row holds, in words -----------------------------------------------------------------------
+
+_SHORT = {"limit_reached": "limit"}
+"""Where the whole word has no room."""
+_HELD = {"paused": "paused", "limited": "waits"}
 
 
-def _state(row: LoopRow, now: datetime, width: int) -> Line:
-    """Glyph and word, and how long that lasts, where it is known."""
-    term, style = words.state_of(row)
-    left = words.left(row, now)
-    labels = [f"{label} {left}" for label in (term.label, term.short_label) if left]
-    labels += [term.label, term.short_label, term.glyph]
-    return [(next((each for each in labels if cells([(each, "")]) <= width), term.glyph), style)]
+def state_of(row: LoopRow) -> tuple[Term, str]:
+    """Glyph and word of how it stands, and the style they have."""
+    loop = row.loop
+    if row.asks:
+        return NEEDS_YOU._replace(short="asks"), "warn strong"
+    if loop.status == "ended":
+        return _ended(row)
+    if row.gone and loop.attempt and loop.status not in ("queued", "skipped"):
+        return (LOOPS["lost"] if elsewhere(loop) else DIED), "bad"
+    if loop.status == "running":
+        phase = PHASES.get(loop.phase, Term(PHASES["agent"].glyph, in_words(loop.phase) or "runs"))
+        word = _HELD.get(loop.phase, "runs")
+        return phase._replace(short=word), "warn" if loop.phase in _HELD else "accent"
+    term = LOOPS.get(loop.status, Term("·", in_words(loop.status)))
+    if loop.status == "placing" and loop.stage:
+        term = Term(term.glyph, STAGES.get(loop.stage, in_words(loop.stage)), loop.stage)
+    return term, {"placing": "accent", "lost": "bad"}.get(loop.status, "dim")
+
+
+def _ended(row: LoopRow) -> tuple[Term, str]:
+    loop = row.loop
+    if loop.verifying and not row.gone:
+        return PHASES["verifying"], "accent"
+    outcome = loop.outcome or "interrupted"
+    term = OUTCOMES.get(outcome, Term("■", in_words(outcome)))
+    short = "no start" if loop.never_began else _SHORT.get(outcome, "")
+    return term._replace(short=short), OUTCOME_TONES.get(outcome, "dim")
+
+
+def left(row: LoopRow, now: datetime) -> str:
+    """Until its question's default is taken, a limit ends or its host is given up; else nothing."""
+    loop = row.loop
+    until = loop.lost_until if loop.status == "lost" else loop.until
+    if until is None or row.gone or loop.over or until <= now:
+        return ""
+    return short_duration((until - now).total_seconds())
+
+
+def place(row: LoopRow) -> tuple[str, str]:
+    """Among several tries, in a word, and its style; empty while nothing is decided."""
+    if row.loop.place == "chosen":
+        return CHOSEN.label, "good strong"
+    beaten = row.loop.place == "beaten" and not row.loop.not_needed
+    return (BEATEN.word, "dim") if beaten else ("", "")
+
+
+def branch_mark(row: LoopRow) -> str:
+    """How a try hangs together with the others at its objective."""
+    if row.tries < 2:
+        return ""
+    return "┌ " if row.number == 1 else "└ " if row.number == row.tries else "├ "
+
+
+def _iterations(row: LoopRow) -> str:
+    """``4/10``; ``4`` where no number was granted."""
+    loop = row.loop
+    if not loop.began_at:
+        return ""
+    return granted(loop.iteration, loop.max_iterations)
+
+
+def _cost(row: LoopRow) -> str:
+    """Dollars of all its attempts; ``—`` where its agent does not tell."""
+    loop = row.loop
+    known = loop.cost_usd is not None or loop.earlier_cost_usd > 0
+    return money(loop.spent_usd, known=known) if loop.began_at or known else ""
+
+
+def lasted(row: LoopRow, now: datetime) -> str:
+    """How long it took; of one that runs, how long it has been at it, as its own screen says."""
+    loop = row.loop
+    began, goes_on = loop.began_at or loop.placed_at, loop.status == "placing" and loop.began_at
+    if began is None or loop.status == "queued" or goes_on:
+        return ""
+    whole = ((loop.ended_at or now) - began).total_seconds()
+    return duration(max(0.0, whole - loop.away_s))
+
+
+def agent(row: LoopRow) -> str:
+    """``claude sonnet``; empty where the user's own setting says it."""
+    settings = row.loop.spec.settings
+    named = settings.get("agent.name") or settings.get("agent.command", "")
+    return " ".join(filter(None, (named, settings.get("agent.model", ""))))
+
+
+# its columns --------------------------------------------------------------------------------------
 
 
 def _objective(row: LoopRow, now: datetime, width: int) -> Line:
     loop = row.loop
     quiet = loop.over or loop.status == "queued" or row.gone
-    mark, (placed, placed_style) = words.branch_mark(row), words.place(row)
+    mark, (placed, placed_style) = branch_mark(row), place(row)
     warned = bool(loop.conflicts or loop.not_collected or loop.verified is False)
     line: Line = [(mark, "faint")] if mark else []
     line += [(f"{WARNING.glyph} ", "warn")] if warned else []
@@ -32,19 +131,9 @@ def _objective(row: LoopRow, now: datetime, width: int) -> Line:
     if row.number == 1:
         line.append((flat(loop.spec.objective), "text" if quiet else "strong"))
     else:
-        told = words.agent(row) or "the same"
+        told = agent(row) or "the same"
         line.append((f"attempt {row.number} of {row.tries}: {flat(told)}", "dim"))
     return line
-
-
-def _course(row: LoopRow, now: datetime, width: int) -> Line:
-    room = width - 6
-    drawn, number = words.readings(row, room), words.completion(row)
-    return [(f"{drawn:<{room}}", "output"), (f"{number:>6}", "text")]
-
-
-def _plain(say: Callable[[LoopRow], str], style: str = "text") -> Cell[LoopRow]:
-    return lambda row, now, width: [(clip(flat(say(row)), width), style)]
 
 
 def _asked(row: LoopRow, now: datetime, width: int) -> Line:
@@ -65,25 +154,15 @@ def _id(row: LoopRow, now: datetime, width: int) -> Line:
     return [(name, "text")]
 
 
-def _lasted(row: LoopRow, now: datetime, width: int) -> Line:
-    return [(words.lasted(row, now), "dim")]
-
-
-WIDE_STATE = Column("state", 26, _state)
-STATE = Column("state", 17, _state)
-SHORT_STATE = Column("state", 11, _state)
-SIGN = Column("", 1, _state)
-OBJECTIVE = Column("objective", 0, _objective)
+LOOP = RunColumns[LoopRow](
+    state_of, _objective, _iterations, lambda row: row.loop.completions, _cost, left
+)
 ASKED = Column("how it stands", 40, _asked)
-ITERATIONS = Column("iterations", 10, _plain(words.iterations), right=True)
-NARROW_ITERATIONS = Column("iter", 5, _plain(words.iterations), right=True)
-WIDE_COURSE = Column("completion", 18, _course, right=True)
-NARROW_COURSE = Column("completion", 11, _course, right=True)
-COMPLETION = Column("done", 6, _plain(words.completion), right=True)
-COST = Column("cost", 7, _plain(words.cost), right=True)
-HOST = Column("host", 10, _plain(words.host, "dim"))
-NARROW_HOST = Column("host", 6, _plain(words.host, "dim"))
-LASTED = Column("time", 6, _lasted, right=True)
+HOST: Column[LoopRow] = Column("host", 10, saying(lambda row: row.loop.host, "dim"))
+NARROW_HOST: Column[LoopRow] = Column("host", 6, saying(lambda row: row.loop.host, "dim"))
+LASTED: Column[LoopRow] = Column(
+    "time", 6, lambda row, now, width: [(lasted(row, now), "dim")], right=True
+)
 
 
 @cache
@@ -93,25 +172,26 @@ def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
     What a plan calls its loops stays, so nothing moves while one looks. `hosts`: there is more than
     this machine; else none is named, and the objectives have the room.
     """
-    here = () if hosts else (HOST, NARROW_HOST)
+    absent = () if hosts else (HOST, NARROW_HOST)
     wide = Column("loop", min(max(12, longest), 24), _id)
     loop = Column("loop", min(max(5, longest), 16), _id)
     narrow = Column("loop" if longest > 3 else "", min(max(3, longest), 12), _id)
+    named, short = (LOOP.state(17), loop, LOOP.objective), (LOOP.state(11), narrow, LOOP.objective)
+    rest = (LOOP.cost, HOST, LASTED)
     sets: tuple[tuple[Column[LoopRow], ...], ...] = (
-            (WIDE_STATE, wide, OBJECTIVE, ASKED, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
-            (STATE, loop, OBJECTIVE, WIDE_COURSE, ITERATIONS, COST, HOST, LASTED),
-            (STATE, loop, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST, HOST, LASTED),
-            (SHORT_STATE, narrow, OBJECTIVE, NARROW_COURSE, NARROW_ITERATIONS, COST,
-             NARROW_HOST, LASTED),
-            (SHORT_STATE, narrow, OBJECTIVE, COMPLETION, NARROW_ITERATIONS, COST, LASTED),
-            (SHORT_STATE, narrow, OBJECTIVE, COMPLETION, COST),
-            (SHORT_STATE, narrow, OBJECTIVE, COMPLETION),
-            (SIGN, narrow, OBJECTIVE, COMPLETION),
-            (SIGN, narrow, OBJECTIVE),
-            (SIGN, OBJECTIVE),
-    )  # fmt: skip
+        (LOOP.state(26), wide, LOOP.objective, ASKED, LOOP.course(18), LOOP.iterations, *rest),
+        (*named, LOOP.course(18), LOOP.iterations, *rest),
+        (*named, LOOP.course(11), LOOP.narrow_iterations, *rest),
+        (*short, LOOP.course(11), LOOP.narrow_iterations, LOOP.cost, NARROW_HOST, LASTED),
+        (*short, LOOP.completion, LOOP.narrow_iterations, LOOP.cost, LASTED),
+        (*short, LOOP.completion, LOOP.cost),
+        (*short, LOOP.completion),
+        (LOOP.sign, narrow, LOOP.objective, LOOP.completion),
+        (LOOP.sign, narrow, LOOP.objective),
+        (LOOP.sign, LOOP.objective),
+    )
     return ColumnSets(
-        tuple(tuple(column for column in each if column not in here) for each in sets),
+        tuple(tuple(column for column in each if column not in absent) for each in sets),
         room=(40, 36, 22, 18, 14, 14, 12, 4, 3, 0),
     )
 
@@ -124,7 +204,7 @@ class LoopTable(ListTable):
     """See above."""
 
     def __init__(self, view: FleetView) -> None:
-        super().__init__("loops")
+        super().__init__("loops", view)
         self._view = view
 
     @property
@@ -132,24 +212,10 @@ class LoopTable(ListTable):
         longest = max((len(row.id) for row in self._view.rows), default=0)
         return columns_for(longest, hosts=self._view.several_hosts)
 
-    @property
-    def count(self) -> int:
-        """See `ListTable`."""
-        return len(self._view.rows)
-
-    @property
-    def selected(self) -> int:
-        """See `ListTable`."""
-        return self._view.selected
-
-    def select(self, index: int) -> None:
-        """See `ListTable`."""
-        self._view.selected = max(0, index)
-
     def titles(self, width: int) -> Line:
         """See `ListTable`."""
         return self._columns.titles(width)
 
-    def row(self, index: int, width: int) -> Line:
+    def entry(self, index: int, width: int) -> Sequence[Line]:
         """See `ListTable`."""
-        return self._columns.line_of(self._view.rows[index], self._view.now, width)
+        return [self._columns.line_of(self._view.rows[index], self._view.now, width)]

@@ -58,6 +58,11 @@ class FleetView:
         self.selected = max(0, min(self.selected, len(self.rows) - 1))
 
     @property
+    def count(self) -> int:
+        """How many rows."""
+        return len(self.rows)
+
+    @property
     def row(self) -> LoopRow | None:
         """The selected one."""
         return self.rows[self.selected] if self.rows else None

@@ -13,19 +13,21 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.actions import ACTIONS, in_footer
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.cockpit.learning_view import LearningView
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat
-from ralph_tui.tui.modals.confirm import Confirm
-from ralph_tui.tui.modals.detail import Detail
+from ralph_tui.tui.modals.choosing import Confirm
 from ralph_tui.tui.modals.give_up import GiveUp, Way
-from ralph_tui.tui.modals.help import Help, blocks
+from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave, Leaving, Stands
 from ralph_tui.tui.modals.outlook import lacking, preview
+from ralph_tui.tui.modals.text_dialog import Detail
 from ralph_tui.tui.panes.prompt import edit_words
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.guide import Written
+    from ralph_tui.tui.modals.palette import Offer
 
 LEAVE_S = 8.0
 """How long a stopping run may keep the screen."""
@@ -53,7 +55,7 @@ def guidance_rows(state: RunState) -> list[str]:
 class Dialogs:
     """Asks, and sends what was answered; remembers a draft and the wish to leave."""
 
-    def __init__(self, host: DialogHost) -> None:
+    def __init__(self, host: RunScreen) -> None:
         self._host = host
         self._app = host.ralph
         self._source = host.source
@@ -204,17 +206,18 @@ class Dialogs:
         told = blocks(self._app.keys, live=live, now=now, asked=asked)
         self._app.push_screen(Help(told, clock=self._clock))
 
-    def palette(self) -> None:
-        """All commands, to search."""
+    def offers(self) -> "list[Offer]":
+        """All commands that the palette names."""
         # Not before it is needed: the first paint does not wait for it.
         from ralph_tui.tui.cockpit.palette import offers  # noqa: PLC0415
-        from ralph_tui.tui.modals.palette import Palette  # noqa: PLC0415
 
-        def chosen(run: Callable[[], None] | None) -> None:
-            if run is not None:
-                run()
+        return list(offers(self._host, self.permissions))
 
-        self._app.push_screen(Palette(list(offers(self._host)), self._clock), chosen)
+    def palette(self) -> None:
+        """All commands, to search."""
+        from ralph_tui.tui.modals.palette import choose  # noqa: PLC0415 - as above
+
+        choose(self._app, self.offers(), self._clock)
 
     def detail(self, title: str, body: str) -> None:
         """The evidence of one entry."""

@@ -5,17 +5,19 @@ done in a thread, and answered wherever its user is by then.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from io import StringIO
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.segment import Segment, Segments
 from textual.strip import Strip
 
 from ralph_tui.errors import RalphError
 from ralph_tui.ports.source import OnDisk
 from ralph_tui.tui import background
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
-from ralph_tui.tui.draw.picture import as_svg, as_text
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import flat, flat_name
 from ralph_tui.tui.panes.pane import Pane
 
@@ -35,7 +37,7 @@ NOTHING_YET = "nothing of this run is recorded yet; press it again in a moment"
 class ExportView:
     """Opens the dialog, and writes what is asked for there."""
 
-    def __init__(self, host: DialogHost) -> None:
+    def __init__(self, host: RunScreen) -> None:
         self._host = host
         self._app = host.ralph
         self._key = host.ralph.keys.shown
@@ -131,3 +133,29 @@ class ExportView:
             self._dialog.answer(words, style, flat_name(path, limit=4096))
         else:
             self._host.say(f"{self._key('export')} export: {words} {flat_name(path)}".rstrip())
+
+
+def as_text(rows: Sequence[Strip]) -> str:
+    """What stands there, a line per row."""
+    return "".join(f"{row.text.rstrip()}\n" for row in rows)
+
+
+def as_svg(rows: Sequence[Strip], title: str) -> str:
+    """The same with its colours; to draw one takes long, so it is for a thread."""
+    width = max((row.cell_length for row in rows), default=1)
+    console = Console(
+        width=width,
+        height=len(rows),
+        file=StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        legacy_windows=False,
+        record=True,
+    )
+    drawn = [
+        Segment(text, style.clear_meta_and_links() if style else None)
+        for row in rows
+        for text, style, _ in [*row, Segment("\n")]
+    ]
+    console.print(Segments(drawn), end="")
+    return console.export_svg(title=title)

@@ -12,7 +12,7 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
-from ralph_tui.tui.draw.key_row import fitted
+from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
 from ralph_tui.tui.draw.told_rows import NOTICE_S, bottom_line

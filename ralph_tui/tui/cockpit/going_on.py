@@ -9,8 +9,8 @@ from typing import Literal
 
 from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
 from ralph_tui.state.fleet_work import FleetWork
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.cockpit.run_screen import RunScreen
+from ralph_tui.tui.modals.choosing import Confirm
 
 ASKED = {
     "resume": ("Resume this run, in this terminal?", "resume"),
@@ -24,7 +24,7 @@ DEMO = ("Play the demo again, in a new folder, in this terminal?", "play it agai
 class GoingOn:
     """Ends the screen with a command."""
 
-    def __init__(self, host: DialogHost) -> None:
+    def __init__(self, host: RunScreen) -> None:
         self._host = host
         self._app = host.ralph
         self._source = host.source
@@ -64,7 +64,7 @@ class GoingOn:
         record = self._source.record
         if self.fleet is not None:
             return OF_FLEET
-        if not self._host.alone:
+        if not self._host.ALONE:
             return f"{command}; not beside another run"
         if not anywhere and (record is None or record.worktree is None):
             return f"{command}; type it where the run was made"

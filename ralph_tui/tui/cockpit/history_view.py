@@ -12,8 +12,8 @@ from ralph_tui.commands import IMPORTED, WATCHED, over
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.cockpit.going_on import GoingOn
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
@@ -35,7 +35,7 @@ RECENT_S = 60.0
 class HistoryView:
     """Serves the timeline."""
 
-    def __init__(self, host: DialogHost, timeline: IterationsPane, going_on: GoingOn) -> None:
+    def __init__(self, host: RunScreen, timeline: IterationsPane, going_on: GoingOn) -> None:
         self._host = host
         self._app = host.ralph
         self._source = host.source

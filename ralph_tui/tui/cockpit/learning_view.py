@@ -10,9 +10,9 @@ from ralph_tui.commands import ChangeLearning, refusal, stopping
 from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.state import SeenLearning
 from ralph_tui.text.terms import GONE
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Confirm
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.guide import Written
@@ -31,7 +31,7 @@ DONE: dict[Change, str] = {
 class LearningView:
     """Opens a card, sends what is wished there, and says what came of it."""
 
-    def __init__(self, host: DialogHost) -> None:
+    def __init__(self, host: RunScreen) -> None:
         self._host = host
         self._app = host.ralph
         self._source = host.source

@@ -13,7 +13,7 @@ from functools import partial
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen, seen_of
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 
 EVERY_S = 5.0
 """Seconds between two keys of which both are put down."""
@@ -29,7 +29,7 @@ def is_lost(source: Source, state: RunState) -> bool:
 class Looks:
     """Puts down what was seen; a replay of what is known from its beginning tells nothing."""
 
-    def __init__(self, host: DialogHost, *, kept: bool) -> None:
+    def __init__(self, host: RunScreen, *, kept: bool) -> None:
         """`kept`: what is seen on this screen is put down at all."""
         self._host = host
         self._kept = kept

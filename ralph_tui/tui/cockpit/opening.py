@@ -7,24 +7,11 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from ralph_tui.text.terms import PHASES
-from ralph_tui.tui.base_screen import FirstFrame
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.draw.line_widget import LineWidget
-from ralph_tui.tui.draw.spans import Line, clickable, spread
+from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.first_frame import LEAVING, FirstFrame, FixedRows
 from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, title
-
-
-class Rows(LineWidget):
-    """Rows that are known from the start."""
-
-    def __init__(self, name: str, *rows: tuple[Line, Line]) -> None:
-        """Of each row the left and the right part."""
-        super().__init__(id=name)
-        self._parts = rows
-
-    def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
-        return spread(*self._parts[y], width) if y < len(self._parts) else []
 
 
 class Frame(LineWidget):
@@ -60,12 +47,11 @@ class OpeningScreen(FirstFrame):
         starting = PHASES["starting"]
         state: Line = [(f"{starting.glyph} {starting.word}", "dim")]
         name: Line = [(" ralph-tui", "accent strong")]
-        yield Rows("status", (state, []))
-        yield Rows("header", (name, []), ([], []), ([(" ", ""), *state], []))
+        yield FixedRows("status", (state, []))
+        yield FixedRows("header", (name, []), ([], []), ([(" ", ""), *state], []))
         with Container(id="body"):
             yield from self._frames.values()
-        leave = clickable([("q", "key"), (" leave", "text")], "q")
-        yield Rows("footer", ([], []), ([(" ", ""), *leave], []))
+        yield FixedRows("footer", ([], []), (LEAVING, []))
 
     def on_mount(self) -> None:
         """Begin."""

@@ -3,14 +3,14 @@
 Rule: what is offered comes from the table of actions and from the state.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Literal
 
 from ralph_tui.commands import SetPermissions, stopping
 from ralph_tui.text.format import count
 from ralph_tui.tui.actions import ACTIONS, offered
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.palette import Offer
 
@@ -25,8 +25,11 @@ LONGEST = 120
 """Cells of what is to be permitted; what is sent is the whole of it."""
 
 
-def offers(host: DialogHost) -> Iterator[Offer]:
-    """All that can be asked for: what was denied first, what cannot be done now last."""
+def offers(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterator[Offer]:
+    """All that can be asked for: what was denied first, what cannot be done now last.
+
+    `permit` changes what the agent may do.
+    """
     able: list[Offer] = []
     unable: list[Offer] = []
     for action in ACTIONS:
@@ -37,14 +40,14 @@ def offers(host: DialogHost) -> Iterator[Offer]:
             (able if refused is None else unable).append(offer)
     going = host.source.live and stopping(host.state) is None
     if going:
-        yield from _permits(host)
+        yield from _permits(host, permit)
     yield from able
     if going:
-        yield from _other_modes(host)
+        yield from _other_modes(host, permit)
     yield from unable
 
 
-def _permits(host: DialogHost) -> Iterator[Offer]:
+def _permits(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterator[Offer]:
     """A line for each kind of tool that was denied and is not permitted yet."""
     needs = host.state.needs
     if needs.mode == "skip":
@@ -55,13 +58,13 @@ def _permits(host: DialogHost) -> Iterator[Offer]:
         wish = SetPermissions(mode=mode, allow=(*needs.allow, line))
         times = count(needs.denied[line], "time")
         text = f"permit {clip(flat(line), LONGEST)} (denied {times})"
-        yield Offer(text, partial(host.set_permissions, wish))
+        yield Offer(text, partial(permit, wish))
 
 
-def _other_modes(host: DialogHost) -> Iterator[Offer]:
+def _other_modes(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterator[Offer]:
     needs = host.state.needs
     modes: tuple[Literal["edits", "ask", "skip"], ...] = ("edits", "ask", "skip")
     for mode in modes:
         if mode != needs.mode:
             wish = SetPermissions(mode=mode, allow=needs.allow)
-            yield Offer(PERMISSIONS[mode], partial(host.set_permissions, wish))
+            yield Offer(PERMISSIONS[mode], partial(permit, wish))

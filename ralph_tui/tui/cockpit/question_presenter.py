@@ -1,4 +1,5 @@
-"""The open question's dialog: opens by itself once, and closes when the question is settled.
+"""What the owner of a run is called for: its end, and its open question, whose dialog opens by
+itself once and closes when the question is settled.
 
 Rule: dialogs follow the state and never the other way round; an answer is a command like any other,
 and the first one counts. What was written for an answer that came too late is not lost. A recorded
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import SILENCE
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.terms import answer_word
-from ralph_tui.tui.cockpit.calling import call_text
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.text.format import ending
+from ralph_tui.text.terms import BUG, answer_word
+from ralph_tui.tui.app import RalphApp
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.outlook import Outlook, preview
 
@@ -23,10 +26,42 @@ if TYPE_CHECKING:
     from ralph_tui.tui.modals.question import Question, Texts
 
 
+def call_text(state: RunState) -> str:
+    """What the owner is called for."""
+    run, question = state.run, state.needs.question
+    if run.crash is not None:
+        return BUG
+    if run.finished is not None:
+        return ending(run.finished.outcome, run.finished.reason)
+    return question.text if question is not None else "the run needs you"
+
+
+class EndCall:
+    """Calls the owner once, when a run ends that was seen alive."""
+
+    def __init__(self, app: RalphApp, source: Source) -> None:
+        self._app = app
+        self._source = source
+        self._was_live = False
+        self._called = False
+
+    def follow(self, state: RunState) -> None:
+        """Call when the end has come; called at every tick."""
+        if self._was_live and not state.run.live and self._source.live:
+            self._called = True
+            self._app.call_owner(call_text(state), over=True)
+        self._was_live = state.run.live
+
+    def end(self) -> None:
+        """The screen is gone, and with it the reason to call."""
+        if self._called:
+            self._app.end_call()
+
+
 class QuestionPresenter:
     """Brings the question to its owner."""
 
-    def __init__(self, host: DialogHost, keep_draft: Callable[[str], None]) -> None:
+    def __init__(self, host: RunScreen, keep_draft: Callable[[str], None]) -> None:
         """`keep_draft` takes words that were written and not sent."""
         self._host = host
         self._app = host.ralph

@@ -6,23 +6,17 @@ from ralph_tui.tui.app import SideScreen
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.draw.spans import clip, flat
 
-HINT = "found by a search: esc leads back, {search} to what was found"
-
 
 class RecordedScreen(SideScreen, CockpitScreen):
     """The cockpit of a replay; to leave it leads back and ends nothing."""
 
-    HINT = HINT
+    ALONE = False
+    HINT = "found by a search: esc leads back, {search} to what was found"
     """What is said when it opens."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._note = source.note
-
-    @property
-    def alone(self) -> bool:
-        """See `DialogHost`."""
-        return False
 
     def on_mount(self) -> None:
         """Say how it ends; Textual begins it, as of any class below."""

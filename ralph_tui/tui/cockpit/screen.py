@@ -4,37 +4,37 @@ Rule: it holds no state of the run but the `RunState` its source brings up to da
 do, and why not, is asked of the table of actions.
 """
 
-from typing import ClassVar, cast
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from ralph_tui import commands
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.tui.actions import BY_NAME, Action, ignored
-from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.text.format import count
+from ralph_tui.tui.actions import BY_NAME, ignored
 from ralph_tui.tui.cockpit import key_bindings, layout, preloading
 from ralph_tui.tui.cockpit.body import Body
-from ralph_tui.tui.cockpit.calling import EndCall
-from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.cockpit.dialogs import Dialogs
-from ralph_tui.tui.cockpit.doing import Doing
 from ralph_tui.tui.cockpit.export_view import ExportView
-from ralph_tui.tui.cockpit.footer import Footer, Note
+from ralph_tui.tui.cockpit.footer import Note
 from ralph_tui.tui.cockpit.going_on import GoingOn
 from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.looks import Looks
-from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
+from ralph_tui.tui.cockpit.moving import MOVES, Moving
+from ralph_tui.tui.cockpit.question_presenter import EndCall, QuestionPresenter
 from ralph_tui.tui.cockpit.rhythm import Rhythm
+from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.cockpit.scrubber import Scrubber
-from ralph_tui.tui.modals.modal import Modal, key_name
+from ralph_tui.tui.modals.modal import key_name
+from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.header import HEADS
-from ralph_tui.tui.panes.iteration_pane import IterationPane
 from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
+from ralph_tui.tui.panes.tabs import tab
 
 
 class Ending:
@@ -67,44 +67,7 @@ class Ending:
             self._body.ended = False
 
 
-class LookingBack:
-    """Which earlier iteration of a live run the tests, prompt and details show.
-
-    A replay has its own time, and the same keys move that instead.
-    """
-
-    def __init__(self, host: DialogHost, body: Body) -> None:
-        self._host = host
-        self._panes = [pane for pane in body.panes.values() if isinstance(pane, IterationPane)]
-        self._chosen: int | None = None
-
-    def step(self, by: int) -> bool:
-        """One iteration back or on; False where there is none."""
-        numbers = list(dict.fromkeys(s.number for s in self._host.state.timeline.spans))
-        here = numbers.index(self._chosen) if self._chosen in numbers else len(numbers) - 1
-        there = here + by
-        if not 0 <= there < len(numbers):
-            return False
-        latest = there == len(numbers) - 1
-        self._show(None if latest else numbers[there])
-        place = f"iteration {numbers[there]}" if numbers[there] else "before iteration 1"
-        more = ", the latest" if latest else "; esc: the latest"
-        self._host.say(f"{place}: tests, prompt, details{more}")
-        return True
-
-    def end(self) -> bool:
-        """Back to the latest one; False where nothing else was looked at."""
-        was = self._chosen is not None
-        self._show(None)
-        return was
-
-    def _show(self, iteration: int | None) -> None:
-        self._chosen = iteration
-        for pane in self._panes:
-            pane.look_at(iteration)
-
-
-class CockpitScreen(BaseScreen):
+class CockpitScreen(RunScreen):
     """Live and replay alike; only the source knows which."""
 
     HORIZONTAL_BREAKPOINTS = layout.HORIZONTAL
@@ -116,9 +79,7 @@ class CockpitScreen(BaseScreen):
     """What is seen here is put down also where it is no live run."""
 
     def __init__(self, source: Source, *, called: bool = False) -> None:
-        super().__init__()
-        self.source = source
-        self.state = RunState()
+        super().__init__(source)
         self._stamp: object = None
         self.rhythm = Rhythm(called=called)  # by whoever fills the source
         keys = self.ralph.keys
@@ -126,7 +87,6 @@ class CockpitScreen(BaseScreen):
         self.heads = tuple(
             kind(keys, recorded=not source.live, replay=source.player is not None) for kind in HEADS
         )
-        self.footer = Footer(source, self.ralph.monotonic, self.refusal, keys)
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
         self.when_here = self.dialogs.tell_presence
@@ -135,8 +95,14 @@ class CockpitScreen(BaseScreen):
         self.history = HistoryView(self, self.body.timeline, self.going_on)
         self.exports = ExportView(self)
         self.looks = Looks(self, kept=self.KEEPS_SEEN or source.live)
-        self.looking_back = LookingBack(self, self.body)
-        self.ending, self.doing = Ending(self.body), Doing(self)
+        self.moving = Moving(self, self.body, self.tick)
+        self.ending = Ending(self.body)
+        self.effects = self._effects()
+        self.refusals = {
+            "resume": lambda: self.going_on.refusal("resume"),
+            "again": lambda: self.going_on.refusal("again"),
+            "restore": self.history.refusal,
+        }
         self.end_call = EndCall(self.ralph, source)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for bound, does, moves in key_bindings.of_actions(keys, live=source.live):
@@ -144,44 +110,41 @@ class CockpitScreen(BaseScreen):
         # Before anything is styled: with each later change all that is here would be styled anew.
         self.update_classes(self.body.looks(), update=False)
 
-    @property
-    def ralph(self) -> RalphApp:
-        """See `DialogHost`."""
-        return cast("RalphApp", self.app)
-
-    @property
-    def in_front(self) -> bool:
-        """See `DialogHost`."""
-        return self.app.screen is self
-
-    @property
-    def alone(self) -> bool:
-        """See `DialogHost`."""
-        return True
-
-    def refusal(self, action: Action) -> str | None:
-        """See `DialogHost`."""
-        return self.doing.refusal(action)
+    def _effects(self) -> Mapping[str, Callable[[], object]]:
+        dialogs, moving = self.dialogs, self.moving
+        return {
+            **{name: partial(moving.move, name) for name in MOVES},
+            "back_iteration": partial(moving.step_iteration, -1),
+            "forward_iteration": partial(moving.step_iteration, 1),
+            "decide": self.questions.reopen,
+            "diff": self.history.whole,
+            "report": self.exports.read,
+            "resume": lambda: self.going_on.ask("resume"),
+            "again": lambda: self.going_on.ask("again"),
+            "pause": dialogs.toggle_pause,
+            "guide": dialogs.guide,
+            "abort": dialogs.abort,
+            "roll_over": dialogs.roll_over,
+            "restore": self._restore,
+            "copy_text": self._copy,
+            "export": self._export,
+            "zoom": self.toggle_zoom,
+            "prompt": lambda: self.show_pane(self.body.prompt_or_back()),
+            "search": self._search,
+            "palette": dialogs.palette,
+            "theme": lambda: self.say(self.ralph.next_theme()),
+            "help": self.open_help,
+            "leave": self.leave,
+        }
 
     def key_came(self) -> None:
         """See `BaseScreen`: an older answer never stands beside a newer key."""
         self.footer.hush()
-        self.doing.hush()
+        self.hush_key()
         if self.scrubber is not None:
             self.scrubber.end_pointing()
         self.looks.key()
         self.rhythm.happened()
-
-    def say(self, text: str) -> None:
-        """See `DialogHost`; in a dialog, too: which of both is seen shows when it closes."""
-        front = self.app.screen
-        if isinstance(front, Modal):
-            front.tell(text)
-        self.footer.say(text)
-
-    def set_permissions(self, wish: commands.SetPermissions) -> None:
-        """See `DialogHost`."""
-        self.dialogs.permissions(wish)
 
     def interrupt(self) -> None:
         """See `BaseScreen`."""
@@ -240,7 +203,7 @@ class CockpitScreen(BaseScreen):
         else:
             self.footer.expire()
         self.questions.follow()
-        self.doing.follow()
+        self.follow_key()
         self.dialogs.learnings.follow()
         while self.source.refused:
             self.dialogs.refused(*self.source.refused.popleft())
@@ -320,7 +283,7 @@ class CockpitScreen(BaseScreen):
 
     def action_unzoom(self) -> None:
         """The latest iteration again, then all panes."""
-        if self.looking_back.end():
+        if self.moving.end():
             self.footer.say("the latest iteration again")
         elif self.body.zoomed is not None:
             self.show_pane(self.body.unzoom())
@@ -339,9 +302,33 @@ class CockpitScreen(BaseScreen):
         why = ignored(event.key, self.ralph.keys, live=self.source.live)
         self.footer.say(f"{key_name(event)} {why}")
 
-    def action_do(self, name: str) -> None:
-        """Do what the table calls by this name, or say why not."""
-        self.doing.do(name)
+    def _restore(self) -> None:
+        if not self.history.restore():
+            self.action_pane("iterations")
+
+    @property
+    def _looked_at(self) -> tuple[Pane, str]:
+        """The pane that is looked at, and what it is called."""
+        latest = self.body.panes[(self.body.recent or ["agent"])[0]]
+        pane = self.focused if isinstance(self.focused, Pane) else latest
+        name = pane.heading if isinstance(pane, EndPane) else tab(pane.key, shown=True).heading
+        return pane, name
+
+    def _copy(self) -> None:
+        """The pane's text; the terminal's own selection needs shift while the mouse is ours."""
+        pane, name = self._looked_at
+        rows = pane.text_rows()
+        self.app.copy_to_clipboard("\n".join(rows))
+        self.say(f"{self.label}: {count(len(rows), 'row')} of {name}")
+
+    def _export(self) -> None:
+        rows = self._compositor.render_strips()  # as Textual's own
+        self.exports.ask(rows, *self._looked_at)
+
+    def _search(self) -> None:
+        if not self.ralph.show_search():
+            words = "this screen shows one run alone; ralph-tui search finds in all"
+            self.say(f"{self.label}: {words}")
 
     def on_iterations_pane_wanted(self) -> None:
         """Show what changed there."""

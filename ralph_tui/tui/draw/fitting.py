@@ -1,11 +1,15 @@
-"""Fields that share one row: each knows shorter ways to say itself. Pure.
+"""What shares one row, in the room that there is: fields that know shorter ways to say themselves,
+and keys with what they do. Pure.
 
-Rule: a row never grows beyond its width; the least important field gives way first.
+Rule: a row never grows beyond its width. The least important field gives way first; of keys the
+last verbs are left out first, then whole keys, and no key is ever cut.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from ralph_tui.tui.draw.spans import Line, cells
+from ralph_tui.tui.draw.spans import Line, cells, clip_line
 
 GAP: Line = [("  ", "")]
 
@@ -50,3 +54,28 @@ def join(forms: list[Line]) -> Line:
         if form:
             row += (GAP if row else []) + form
     return row
+
+
+T = TypeVar("T")
+
+
+def fitted(
+    items: Sequence[T],
+    draw: Callable[[Sequence[T], int], Line],
+    width: int,
+    last: Callable[[T], bool] = lambda _: False,
+) -> Line:
+    """The row; `draw` is given the items and how many of their verbs are left out, from the end.
+
+    Of whole items the last go first, those of which `last` holds after all others.
+    """
+    left = list(items)
+    while True:
+        for bare in range(len(left) + 1):
+            spans = draw(left, bare)
+            if cells(spans) <= width:
+                return spans
+        if len(left) <= 1:
+            return clip_line(spans, width)
+        spare = [number for number, item in enumerate(left) if not last(item)]
+        del left[(spare or range(len(left)))[-1]]

@@ -8,13 +8,12 @@ from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.terms import NEEDS_YOU, PHASES, WARNING
-from ralph_tui.tui.draw.key_row import fitted
+from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
 from ralph_tui.tui.home.keys import KEYS, HomeKey, opening
-from ralph_tui.tui.home.table import Listing
-from ralph_tui.tui.home.words import state_of
-from ralph_tui.tui.list_keys import key_spans
+from ralph_tui.tui.home.table import Listing, state_of
+from ralph_tui.tui.lists.keys import key_spans
 
 PROGRAM = "ralph-tui"
 SAID_ROWS = 3

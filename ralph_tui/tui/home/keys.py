@@ -1,11 +1,15 @@
-"""What a key does at home: one table, of which bindings, footer and help are made."""
+"""What a key does at home: one table, of which bindings, footer and help are made.
 
-from typing import Any
+The help says, too, what stands in a row.
+"""
 
 from ralph_tui.analysis.means import MORE
 from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.keys import DEFAULTS, Keys
+from ralph_tui.text.terms import CRITICAL, DIED, NEEDS_YOU, OUTCOMES, PHASES
 from ralph_tui.tui.home.table import Listing
-from ralph_tui.tui.list_keys import Key
+from ralph_tui.tui.lists.keys import ALWAYS, Key, moving, told_by_task
+from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 HomeKey = Key[Listing]
 """Its footer: ``always``, ``runs`` where there are some, ``empty`` where there are none yet,
@@ -48,26 +52,44 @@ def _no_fleet(listing: Listing) -> str:
     return "" if listing.fleet else "no fleet was started here yet: ralph-tui fleet run"
 
 
-def _fixed(keys: str, shown: str, said: str, action: str, verb: str = "", **more: Any) -> HomeKey:
-    task = "open" if verb else "find a run"
-    return Key("", verb, task, action, fixed=keys, written=shown, said=said, **more)
-
-
+FIND = "find a run"
 KEYS: tuple[HomeKey, ...] = (
-    _fixed("enter", "enter", "open the selected run", "open", "open", refusal=_none_selected,
-           footer="runs"),
-    Key("home_new", "new run", "open", "new", footer="always"),
+    Key("", "open", "open", "open", _none_selected, "runs", fixed="enter", written="enter",
+        said="open the selected run",
+        details=("a live one: its screen", "a past one: its replay")),
+    Key("home_new", "new run", "open", "new", footer="always", waits=True),
     Key("home_resume", "resume", "open", "resume", _cannot_go_on, "runs"),
     Key("home_fleet", "fleet", "open", "fleet", _no_fleet, "fleet"),
     Key("home_demo", "demo", "open", "demo", footer="empty"),
-    Key("search", "search", "find a run", "search", footer="runs"),
-    _fixed("down,j", "↓ j", "the next one", "move(1)"),
-    _fixed("up,k", "↑ k", "the one before", "move(-1)"),
-    _fixed("pagedown,space", "page ↓", "a screenful further", "page(1)"),
-    _fixed("pageup", "page ↑", "a screenful back", "page(-1)"),
-    _fixed("home", "home", "the newest", "move(-1000000)"),
-    _fixed("end", "end", "the oldest", "move(1000000)"),
-    Key("theme", "theme", "look", "theme"),
-    Key("help", "help", "look", "help", footer="always"),
-    Key("leave", "leave", "leave", "leave", footer="always"),
+    Key("search", "search", FIND, "search", footer="runs"),
+    *moving(FIND, "the newest", "the oldest"),
+    *ALWAYS,
 )  # fmt: skip
+
+STATES: Block = (
+    "how a run stands",
+    (
+        (NEEDS_YOU.glyph, "it needs you"),
+        (
+            "".join(dict.fromkeys(PHASES[name].glyph for name in AT_WORK)),
+            "live: its word is beside",
+        ),
+        *by_sign(OUTCOMES.values()),
+        (DIED.glyph, "died: its process is gone"),
+    ),
+)
+COLUMNS: Block = (
+    "columns",
+    (
+        (CRITICAL.glyph, "as a title: interventions"),
+        ("~$", "the cost is an estimate"),
+        ("—", "not told in its record, or"),
+        ("", "not added up: see status"),
+    ),
+)
+
+
+def blocks(keys: Keys = DEFAULTS) -> list[Block]:
+    """All that the help explains."""
+    tasks = told_by_task(KEYS, keys, (FIND, "open", "look", "leave"))
+    return [*tasks, STATES, COLUMNS]

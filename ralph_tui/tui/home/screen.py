@@ -8,22 +8,19 @@ looked at in a thread, once a second; rows are read as they come into view.
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING
 
-from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 
 from ralph_tui.errors import RalphError
 from ralph_tui.tui import background
-from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.draw.told_rows import LOW, Rows
+from ralph_tui.tui.draw.told_rows import Rows
 from ralph_tui.tui.home import bars
 from ralph_tui.tui.home.empty import EmptyState
-from ralph_tui.tui.home.keys import KEYS, opening, resuming
+from ralph_tui.tui.home.keys import KEYS, blocks, opening, resuming
 from ralph_tui.tui.home.table import Listing, RunTable
-from ralph_tui.tui.modals.modal import key_name
+from ralph_tui.tui.lists.screen import ListScreen
+from ralph_tui.tui.modals.help import Block
 
 if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import NewRuns
@@ -41,12 +38,11 @@ DETAIL_ROWS = 18
 """Rows that a screen has at least which tells more of the selected run."""
 
 
-class HomeScreen(BaseScreen):
+class HomeScreen(ListScreen[Listing]):
     """See above."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "nothing_open", show=False),
-    ]
+    table: RunTable
+    foot: bars.KeysRow
 
     def __init__(
         self,
@@ -62,7 +58,7 @@ class HomeScreen(BaseScreen):
 
         `new_runs` loads much, and few homes need it.
         """
-        super().__init__()
+        super().__init__(listing, KEYS)
         self._runs, self._choose, self._clock = runs, choose, clock
         self.listing = listing
         self.head, self.notes = Rows("home-head"), Rows("home-notes")
@@ -76,19 +72,6 @@ class HomeScreen(BaseScreen):
         self._found: Sequence[str] = listing.names
         """All runs, in the order in which they were written to."""
         self._looking = False
-        self._key = self.ralph.keys.shown
-        for key in KEYS:
-            self._bindings.bind(
-                key.bound(self.ralph.keys),
-                key.action,
-                show=False,
-                priority=key.action == "new",  # the app itself waits while the form opens
-            )
-
-    @property
-    def ralph(self) -> RalphApp:
-        """The app, which knows the other screens."""
-        return cast("RalphApp", self.app)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -100,7 +83,7 @@ class HomeScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Begin with what is remembered."""
-        self._show()
+        self.show()
         self._look_soon()
         self.set_interval(LOOK_S, self._look_soon)
 
@@ -134,7 +117,7 @@ class HomeScreen(BaseScreen):
             self._problem = str(error)
         finally:
             self._looking = False
-        self._show()
+        self.show()
         await self._show_what_to_do_first()
 
     async def _bring_up_to_date(self) -> None:
@@ -165,11 +148,12 @@ class HomeScreen(BaseScreen):
             self._found = [name for name in self._found if name not in gone]
         self.listing.rows.update(rows)
         self.listing.order(self._found, EAGER)
-        self._show()
+        self.show()
 
     # what is seen -----------------------------------------------------------------------------
 
-    def _show(self) -> None:
+    def show(self) -> None:
+        """See `ListScreen`."""
         if not self.is_mounted:
             return
         now, (width, height) = self._clock(), self.app.size
@@ -198,67 +182,42 @@ class HomeScreen(BaseScreen):
         if self._empty is not None:
             self._empty.follow(fleet=self.listing.fleet is not None)
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Other widths have other rows."""
-        self.set_class(self.app.size.height < LOW, "-low")
-        self._show()
-
     def on_list_table_moved(self) -> None:
-        """Another run is selected."""
-        self._show()
+        """Read what has come into view."""
         if self._wanted():
             self._look_soon()
 
-    def on_list_table_chosen(self) -> None:
-        """A run was clicked twice."""
-        self.action_open()
-
     # keys -------------------------------------------------------------------------------------
+
+    @property
+    def in_its_place(self) -> EmptyState | None:
+        """See `ListScreen`."""
+        return self._empty if self._empty is not None and self._empty.display else None
 
     def key_came(self) -> None:
         """See `BaseScreen`: what was said before is over."""
-        self.foot.say("")
+        super().key_came()
         if self._said:
             self._said = ""
-            self._show()
-
-    def on_key(self, event: events.Key) -> None:
-        """A key that does nothing says so."""
-        if event.key not in self.active_bindings and self.app.screen is self:
-            self.foot.say(
-                f"{key_name(event)} does nothing here; {self._key('help')} lists the keys"
-            )
-
-    def action_move(self, by: int) -> None:
-        """Another run."""
-        page = self._empty
-        moved = page.roll(by) if page is not None and page.display else self.table.move(by)
-        if not moved:
-            self.foot.say("there is nothing further that way")
-
-    def action_page(self, by: int) -> None:
-        """A screenful."""
-        self.action_move(by * self.table.page)
+            self.show()
 
     def action_open(self) -> None:
         """The selected run."""
         row = self.listing.row
-        if row is not None:
-            self._end_with(opening(row))
-        elif not self._refused("open"):
+        if row is None:
             self.foot.say("it is still being read")
+        else:
+            self._end_with(opening(row))
 
     def action_resume(self) -> None:
         """Go on with the selected run."""
-        row = self.listing.row
-        if not self._refused("resume") and row is not None:
-            self._end_with(resuming(row))
+        if self.listing.row is not None:
+            self._end_with(resuming(self.listing.row))
 
     def action_fleet(self) -> None:
         """The fleet's screen."""
-        fleet = self.listing.fleet
-        if not self._refused("fleet") and fleet is not None:
-            self._end_with(["fleet", "attach", fleet.name])
+        if self.listing.fleet is not None:
+            self._end_with(["fleet", "attach", self.listing.fleet.name])
 
     def action_demo(self) -> None:
         """See one work."""
@@ -279,52 +238,10 @@ class HomeScreen(BaseScreen):
         if command:
             self._end_with(command)
 
-    def action_search(self) -> None:
-        """All runs."""
-        self.ralph.show_search()
-
-    def action_theme(self) -> None:
-        """The next theme."""
-        self.foot.say(self.ralph.next_theme())
-
-    def action_nothing_open(self) -> None:
-        """Nothing is to be closed."""
-        self.foot.say(f"esc: nothing is open; {self._key('leave')} leaves")
-
-    def action_help(self) -> None:
-        """Explain keys and signs."""
-        self.open_help()
-
-    def action_leave(self) -> None:
-        """Nothing runs here."""
-        self.leave()
-
-    def _refused(self, action: str) -> bool:
-        why = next(key.refusal(self.listing) for key in KEYS if key.action == action)
-        if why:
-            self.foot.say(f"{action}: {why}")
-        return bool(why)
-
     def _end_with(self, command: Sequence[str]) -> None:
         self._choose(command)
         self.app.exit()
 
-    # for the app ------------------------------------------------------------------------------
-
-    def open_help(self) -> None:
-        """See `BaseScreen`."""
-        # The help of the cockpit stands in the same module, and loads what a run is made of.
-        from ralph_tui.tui.home.help import blocks  # noqa: PLC0415
-        from ralph_tui.tui.modals.help import Help  # noqa: PLC0415
-
-        self.app.push_screen(Help(blocks(self.ralph.keys), clock=self.ralph.monotonic))
-
-    def leave(self) -> None:
-        """See `BaseScreen`."""
-        self.app.exit()
-
-    interrupt = ask_to_leave = leave
-
-    def hang_up(self, by: str) -> None:
-        """See `BaseScreen`; nothing is kept going here."""
-        self.app.exit()
+    def help_blocks(self) -> Sequence[Block]:
+        """See `ListScreen`."""
+        return blocks(self.ralph.keys)

@@ -10,17 +10,51 @@ from datetime import UTC, datetime
 
 from ralph_tui.analysis.run_row import NO_OBJECTIVE, RunRow
 from ralph_tui.ports.runs import FleetGlance
-from ralph_tui.text.terms import CRITICAL
-from ralph_tui.tui.draw.columns import Cell, Column, ColumnSets
-from ralph_tui.tui.draw.list_table import ListTable
+from ralph_tui.text.format import day_and_clock, duration, money
+from ralph_tui.text.terms import (
+    CRITICAL,
+    ENDLESS,
+    NEEDS_YOU,
+    OUTCOME_TONES,
+    OUTCOMES,
+    PHASES,
+    Term,
+    in_words,
+)
 from ralph_tui.tui.draw.spans import Line, clip, flat
-from ralph_tui.tui.home import words
+from ralph_tui.tui.draw.words import since
+from ralph_tui.tui.lists.table import (
+    Cell,
+    Column,
+    ColumnSets,
+    ListTable,
+    RunColumns,
+    granted,
+    saying,
+)
+
+# what a row holds, in words -----------------------------------------------------------------------
+
+LIVE = "live"
+_HELD = {"paused": "paused", "limited": "waits"}
+"""Phases in which a live run does not work, in a word."""
+_SHORT = {"limit_reached": "limit"}
+"""Where the whole word has no room."""
 
 
-def _state(row: RunRow, now: datetime, width: int) -> Line:
-    term, style = words.state_of(row)
-    labels = (term.label, term.short_label, term.glyph)
-    return [(next((each for each in labels if len(each) <= width), term.glyph), style)]
+def state_of(row: RunRow) -> tuple[Term, str]:
+    """Glyph and word of its state, and the style they have."""
+    if row.question:
+        return NEEDS_YOU, "warn strong"
+    if row.live:
+        term = PHASES.get(row.status, Term(PHASES["agent"].glyph, in_words(row.status)))
+        return Term(term.glyph, term.word, _HELD.get(row.status, LIVE)), "accent"
+    if row.status in OUTCOMES:
+        term = OUTCOMES[row.status]
+        return term._replace(short=_SHORT.get(row.status, "")), OUTCOME_TONES[row.status]
+    if row.status in ENDLESS:
+        return ENDLESS[row.status], "bad"
+    return Term(PHASES["finished"].glyph, in_words(row.status)), "dim"
 
 
 def _objective(row: RunRow, now: datetime, width: int) -> Line:
@@ -30,54 +64,75 @@ def _objective(row: RunRow, now: datetime, width: int) -> Line:
     return [(clip(text, width), style)]
 
 
-def _course(row: RunRow, now: datetime, width: int) -> Line:
-    room = width - 6
-    drawn, number = words.readings(row, room), words.completion(row)
-    return [(f"{drawn:<{room}}", "output"), (f"{number:>6}", "text")]
+def _interventions(row: RunRow) -> str:
+    """How many; nothing for none, ``—`` where they were not counted."""
+    return "—" if row.interventions is None else str(row.interventions or "")
 
 
-def _plain(say: Callable[[RunRow], str], style: str = "text") -> Cell[RunRow]:
-    return lambda row, now, width: [(clip(say(row), width), style)]
+def _cost(row: RunRow) -> str:
+    """Dollars; ``—`` where the agent does not tell."""
+    return money(row.cost_usd or 0.0, known=row.cost_usd is not None, estimated=row.cost_estimated)
+
+
+def _lasted(row: RunRow, now: datetime) -> str:
+    """How long it took; of a live run, how long it has been at it."""
+    going = (now - row.updated).total_seconds() if row.live and row.updated else 0.0
+    return duration(row.seconds + max(0.0, going))
+
+
+def _ago(row: RunRow, now: datetime) -> str:
+    """``now``, ``5m ago``, ``3d ago``."""
+    if row.live:
+        return "now"
+    return "—" if row.updated is None else f"{since(row.updated, now)} ago"
+
+
+def _when(row: RunRow, now: datetime) -> str:
+    """``now``, ``14:05``, ``2026-11-20 14:05``."""
+    if row.live:
+        return "now"
+    return "—" if row.updated is None else day_and_clock(row.updated, now)
 
 
 def _timed(say: Callable[[RunRow, datetime], str]) -> Cell[RunRow]:
     return lambda row, now, width: [(clip(say(row, now), width), "accent" if row.live else "dim")]
 
 
-WIDE_STATE = Column("state", 22, _state)
-STATE = Column("state", 15, _state)
-NARROW_STATE = Column("state", 11, _state)
-SIGN = Column("", 1, _state)
-OBJECTIVE = Column("objective", 0, _objective)
-ITERATIONS = Column("iterations", 10, _plain(words.iterations), right=True)
-NARROW_ITERATIONS = Column("iter", 5, _plain(words.iterations), right=True)
-WIDE_COURSE = Column("completion", 18, _course, right=True)
-COURSE = Column("completion", 14, _course, right=True)
-NARROW_COURSE = Column("completion", 11, _course, right=True)
-COMPLETION = Column("done", 6, _plain(words.completion), right=True)
-INTERVENTIONS = Column("interventions", 13, _plain(words.interventions, "warn"), right=True)
-NARROW_INTERVENTIONS = Column(CRITICAL.glyph, 2, _plain(words.interventions, "warn"), right=True)
-COST = Column("cost", 7, _plain(words.cost), right=True)
-LASTED = Column("time", 6, _timed(words.lasted), right=True)
-AGO = Column("when", 7, _timed(words.ago), right=True)
-WHEN = Column("when", 16, _timed(words.when), right=True)
+# its columns --------------------------------------------------------------------------------------
 
+RUN = RunColumns[RunRow](
+    state_of,
+    _objective,
+    iterations=lambda row: granted(row.iterations, row.max_iterations),
+    completions=lambda row: row.completions,
+    cost=_cost,
+)
+INTERVENTIONS = Column("interventions", 13, saying(_interventions, "warn"), right=True)
+NARROW_INTERVENTIONS = Column(CRITICAL.glyph, 2, saying(_interventions, "warn"), right=True)
+LASTED = Column("time", 6, _timed(_lasted), right=True)
+AGO = Column("when", 7, _timed(_ago), right=True)
+WHEN = Column("when", 16, _timed(_when), right=True)
 
+_NARROW = (RUN.state(11), RUN.objective)
 COLUMNS = ColumnSets(
     (
-        (WIDE_STATE, OBJECTIVE, ITERATIONS, WIDE_COURSE, INTERVENTIONS, COST, LASTED, WHEN),
-        (STATE, OBJECTIVE, ITERATIONS, WIDE_COURSE, INTERVENTIONS, COST, LASTED, AGO),
-        (STATE, OBJECTIVE, ITERATIONS, COURSE, NARROW_INTERVENTIONS, COST, LASTED, AGO),
-        (NARROW_STATE, OBJECTIVE, NARROW_ITERATIONS, NARROW_COURSE, NARROW_INTERVENTIONS, COST,
+        (RUN.state(22), RUN.objective, RUN.iterations, RUN.course(18), INTERVENTIONS, RUN.cost,
+         LASTED, WHEN),
+        (RUN.state(15), RUN.objective, RUN.iterations, RUN.course(18), INTERVENTIONS, RUN.cost,
          LASTED, AGO),
-        (NARROW_STATE, OBJECTIVE, NARROW_ITERATIONS, COMPLETION, COST, AGO),
-        (NARROW_STATE, OBJECTIVE, COMPLETION, AGO),
-        (SIGN, OBJECTIVE, COMPLETION),
-        (SIGN, OBJECTIVE),
+        (RUN.state(15), RUN.objective, RUN.iterations, RUN.course(14), NARROW_INTERVENTIONS,
+         RUN.cost, LASTED, AGO),
+        (*_NARROW, RUN.narrow_iterations, RUN.course(11), NARROW_INTERVENTIONS, RUN.cost, LASTED,
+         AGO),
+        (*_NARROW, RUN.narrow_iterations, RUN.completion, RUN.cost, AGO),
+        (*_NARROW, RUN.completion, AGO),
+        (RUN.sign, RUN.objective, RUN.completion),
+        (RUN.sign, RUN.objective),
     ),
     room=(50, 36, 20, 14, 14, 12, 8, 0),
 )  # fmt: skip
 
+# the list -----------------------------------------------------------------------------------------
 
 _EARLIEST = datetime.fromtimestamp(0, UTC)
 
@@ -94,6 +149,11 @@ class Listing:
     """Whether all places where runs are recorded were looked at."""
     fleet: FleetGlance | None = None
     """The one that lives here, else the newest."""
+
+    @property
+    def count(self) -> int:
+        """How many runs."""
+        return len(self.names)
 
     @property
     def name(self) -> str | None:
@@ -132,7 +192,7 @@ class RunTable(ListTable):
     """See above."""
 
     def __init__(self, listing: Listing) -> None:
-        super().__init__("runs")
+        super().__init__("runs", listing)
         self.listing = listing
         self.now = _EARLIEST
 
@@ -146,26 +206,12 @@ class RunTable(ListTable):
         self.now = now
         self.follow(sentence)
 
-    @property
-    def count(self) -> int:
-        """See `ListTable`."""
-        return len(self.listing.names)
-
-    @property
-    def selected(self) -> int:
-        """See `ListTable`."""
-        return self.listing.selected
-
-    def select(self, index: int) -> None:
-        """See `ListTable`."""
-        self.listing.selected = index
-
     def titles(self, width: int) -> Line:
         """See `ListTable`."""
         return COLUMNS.titles(width)
 
-    def row(self, index: int, width: int) -> Line:
+    def entry(self, index: int, width: int) -> Sequence[Line]:
         """See `ListTable`."""
         name = self.listing.names[index]
         row = self.listing.rows.get(name)
-        return [(name, "dim")] if row is None else COLUMNS.line_of(row, self.now, width)
+        return [[(name, "dim")] if row is None else COLUMNS.line_of(row, self.now, width)]

@@ -1,7 +1,4 @@
-"""The help: the whole screen, by what one wants to do, a line for each key and each sign.
-
-Rule: keys come from the table of actions, signs from the glossary that all panes draw with.
-"""
+"""The help: the whole screen, by what one wants to do, a line for each key and each sign."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
@@ -13,35 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 
-from ralph_tui.keys import DEFAULTS, TABLE, Keys
-from ralph_tui.text.terms import (
-    ASKED,
-    BEST,
-    CHECKPOINTS,
-    CRITICAL,
-    DIED,
-    FORGOT,
-    GOOD,
-    IN_PROMPT,
-    LEARNED,
-    LEVELS,
-    MUTED,
-    NO_HELP,
-    OUTCOMES,
-    PHASES,
-    PINNED,
-    ROLLED_BACK,
-    ROLLOVER,
-    SHORTENED,
-    UNPROVEN,
-    WARNING,
-    Term,
-)
-from ralph_tui.tui.actions import ACTIONS, TASKS, Action, offered
+from ralph_tui.text.terms import Term
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, wrap
 from ralph_tui.tui.modals.modal import Pair
-from ralph_tui.tui.modals.reading import Reading
-from ralph_tui.tui.modals.scroll_text import ScrollText
+from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
 
 LEFT, RIGHT, GAP = 8, 27, 2
 """Cells of a key and of what it does; between two columns of them."""
@@ -62,133 +34,6 @@ def by_sign(terms: Iterable[Term]) -> Iterator[tuple[str, str]]:
     for term in terms:
         words.setdefault(term.glyph, []).append(term.word)
     return ((glyph, " or ".join(dict.fromkeys(named))) for glyph, named in words.items())
-
-
-def _sign(term: Term, words: str = "") -> tuple[str, str]:
-    return term.glyph, words or term.word
-
-
-BESIDE: dict[str, Sequence[tuple[str, str]]] = {
-    "watch": (
-        ("1-9 tab", "a pane by number; the next"),
-        ("↑ ↓", "move in it; page, home, end"),
-        ("enter", "open what is selected"),
-        ("esc", "close; then all panes again"),
-        ("mouse", "click; shift+drag selects"),
-    ),
-    "steer": (("8, e", "edit the next prompt once"),),
-    "go back": (
-        ("3, ← →", "select an iteration"),
-        ("v", "mark it, to compare two"),
-        ("enter", "what it changed, as a diff"),
-    ),
-    "leave": (("ctrl+c", "the same; twice: at once"),),
-    "replay": (
-        ("mouse", "on the bar: go there"),
-        _sign(SHORTENED, "a wait, shown shortened"),
-        ("┼", "an iteration begins"),
-    ),
-}
-"""Keys of panes, by what they are good for; where they are no action of the whole screen.
-
-An action in braces stands for its key.
-"""
-IN_A_QUESTION: Block = (
-    "in a question",
-    (
-        ("y n", "yes, no; a aborts"),
-        ("e g", "edit it; with guidance"),
-        ("w", "answer in your own words"),
-        ("space", "stop its countdown"),
-        ("↑ ↓", "read on"),
-        ("esc", "answer later; {decide} opens it"),
-    ),
-)
-TOGETHER: dict[str, tuple[str, str]] = {
-    "grant": ("take_back", "one iteration more, fewer"),
-    "back": ("forward", "one event back, forward"),
-    "back_iteration": ("forward_iteration", "one iteration back, forward"),
-    "slower": ("faster", "half, double the speed"),
-    "start": ("end", "to the beginning, the end"),
-    "next_mark": ("previous_mark", "next alarm, the one before"),
-}
-"""Actions that are told in one row: by the first of two the second, and what they do."""
-LEARNINGS: Block = (
-    "learnings",
-    (
-        ("5, enter", "all about one of them"),
-        ("* m e x", "pin, mute, edit, delete it"),
-    ),
-)
-
-
-SIGNS: tuple[Block, ...] = (
-    (
-        "signs",
-        (
-            _sign(ASKED, "it needs you"),
-            _sign(GOOD, "good, passed, helped"),
-            _sign(WARNING, "a warning"),
-            _sign(CRITICAL, "critical; you were asked"),
-            _sign(LEVELS["owner"], "what you asked for"),
-            ("└", "what was done about it"),
-            _sign(BEST, "the best so far"),
-            _sign(PHASES["agent"], "the iteration that runs"),
-            _sign(ROLLED_BACK, "files were restored"),
-            _sign(CHECKPOINTS["key"], "saved by key (◦ by timer)"),
-            _sign(ROLLOVER, "a fresh session went on"),
-            _sign(FORGOT, "the agent forgot details"),
-        ),
-    ),
-    (
-        "what the run does",
-        tuple(by_sign(PHASES[name] for name in AT_WORK)),
-    ),
-    ("how it ended", tuple(by_sign([*OUTCOMES.values(), DIED]))),
-    (
-        "signs of learnings",
-        tuple(_sign(term) for term in (IN_PROMPT, NO_HELP, LEARNED, PINNED, MUTED, UNPROVEN)),
-    ),
-    (
-        "words",
-        (("push", "how hard the prompt urges"),),
-    ),
-)
-
-
-def _keys(actions: Sequence[Action], keys: Keys) -> list[tuple[str, str]]:
-    """A row for each, or for two."""
-    second = {told for told, _ in TOGETHER.values()}
-    rows = []
-    for name in (action.name for action in actions if action.name not in second):
-        other, words = TOGETHER.get(name, ("", TABLE[name].help))
-        rows.append((" ".join(keys.shown(each) for each in (name, other) if each), words))
-    return rows
-
-
-def blocks(
-    keys: Keys = DEFAULTS, *, live: bool, now: Sequence[Action] = (), asked: bool = False
-) -> list[Block]:
-    """Return the help for this kind of screen: first the keys in the footer (`now`) and the signs.
-
-    While a question is open (`asked`), the keys that answer it come before them.
-    """
-    told: list[Block] = []
-    for task in TASKS:
-        there = [a for a in ACTIONS if a.task == task and offered(a, live=live)]
-        rows = _keys([a for a in there if a not in now], keys)
-        if rows:
-            beside = BESIDE.get(task, ()) if live or task != "steer" else ()
-            told.append((task, [*rows, *_told(beside, keys)]))
-    title, answers = IN_A_QUESTION
-    question: list[Block] = [(title, _told(answers, keys))] if live else []
-    first: list[Block] = [("on this screen", _keys(now, keys))] if now else []
-    before, after = (question, []) if asked else ([], question)
-    return [*before, *first, *SIGNS[:2], *told, *after, LEARNINGS, *SIGNS[2:]]
-
-
-def _told(rows: Sequence[tuple[str, str]], keys: Keys) -> list[tuple[str, str]]:
-    return [(keys.told(key), keys.told(words)) for key, words in rows]
 
 
 def _rows(block: Block, size: int) -> list[Line]:

@@ -13,8 +13,7 @@ from ralph_tui.events.memory import Change
 from ralph_tui.state import SeenLearning
 from ralph_tui.tui.draw.spans import Line, wrap
 from ralph_tui.tui.modals.modal import Pair, key_name
-from ralph_tui.tui.modals.reading import Reading
-from ralph_tui.tui.modals.scroll_text import ScrollText
+from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
 from ralph_tui.tui.panes.learning_rows import card_rows
 
 WIDEST = 76

@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 from textual.timer import Timer
 
-from ralph_tui.tui.draw.key_row import fitted
+from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget, StyledScreen
 from ralph_tui.tui.draw.spans import Line, clickable, flat
 from ralph_tui.tui.draw.told_rows import LOW, bottom_line

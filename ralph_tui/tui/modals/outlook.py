@@ -1,13 +1,17 @@
-"""What a restore would change, in words. Rule: to look blocks, so it is done in a thread."""
+"""What a restore would change, in words, and how a dialog tells it.
 
+Rule: to look blocks, so it is done in a thread.
+"""
+
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.errors import RalphError, WorkspaceError
 from ralph_tui.events.workspace import FileChange, SnapshotTaken
 from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count
-from ralph_tui.tui.draw.spans import clip, flat_name
+from ralph_tui.tui.draw.spans import clip, flat, flat_name
 
 NAMED = 3
 """Paths that a preview names."""
@@ -65,3 +69,33 @@ def lacking(snapshot: SnapshotTaken) -> str:
     more = f" and {number - len(names)} more" if names and number > len(names) else ""
     named = f": {', '.join(names)}{more}" if names else ""
     return f"It lacks {count(number, 'path')}, left as now{named}"
+
+
+class Preview:
+    """Says that it reads, then what it has read, or why it cannot be told."""
+
+    def __init__(self, look: Callable[[], Outlook]) -> None:
+        """`look` blocks, and raises ``RalphError`` when it cannot tell."""
+        self.words = "would change: reading…"
+        self.ready = self.failed = False
+        self._look = look
+        self._paths: frozenset[str] | None = None
+        """Of what it tells; None: it could not be told."""
+
+    async def read(self) -> None:
+        """Look."""
+        try:
+            outlook = await asyncio.to_thread(self._look)
+        except RalphError as error:
+            self._paths, self.failed = None, True
+            self.words = f"what it would change cannot be told: {flat(str(error))}"
+        else:
+            self._paths, self.failed = outlook.paths, False
+            self.words = f"would change {outlook.words}"
+        self.ready = True
+
+    async def grown(self) -> bool:
+        """Look once more; whether there is now something to change that was not told."""
+        before = self._paths
+        await self.read()
+        return before is not None and self._paths is not None and not self._paths <= before

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import ClassVar
 
 from textual import events
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.fuzzy import Matcher
@@ -155,3 +155,13 @@ class Palette(Modal[Callable[[], None] | None]):
     def action_close(self) -> None:
         """Close."""
         self.dismiss(None)
+
+
+def choose(app: App[str], offered: Sequence[Offer], clock: Callable[[], float]) -> None:
+    """Open the palette with these, and do the one that is chosen."""
+
+    def chosen(run: Callable[[], None] | None) -> None:
+        if run is not None:
+            run()
+
+    app.push_screen(Palette(offered, clock), chosen)

@@ -16,8 +16,7 @@ from textual.content import Content
 
 from ralph_tui.tui.draw.spans import Line, clip, wrap
 from ralph_tui.tui.modals.modal import Pair
-from ralph_tui.tui.modals.reading import Reading
-from ralph_tui.tui.modals.scroll_text import ScrollText
+from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
 
 WIDEST = 110
 """Cells: longer rows are hard to read."""

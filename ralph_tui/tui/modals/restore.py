@@ -8,8 +8,7 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui.tui import background
 from ralph_tui.tui.modals.choosing import Choice, Choosing
-from ralph_tui.tui.modals.outlook import Outlook
-from ralph_tui.tui.modals.preview import Preview
+from ralph_tui.tui.modals.outlook import Outlook, Preview
 
 
 class Restore(Choosing[bool]):

@@ -1,4 +1,4 @@
-"""A dialog to read and close: an entry's evidence."""
+"""A dialog to read and close; the evidence behind one entry of the log is one."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -10,6 +10,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from ralph_tui.text.sanitize import clip
 from ralph_tui.tui.modals.modal import NO_FURTHER, Modal, Pair
 
 
@@ -56,3 +57,14 @@ class TextDialog(Modal[None]):
     def action_close(self) -> None:
         """Close."""
         self.dismiss(None)
+
+
+MOST_CHARACTERS = 20_000
+
+
+class Detail(TextDialog):
+    """Foreign text, shown as it is."""
+
+    def __init__(self, title: str, body: str, clock: Callable[[], float] = monotonic) -> None:
+        text = clip(body.expandtabs(4), MOST_CHARACTERS) or "There is nothing more to tell."
+        super().__init__(title, [Content(text)], clock)

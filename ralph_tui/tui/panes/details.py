@@ -19,7 +19,7 @@ from ralph_tui.tui.panes.context import (
     handoff_rows,
     past_context_rows,
 )
-from ralph_tui.tui.panes.iteration_pane import IterationPane
+from ralph_tui.tui.panes.pane import IterationPane
 from ralph_tui.tui.panes.recorded_text import read_inside
 
 LEAST_BARS = 3

@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from ralph_tui.events.base import EPOCH
-from ralph_tui.state import RunState
+from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
 from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, title
@@ -284,3 +284,38 @@ class LinesPane(Pane):
 def padded(text: str, width: int) -> str:
     """The text filled up with blanks to `width` cells; longer text stays."""
     return text + " " * (width - cell_len(text))
+
+
+class IterationPane(LinesPane):
+    """A pane of one iteration: the one that goes on, or an earlier one that is looked at.
+
+    What it shows is told of `span`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: int | None = None
+        """The earlier iteration that is looked at; None: the latest one."""
+
+    def look_at(self, iteration: int | None) -> None:
+        """Show this iteration, or again the latest one."""
+        if iteration != self.chosen:
+            self.chosen, self.top = iteration, 0
+            self.changed()
+            self.redraw()
+
+    @property
+    def span(self) -> IterationSpan | None:
+        """The iteration that is shown; 0 is the baseline."""
+        spans = self.state.timeline.spans
+        if self.chosen is None:
+            return spans[-1] if spans else None
+        return next((span for span in reversed(spans) if span.number == self.chosen), None)
+
+    def past(self) -> Line:
+        """A row that says that this is not the present; nothing where it is."""
+        if self.chosen is None or self.span is None:
+            return []
+        number = self.span.number
+        place = f"iteration {number}" if number else "before iteration 1"
+        return [(f"{place}  ", "warn strong"), ("< > other iterations, esc the latest", "dim")]

@@ -15,7 +15,7 @@ from ralph_tui.text.terms import NOT_RECORDED
 from ralph_tui.tui.actions import EDIT
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import tokens
-from ralph_tui.tui.panes.iteration_pane import IterationPane
+from ralph_tui.tui.panes.pane import IterationPane
 from ralph_tui.tui.panes.recorded_text import read_inside, text_rows
 
 

@@ -14,7 +14,7 @@ from ralph_tui.text.terms import FAILED, NOT_RECORDED, PASSED, PHASES, ROLLED_BA
 from ralph_tui.tui.draw.cutting import middle, name_of_test
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import since
-from ralph_tui.tui.panes.iteration_pane import IterationPane
+from ralph_tui.tui.panes.pane import IterationPane
 from ralph_tui.tui.panes.timeline_points import gate_before
 
 NAMED = 20

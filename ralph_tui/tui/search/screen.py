@@ -7,7 +7,7 @@ is dropped; what is found opens on a screen of its own.
 import asyncio
 from datetime import UTC, datetime
 from functools import partial
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -20,10 +20,11 @@ from ralph_tui.ports.search import NOT_SEARCHED, Archive
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.terms import NEEDS_YOU
 from ralph_tui.tui import background
-from ralph_tui.tui.app import RalphApp, SideScreen
-from ralph_tui.tui.draw.line_widget import LineWidget
-from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat, spread
+from ralph_tui.tui.app import SideScreen
+from ralph_tui.tui.draw.spans import Line, clip, flat
+from ralph_tui.tui.draw.told_rows import Rows
 from ralph_tui.tui.field_keys import take_own_key
+from ralph_tui.tui.modals.modal import NO_FURTHER
 from ralph_tui.tui.search.results import Results, total
 
 LIMIT = 50
@@ -55,25 +56,6 @@ class Words(Input):
         event.text = plain(event.text)
 
 
-class Bar(LineWidget):
-    """One row: what can be done here, or a sentence."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(id=name)
-        self._left: Line = []
-        self._right: Line = []
-
-    def tell(self, left: Line, right: Line) -> None:
-        """Show these at either edge."""
-        self._left, self._right = left, right
-        self.repaint()
-
-    def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
-        row = spread([(" ", ""), *self._left], [*self._right, (" ", "")], width)
-        return clip_line(row, width)
-
-
 class SearchScreen(SideScreen):
     """Words above, places below."""
 
@@ -90,7 +72,7 @@ class SearchScreen(SideScreen):
     def __init__(self, archive: Archive) -> None:
         super().__init__()
         self._archive = archive
-        self.head, self.foot = Bar("search-head"), Bar("search-foot")
+        self.head, self.foot = Rows("search-head"), Rows("search-foot")
         self.words, self.results = Words(), Results()
         self._asked: str | None = None
         """The words whose places are listed, or are being looked for."""
@@ -99,11 +81,6 @@ class SearchScreen(SideScreen):
         self._needed = ""
         """What another screen's run needs its owner for."""
         self._opening = self._looking = False
-
-    @property
-    def ralph(self) -> RalphApp:
-        """The app, which knows the other screens."""
-        return cast("RalphApp", self.app)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -116,7 +93,7 @@ class SearchScreen(SideScreen):
         """Begin with nothing."""
         self.words.border_title = Content(" search ")
         self.set_focus(self.words)
-        self.results.say(EMPTY)
+        self.results.show((), why=EMPTY)
         self._say("")
         self.words.insert_text_at_cursor(self._ahead)
 
@@ -132,19 +109,16 @@ class SearchScreen(SideScreen):
         if self._needed:
             told = f"{NEEDS_YOU.glyph} {flat(self._needed, 100)} (esc)"
             head = [(clip(told, 70), "warn strong")]
-        self.head.tell(head, [(sentence, style)])
+        self.head.tell((head, [(sentence, style)]))
         keys: Line = []
         for key, verb in OWN_KEYS:
             keys += [(key, "key"), (f" {verb}  ", "text")]
-        self.foot.tell(keys, [])
+        self.foot.tell((keys, [("", "")]))
 
     def called(self, text: str) -> None:
         """See `SideScreen`."""
         self._needed = text
         self._say("")
-
-    def key_came(self) -> None:
-        """See `SideScreen`."""
 
     @property
     def settled(self) -> str | None:
@@ -163,7 +137,7 @@ class SearchScreen(SideScreen):
         if query:
             background.run(self, partial(self._look, query))
         else:
-            self.results.say(EMPTY)
+            self.results.show((), why=EMPTY)
             self._say("")
 
     async def _look(self, query: str) -> None:
@@ -183,7 +157,7 @@ class SearchScreen(SideScreen):
             self.results.show(found, datetime.now(UTC))
             self._say(total(found, LIMIT), "dim")
         else:
-            self.results.say(why)
+            self.results.show((), why=why)
             self._say("")
 
     # keys -------------------------------------------------------------------------------------
@@ -201,7 +175,7 @@ class SearchScreen(SideScreen):
     def action_move(self, by: int) -> None:
         """Another place."""
         if not self.results.move(by):
-            self._say("there is nothing further that way", "dim")
+            self._say(NO_FURTHER, "dim")
 
     def action_page(self, by: int) -> None:
         """A screenful of places."""
@@ -233,7 +207,11 @@ class SearchScreen(SideScreen):
         if self.app.screen is self:
             self.ralph.show_recorded(source)
 
-    def on_results_chosen(self) -> None:
+    def on_list_table_moved(self) -> None:
+        """Another place is selected, or there is another size."""
+        self.results.repaint()
+
+    def on_list_table_chosen(self) -> None:
         """A place was clicked twice."""
         self.action_open()
 

@@ -34,7 +34,7 @@ from ralph_tui.events import (
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock
-from ralph_tui.tui.cockpit.calling import call_text
+from ralph_tui.tui.cockpit.question_presenter import call_text
 from ralph_tui.tui.modals.question_rows import readings as readings_row
 from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.header import header_lines

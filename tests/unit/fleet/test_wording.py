@@ -7,8 +7,8 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.runtime.observing import progress_of
 from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.tui.table import lasted, state_of
 from ralph_tui.fleet.tui.view import LoopRow
-from ralph_tui.fleet.tui.words import lasted, state_of
 from ralph_tui.fleet.wording import (
     DIED_WORDS,
     fleet_sentence,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.cli import main
-from ralph_tui.tui.home.table import OBJECTIVE
+from ralph_tui.tui.home.table import RUN
 from tests.foreign import NAMES, STATE, External, entry, find_imported, remains, row_of, unpacked
 from tests.rows import each_row
 
@@ -76,7 +76,7 @@ def test_an_objective_that_is_no_text_is_said_to_be_unreadable(
     (run,) = find_imported(root)
     row = row_of(run)
     said = "(its objective cannot be read)"
-    assert OBJECTIVE.cell(row, datetime.now(UTC), 60) == [(said, "dim")]
+    assert RUN.objective.cell(row, datetime.now(UTC), 60) == [(said, "dim")]
     monkeypatch.chdir(root)
     for command in (["status"], ["history"], ["history", "aiwg"]):
         assert main(command) == 0

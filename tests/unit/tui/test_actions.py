@@ -1,13 +1,22 @@
 """The table of actions: one key, one meaning, and always a reason."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from rich.cells import cell_len
 
 from ralph_tui.events import AbortRequested, RunFinished, StopRequested
+from ralph_tui.fleet.tui import keys as fleet_keys
+from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.keys import DEFAULTS
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
-from ralph_tui.tui.modals.help import RIGHT, blocks, columns
+from ralph_tui.tui.cockpit.help import blocks
+from ralph_tui.tui.home import keys as home_keys
+from ralph_tui.tui.home.screen import HomeScreen
+from ralph_tui.tui.lists.keys import Key
+from ralph_tui.tui.modals.help import RIGHT, columns
 from tests.world.stories import STORIES
 
 
@@ -26,6 +35,17 @@ def test_no_key_means_two_things_at_once(story: str, live: bool) -> None:  # noq
         for actions in shared:
             able = [action.name for action in actions if action.refusal(state) is None]
             assert len(able) <= 1, (event.kind, able)
+
+
+@pytest.mark.parametrize(
+    ("screen", "keys"), [(HomeScreen, home_keys.KEYS), (FleetScreen, fleet_keys.KEYS)]
+)
+def test_every_key_of_a_list_is_an_action_of_its_screen(
+    screen: type[object], keys: Sequence[Key[Any]]
+) -> None:
+    for key in keys:
+        name = key.action.partition("(")[0]
+        assert not name or callable(getattr(screen, f"action_{name}")), key
 
 
 def test_every_action_explains_itself() -> None:

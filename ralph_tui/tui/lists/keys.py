@@ -5,7 +5,7 @@ Bindings, footer, help and palette are made of that table.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ralph_tui.keys import TABLE, Keys
 from ralph_tui.tui.draw.spans import Line, clickable
@@ -25,7 +25,7 @@ class Key(Generic[V]):
     task: str
     """Below which heading of the help it stands."""
     action: str
-    """Of the screen."""
+    """Of the screen, as Textual writes it; empty: it is only told in the help."""
     refusal: Callable[[V], str] = lambda _: ""
     """Why it cannot do what it does; empty when it can."""
     footer: str = ""
@@ -35,6 +35,10 @@ class Key(Generic[V]):
     written: str = ""
     said: str = ""
     """How fixed keys are written, and what they do in at most 27 cells."""
+    details: Sequence[str] = ()
+    """What the help says below that."""
+    waits: bool = False
+    """The app takes no other key while it is done."""
 
     def bound(self, keys: Keys) -> str:
         """Textual's names, comma-separated."""
@@ -48,6 +52,32 @@ class Key(Generic[V]):
     def help(self) -> str:
         """What it does."""
         return self.said or TABLE[self.name].help
+
+
+def moving(task: str, first: str, last: str) -> tuple[Key[Any], ...]:
+    """How a row is selected; `first` and `last` are the words for those at either end."""
+    rows = (
+        ("down,j", "↓ j", "the next one", "move(1)"),
+        ("up,k", "↑ k", "the one before", "move(-1)"),
+        ("pagedown,space", "page ↓", "a screenful further", "page(1)"),
+        ("pageup", "page ↑", "a screenful back", "page(-1)"),
+        ("home", "home", first, "move(-1000000)"),
+        ("end", "end", last, "move(1000000)"),
+        ("", "mouse", "click selects, twice opens", ""),
+    )
+    return tuple(
+        Key("", "", task, action, fixed=keys, written=shown, said=said)
+        for keys, shown, said, action in rows
+    )
+
+
+ALWAYS: tuple[Key[Any], ...] = (
+    Key("theme", "theme", "look", "theme"),
+    Key("help", "help", "look", "help", footer="always"),
+    Key("leave", "leave", "leave", "leave", footer="always"),
+    Key("", "", "leave", "", written="ctrl+c", said="the same"),
+)
+"""What every such screen has."""
 
 
 def key_spans(
@@ -64,8 +94,12 @@ def key_spans(
 
 
 def told_by_task(
-    table: Sequence[Key[V]], keys: Keys
+    table: Sequence[Key[V]], keys: Keys, tasks: Sequence[str]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """The blocks of the help: each task with its keys and what they do."""
-    for task in dict.fromkeys(key.task for key in table):
-        yield task, [(key.shown(keys), key.help) for key in table if key.task == task]
+    for task in tasks:
+        rows: list[tuple[str, str]] = []
+        for key in table:
+            if key.task == task:
+                rows += [(key.shown(keys), key.help), *(("", each) for each in key.details)]
+        yield task, rows

@@ -1,0 +1,104 @@
+"""Moving in the time of a run: in a recorded one for good, in a live one to look at an earlier
+iteration.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from ralph_tui.ports.player import Player
+from ralph_tui.text.format import place
+from ralph_tui.text.terms import LEVELS, SEVERITIES, alarm_words
+from ralph_tui.tui.cockpit.body import Body
+from ralph_tui.tui.cockpit.run_screen import RunScreen
+from ralph_tui.tui.panes.pane import IterationPane
+
+FIRST, LAST = "this is the beginning: no earlier event", "this is the end: no further event"
+
+
+class Move(NamedTuple):
+    """One way to move."""
+
+    how: Callable[[Player], None]
+    still: str
+    """Said where nothing moves."""
+
+
+MOVES: Mapping[str, Move] = {
+    "play": Move(lambda player: player.toggle(), "there is nothing to play: it has one event"),
+    "back": Move(lambda player: player.seek(player.position - 1), FIRST),
+    "forward": Move(lambda player: player.seek(player.position + 1), LAST),
+    "start": Move(lambda player: player.seek(1), FIRST),
+    "end": Move(lambda player: player.seek(player.length), LAST),
+    "slower": Move(lambda player: player.change_speed(-1), "1x is the slowest"),
+    "faster": Move(lambda player: player.change_speed(1), "instant is the fastest"),
+    "back_iteration": Move(lambda player: player.step_iteration(-1), FIRST),
+    "forward_iteration": Move(lambda player: player.step_iteration(1), LAST),
+    "previous_mark": Move(lambda player: player.step_mark(-1), "no earlier alarm or question"),
+    "next_mark": Move(lambda player: player.step_mark(1), "no further alarm or question"),
+}
+"""By the name of the action."""
+
+
+class Moving:
+    """Does what keys ask for, and says so where that leads nowhere."""
+
+    def __init__(self, host: RunScreen, body: Body, tick: Callable[[], None]) -> None:
+        """`tick` brings the screen up to date."""
+        self._host, self._tick = host, tick
+        self._panes = [pane for pane in body.panes.values() if isinstance(pane, IterationPane)]
+        self._chosen: int | None = None
+        """The iteration of a live run that tests, prompt and details show; None: the latest."""
+
+    def move(self, name: str) -> None:
+        """Move in a recorded run, at once, so that the next key counts from there."""
+        player = self._host.source.player
+        if player is None:
+            return
+        move = MOVES[name]
+        before, played = (player.position, player.speed), player.playing
+        move.how(player)
+        moved = before != (player.position, player.speed)
+        if not moved and not (player.playing or played):
+            self._host.say(move.still)
+        elif moved and name in ("next_mark", "previous_mark"):
+            self._tell_mark(player)
+        self._tick()
+
+    def _tell_mark(self, player: Player) -> None:
+        """Which alarm or question was gone to."""
+        number = bisect_left(player.marks, player.position, key=lambda mark: mark.position)
+        mark, many = player.marks[number], len(player.marks)
+        words = f"{LEVELS[SEVERITIES[mark.severity]].glyph} {alarm_words(mark.name)}"
+        self._host.say(f"{words}, {place(mark.iteration)} · {number + 1} of {many}")
+
+    def step_iteration(self, by: int) -> None:
+        """Look at another iteration: in a recorded run, move there."""
+        if self._host.source.player is not None:
+            self.move("forward_iteration" if by > 0 else "back_iteration")
+        elif not self._step(by):
+            self._host.say("there is no further iteration that way")
+
+    def _step(self, by: int) -> bool:
+        numbers = list(dict.fromkeys(s.number for s in self._host.state.timeline.spans))
+        here = numbers.index(self._chosen) if self._chosen in numbers else len(numbers) - 1
+        there = here + by
+        if not 0 <= there < len(numbers):
+            return False
+        latest = there == len(numbers) - 1
+        self._show(None if latest else numbers[there])
+        where = f"iteration {numbers[there]}" if numbers[there] else "before iteration 1"
+        more = ", the latest" if latest else "; esc: the latest"
+        self._host.say(f"{where}: tests, prompt, details{more}")
+        return True
+
+    def end(self) -> bool:
+        """Back to the latest one; False where nothing else was looked at."""
+        was = self._chosen is not None
+        self._show(None)
+        return was
+
+    def _show(self, iteration: int | None) -> None:
+        self._chosen = iteration
+        for pane in self._panes:
+            pane.look_at(iteration)

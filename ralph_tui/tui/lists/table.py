@@ -1,0 +1,260 @@
+"""A list with a selected row, and its columns at each width.
+
+Rules: however long a list is, only the rows in view are drawn, and nothing is read for them. What a
+column is called and how wide it is depends on the width of the screen alone, so nothing moves while
+one looks: of a few sets of columns the richest stands in which the one that gives has room.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from textual import events
+from textual.message import Message
+
+from ralph_tui.text.format import percent
+from ralph_tui.text.terms import Term
+from ralph_tui.tui.draw.line_widget import LineWidget
+from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
+from ralph_tui.tui.draw.words import spark
+
+R = TypeVar("R")
+"""What stands in a row."""
+
+Cell = Callable[[R, datetime, int], Line]
+"""What stands in a cell of so many columns."""
+
+CLOSE = 96
+"""Below this width one cell stands between two columns, else two."""
+MARK = 2
+"""Cells of the sign of the selected row."""
+
+# columns ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Column(Generic[R]):
+    """One column; its title is dim above it."""
+
+    title: str
+    width: int
+    """Cells; 0: what the others leave."""
+    cell: Cell[R]
+    right: bool = False
+    """Numbers end below one another."""
+
+
+@dataclass(frozen=True)
+class ColumnSets(Generic[R]):
+    """The sets, from the richest to the poorest."""
+
+    sets: Sequence[Sequence[Column[R]]]
+    room: Sequence[int]
+    """Cells that the column without a width has at least, in each set."""
+
+    def at(self, width: int) -> list[tuple[Column[R], int]]:
+        """The columns, each with its cells."""
+        for chosen, room in zip(self.sets, self.room, strict=True):
+            rest = width - sum(each.width for each in chosen) - _gap(width) * (len(chosen) - 1)
+            if rest >= room:
+                break
+        return [(each, each.width or max(0, rest)) for each in chosen]
+
+    def titles(self, width: int) -> Line:
+        """The row above."""
+        named = [(each, room, [(clip(each.title, room), "title")]) for each, room in self.at(width)]
+        return _laid(named, _gap(width))
+
+    def line_of(self, row: R, now: datetime, width: int) -> Line:
+        """A row in its columns."""
+        told = [(each, room, each.cell(row, now, room)) for each, room in self.at(width)]
+        return _laid(told, _gap(width))
+
+
+def _gap(width: int) -> int:
+    return 1 if width < CLOSE else 2
+
+
+def _laid(parts: Sequence[tuple[Column[R], int, Line]], gap: int) -> Line:
+    line: Line = []
+    for index, (column, room, cell) in enumerate(parts):
+        spans = clip_line(cell, room)
+        space = " " * (room - cells(spans))
+        line += [(" " * gap, "")] if index else []
+        line += [(space, ""), *spans] if column.right else [*spans, (space, "")]
+    return [span for span in line if span[0]]
+
+
+def saying(say: Callable[[R], str], style: str = "text") -> Cell[R]:
+    """A cell that holds words."""
+    return lambda row, now, width: [(clip(flat(say(row)), width), style)]
+
+
+def granted(done: int, most: int | None) -> str:
+    """``4/10``; ``4`` where no number was granted."""
+    return str(done) + (f"/{most}" if most else "")
+
+
+class RunColumns(Generic[R]):
+    """The columns of whatever lists runs, in the widths that its sets choose from."""
+
+    def __init__(
+        self,
+        state: Callable[[R], tuple[Term, str]],
+        objective: Cell[R],
+        iterations: Callable[[R], str],
+        completions: Callable[[R], Sequence[float]],
+        cost: Callable[[R], str],
+        left: Callable[[R, datetime], str] = lambda row, now: "",
+    ) -> None:
+        """`state`: glyph and word, and the style they have; `left`: how long that lasts, where it
+        is known; `completions`: each 0 to 1, none where nothing was measured.
+        """
+
+        def stands(row: R, now: datetime, width: int) -> Line:
+            (term, style), lasts = state(row), left(row, now)
+            labels = [f"{label} {lasts}" for label in (term.label, term.short_label) if lasts]
+            labels += [term.label, term.short_label, term.glyph]
+            fitting = (label for label in labels if cells([(label, "")]) <= width)
+            return [(next(fitting, term.glyph), style)]
+
+        def last(row: R) -> str:
+            measured = completions(row)
+            return percent(100 * measured[-1]) if measured else "—"
+
+        def course(row: R, now: datetime, width: int) -> Line:
+            room = width - 6
+            drawn = spark([100 * each for each in completions(row)], room)
+            return [(f"{drawn:<{room}}", "output"), (f"{last(row):>6}", "text")]
+
+        self._stands, self._course = stands, course
+        self.sign = Column("", 1, stands)
+        self.objective = Column("objective", 0, objective)
+        self.iterations = Column("iterations", 10, saying(iterations), right=True)
+        self.narrow_iterations = Column("iter", 5, saying(iterations), right=True)
+        self.completion = Column("done", 6, saying(last), right=True)
+        self.cost = Column("cost", 7, saying(cost), right=True)
+
+    def state(self, width: int) -> Column[R]:
+        """How it stands."""
+        return Column("state", width, self._stands)
+
+    def course(self, width: int) -> Column[R]:
+        """The course of the completion, and its last value."""
+        return Column("completion", width, self._course, right=True)
+
+
+# the widget ---------------------------------------------------------------------------------------
+
+
+class Listed(Protocol):
+    """What is listed."""
+
+    selected: int
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+
+class ListTable(LineWidget):
+    """See above; titles may stand in the first row."""
+
+    ROWS: ClassVar[int] = 1
+    """Of each entry."""
+    TITLES: ClassVar[int] = 1
+    WHEEL: ClassVar[int] = 3
+    """Entries that a turn of the wheel moves."""
+    SENTENCE: ClassVar[str] = "text"
+    """The style of what stands in the place of the rows."""
+
+    @dataclass
+    class Chosen(Message):
+        """A row was clicked twice."""
+
+    class Moved(Message):
+        """Another row is selected, or others are in view."""
+
+    def __init__(self, name: str, listed: Listed) -> None:
+        super().__init__(id=name)
+        self.listed = listed
+        self.top = 0
+        self.sentence = ""
+        """What stands in the place of the rows; empty: they do."""
+
+    def titles(self, width: int) -> Line:
+        """What stands above the rows."""
+        return []
+
+    def entry(self, index: int, width: int) -> Sequence[Line]:
+        """Its rows."""
+        raise NotImplementedError
+
+    @property
+    def page(self) -> int:
+        """How many entries are in view."""
+        return max(1, (self.size.height - self.TITLES) // self.ROWS)
+
+    def follow(self, sentence: str = "") -> None:
+        """Show how it stands now, or a sentence in place of it."""
+        self.sentence = sentence
+        self._keep_in_view()
+        self.repaint()
+
+    def move(self, by: int) -> bool:
+        """Select another one; whether there is one that way."""
+        before = self.listed.selected
+        self.listed.selected = max(0, min(before + by, self.listed.count - 1))
+        self._keep_in_view()
+        self.post_message(self.Moved())  # who hears it follows
+        return self.listed.selected != before
+
+    def _keep_in_view(self) -> None:
+        selected = self.listed.selected
+        self.top = max(min(self.top, selected), selected - self.page + 1)
+        self.top = max(0, min(self.top, self.listed.count - self.page))
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        y -= self.TITLES
+        if self.sentence:
+            rows = wrap(self.sentence, max(1, width - 2 * MARK), max(1, self.size.height))
+            return [("  ", ""), (rows[y], self.SENTENCE)] if 0 <= y < len(rows) else []
+        room = width - MARK - 1
+        if y < 0:
+            return [(" " * MARK, ""), *self.titles(room)]
+        index, part = self.top + y // self.ROWS, y % self.ROWS
+        if index >= self.listed.count:
+            return []
+        here = index == self.listed.selected
+        mark = ("  ", "") if part else ("▸ " if here else "  ", "accent")
+        spans = [mark, *clip_line(self.entry(index, room)[part], room)]
+        if here:
+            spans = [(text, f"{style} cursor".strip()) for text, style in spans]
+            spans.append((" " * max(0, width - cells(spans)), "cursor"))
+        return spans
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Others come into view."""
+        self._keep_in_view()
+        self.post_message(self.Moved())
+
+    def on_click(self, event: events.Click) -> None:
+        """Select what was clicked; a second click opens it."""
+        index = self.top + (event.y - self.TITLES) // self.ROWS
+        if event.y >= self.TITLES and index < self.listed.count and not self.sentence:
+            self.move(index - self.listed.selected)
+            if event.chain > 1:
+                self.post_message(self.Chosen())
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel selects."""
+        event.stop()
+        self.move(self.WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel selects."""
+        event.stop()
+        self.move(-self.WHEEL)
