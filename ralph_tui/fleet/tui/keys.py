@@ -5,7 +5,7 @@ made.
 from collections.abc import Callable
 from typing import Any
 
-from ralph_tui.fleet.refusals import refusal
+from ralph_tui.fleet.loop_state import refusal
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import GONE
 from ralph_tui.tui.list_keys import Key

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui.commands import Present
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.ports.source import FleetSource
+from ralph_tui.fleet.ports import FleetSource
 from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.dialogs import FleetDialogs
 from ralph_tui.fleet.tui.doing import Doing

@@ -6,8 +6,8 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.status_words import told as row
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.cli.attach import left_code, left_words
-from ralph_tui.fleet.records.folders import FleetFolder
+from ralph_tui.fleet.cli.showing import left_code, left_words
+from ralph_tui.fleet.records import FleetFolder
 from ralph_tui.fleet.state import FleetState
 from tests.fleet_events import SIX, stamped, started
 from tests.rows import each_row
