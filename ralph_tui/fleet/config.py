@@ -233,18 +233,8 @@ def _plan(read: FileRead) -> Plan:
         checked(read, ObjectiveTable, one, f"objective.{place}") for place, one in enumerate(told)
     ]
     loops = list(_loops(read, fleet, [one or ObjectiveTable() for one in objectives], accounts))
-    given = {
-        "name": fleet.name,
-        "agents": fleet.agents,
-        "budget_usd": fleet.budget_usd,
-        "base": fleet.base,
-        "isolation": fleet.isolation,
-        "setup": fleet.setup,
-        "copied": fleet.copied,
-        "ports": fleet.ports,
-        "start_every_s": fleet.start_every,
-        "lease_s": fleet.lease,
-    }
+    times = {"start_every_s": fleet.start_every, "lease_s": fleet.lease}
+    given = fleet.model_dump(include={*Plan.model_fields}) | times
     known = {name: value for name, value in given.items() if value is not None}
     return Plan.model_validate({**known, "loops": loops, "accounts": accounts})
 

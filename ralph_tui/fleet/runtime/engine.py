@@ -84,11 +84,6 @@ class _Done:
 
 
 @dataclass(frozen=True)
-class _Warning:
-    text: str
-
-
-@dataclass(frozen=True)
 class Outside:
     """All that a fleet's engine uses."""
 
@@ -157,7 +152,7 @@ class FleetEngine:
 
     def warn(self, text: str) -> None:
         """Record a sentence of something that belongs to the fleet's process."""
-        self._inbox.put(_Warning(text))
+        self._inbox.put(told.FleetNoticed(text=text, level="warn"))
 
     def request(self, request: Request, reply: Callable[[Accepted | Refused], None]) -> None:
         """`reply` is called once, from another thread, also when the fleet is over."""
@@ -265,8 +260,8 @@ class FleetEngine:
                 self._asking.take(item.request, item.reply)
             case _Done():
                 self._done(item)
-            case _Warning():
-                self.record(told.FleetNoticed(text=item.text, level="warn"))
+            case told.FleetNoticed():
+                self.record(item)
             case Told():
                 self._asking.told(item)
             case _:
