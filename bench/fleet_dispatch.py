@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from bench.result import Result, Scale, ms, percentile
 from bench.usage import cpu_seconds
-from ralph_tui.fleet.dispatch.address import Address
+from ralph_tui.fleet.dispatch import Address
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.ports import Adopt, Gone, Joined, Observation, Recorded, Tell, Told
 from tests.dispatched import place

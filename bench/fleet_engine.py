@@ -29,11 +29,11 @@ from ralph_tui.fleet.events import (
     FleetStarted,
     LoopProgressed,
 )
+from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.records.mirror import Mirror
+from ralph_tui.fleet.records import Mirror
 from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
-from ralph_tui.fleet.state import LoopState
-from ralph_tui.ports.clones import Earlier, Loop
+from ralph_tui.ports.clones import Collected, Earlier, Loop, Place, Source
 from ralph_tui.runtime.clock import SystemClock
 from tests.doubles.played_hosts import PlayedHosts
 from tests.waiting import until
@@ -53,11 +53,11 @@ class _NoWork:
     copied: dict[str, str] = {}
 
     def receive(
-        self, collected: seen.Collected, run_id: str, earlier: Earlier | None
+        self, collected: Collected, run_id: str, earlier: Earlier | None
     ) -> list[FleetEvent]:
         return [CollectionFailed(loop=collected.loop, reason=run_id)]
 
-    def keep(self, collected: seen.Collected, host: str, run_id: str) -> AttemptKept:
+    def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
         return AttemptKept(loop=collected.loop, attempt=collected.attempt, host=host)
 
     def conflicts(self, loops: Sequence[LoopState]) -> list[ConflictsFound]:
@@ -99,7 +99,7 @@ class _Told:
         """Seconds from a loop's progress to its event."""
         self._told: dict[str, float] = {}
         self._folder = folder
-        clock, source = SystemClock(), seen.Source(commit="c", path="/nowhere", machine="m")
+        clock, source = SystemClock(), Source(commit="c", path="/nowhere", machine="m")
         outside = Outside(self.hosts, source, self._mirror, _NoWork())
         self.engine = _Measured(Journal(folder / "events.jsonl", clock), clock, outside)
         self.engine.subscribe(self._recorded)
@@ -167,7 +167,7 @@ NOTICED = Noticed(level="log", source="s", text="x" * 150)
 
 
 def _begin(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
-    if isinstance(order, seen.Place):
+    if isinstance(order, Place):
         run = {"run_id": "r", "run": "task-001/001", "folder": "/t"}
         hosts.observe(seen.Began(loop=order.loop.id, attempt=order.attempt, **run))
 

@@ -14,7 +14,7 @@ from typing import Any
 from bench.places import clean_environment, ralph_tui
 from bench.usage import cpu_seconds
 from ralph_tui.adapters.remote.client import request
-from ralph_tui.fleet.records.folders import FleetFolder, fleets_folder
+from ralph_tui.fleet.records import FleetFolder, fleets_folder
 
 LOOK_S = 0.05
 ENDS_S = 30.0

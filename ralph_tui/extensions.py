@@ -10,7 +10,7 @@ from typing import Any
 
 COMMANDS = {"fleet": "ralph_tui.fleet.cli.command", "hooks": "ralph_tui.hooks.command"}
 """Modules of commands, by the word that is typed."""
-FLEET_GLANCES = "ralph_tui.fleet.sources.glance:FollowedFleet"
+FLEET_GLANCES = "ralph_tui.fleet.sources.whole:FollowedFleet"
 """Makes a `sources.listed.FleetGlances` of a worktree."""
 WATCHED = "ralph_tui.hooks.source:Watched"
 """A `sources.attached.Attached` of a run that hooks record."""

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from ralph_tui import demo
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.records.folders import find_fleet, take_lock
-from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.records import find_fleet, read_fleet, take_lock
 from ralph_tui.fleet.sources.whole import Fleet
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui.screen import FleetScreen

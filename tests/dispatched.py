@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ralph_tui.fleet.ports import Observation, Place, Recorded, Source
-from ralph_tui.ports.clones import Loop
+from ralph_tui.fleet.ports import Observation, Recorded
+from ralph_tui.ports.clones import Loop, Place, Source
 from tests.waiting import PATIENCE_S, until
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet import decisions as to
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.state import FleetState, LoopState
+from ralph_tui.fleet.state import FleetState
 from tests.fleet_events import START, started
 
 
@@ -34,7 +35,7 @@ class PlayedFleet:
     now: datetime = START
     state: FleetState = field(default_factory=FleetState)
     events: list[FleetEvent] = field(default_factory=list)
-    made: list[to.Decision] = field(default_factory=list)
+    made: list[FleetEvent] = field(default_factory=list)
     """All that was decided."""
     alive: dict[str, list[Alive]] = field(default_factory=dict)
 
@@ -55,10 +56,10 @@ class PlayedFleet:
         for runs in self.alive.values():
             runs[:] = [run for run in runs if run.until is None or run.until > self.now]
 
-    def settle(self) -> list[to.Decision]:
+    def settle(self) -> list[FleetEvent]:
         """Decide until nothing is decided any more; gives back what was."""
-        made: list[to.Decision] = []
-        while decisions := to.decide(self.state, self.now):
+        made: list[FleetEvent] = []
+        while decisions := decide(self.state, self.now):
             for decision in decisions:
                 self._carry_out(decision)
             made += decisions
@@ -125,29 +126,14 @@ class PlayedFleet:
 
     # -- decisions -----------------------------------------------------------------------------
 
-    def _carry_out(self, decision: to.Decision) -> None:
-        match decision:
-            case to.PlaceLoop():
-                self._check_place(decision)
-                runs = self.alive.setdefault(decision.loop, [])
-                runs.append(Alive(decision.host, decision.attempt))
-                self.record(
-                    told.LoopPlaced(
-                        loop=decision.loop, attempt=decision.attempt, host=decision.host,
-                        branch=f"ralph/{decision.loop}", budget_usd=decision.budget_usd,
-                        resumed=decision.resume,
-                    )
-                )  # fmt: skip
-            case to.CloseLoop():
-                self.record(told.LoopEnded(**vars(decision)))
-            case to.HoldAccount() | to.ReleaseAccount() | to.ChooseWinner() | to.ReachBudget():
-                self.record(_SIMPLE[type(decision)](**vars(decision)))
-            case to.Finish():
-                self.record(told.FleetFinished(outcome=decision.outcome, reason=decision.reason))
-            case _:
-                self.record(_SIMPLE[type(decision)](**vars(decision)))
+    def _carry_out(self, decision: FleetEvent) -> None:
+        if isinstance(decision, told.LoopPlaced):
+            self._check_place(decision)
+            runs = self.alive.setdefault(decision.loop, [])
+            runs.append(Alive(decision.host, decision.attempt))
+        self.record(decision)
 
-    def _check_place(self, decision: to.PlaceLoop) -> None:
+    def _check_place(self, decision: told.LoopPlaced) -> None:
         state, loop = self.state, self.state.loops[decision.loop]
         host = state.hosts[decision.host]
         assert host.here
@@ -173,7 +159,7 @@ class PlayedFleet:
         every = timedelta(seconds=self.plan.start_every_s)
         assert not last or self.now >= max(last) + every
 
-    def _check_budget(self, decision: to.PlaceLoop, loop: LoopState) -> None:
+    def _check_budget(self, decision: told.LoopPlaced, loop: LoopState) -> None:
         budget, given = self.plan.budget_usd, decision.budget_usd
         own = loop.spec.budget_usd
         assert own is None or (given is not None and given <= own)
@@ -188,26 +174,9 @@ class PlayedFleet:
             for one in self.state.loops.values()
             if one.placed
         )
-        more = given - ((loop.cost_usd or 0.0) if decision.resume else 0.0)
+        more = given - ((loop.cost_usd or 0.0) if decision.resumed else 0.0)
         assert spent + promised + more <= budget + 1e-6
 
     def _gone(self, name: str, host: str) -> None:
         runs = self.alive.get(name, [])
         runs[:] = [run for run in runs if run.host != host]
-
-
-_SIMPLE: dict[type, type[FleetEvent]] = {
-    to.SkipLoop: told.LoopSkipped,
-    to.LoseLoop: told.LoopLost,
-    to.RequeueLoop: told.LoopRequeued,
-    to.StopLoop: told.LoopStopAsked,
-    to.HoldAccount: told.AccountHeld,
-    to.RetryLoop: told.LoopRetried,
-    to.ReleaseAccount: told.AccountReleased,
-    to.CollectLoop: told.CollectionAsked,
-    to.LeaveWork: told.CollectionFailed,
-    to.VerifyWinner: told.VerificationBegan,
-    to.ChooseWinner: told.WinnerChosen,
-    to.ReachBudget: told.BudgetReached,
-}
-"""Events that have the fields of the decision."""

@@ -73,7 +73,7 @@ FLEET = Program(
         "ralph_tui.fleet.runtime.assembly",
         "ralph_tui.fleet.dispatch.dispatcher",
         "ralph_tui.fleet.cli.foreground",
-        "ralph_tui.fleet.config.file",
+        "ralph_tui.fleet.config",
         "tests.warm",
     ),
     "ralph_tui",

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from ralph_tui.adapters.clones.sources import source_of
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.fleet.ports import Observation, Over, Place, Recorded, Source
-from ralph_tui.ports.clones import Loop
+from ralph_tui.fleet.ports import Observation, Over, Recorded
+from ralph_tui.ports.clones import Loop, Place, Source
 from tests.e2e.cli import GATE, project
 from tests.waiting import PATIENCE_S, until
 

@@ -1,15 +1,13 @@
-"""How a fleet stands: the fold of its journal, and the only one."""
+"""How a fleet stands: the fold of its journal, and the only one; hosts that are not there."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.loop_events import ABOUT_A_LOOP, COURSE, take
-from ralph_tui.fleet.loop_state import LoopState, LoopStatus
+from ralph_tui.fleet.loop_state import TAKERS, LoopState, taking
 from ralph_tui.fleet.plan import Plan
 
 NOTICES = 500
@@ -121,177 +119,159 @@ class FleetState:
         """Take one event in; of a loop that is not in the plan it is passed over."""
         self.seq, self.at = event.seq, event.at
         self.revision += 1
-        if type(event) in ABOUT_A_LOOP:
-            loop = self.loops.get(getattr(event, "loop", ""))
-            if loop is not None:
-                take(loop, event)
-        handler = _HANDLERS.get(type(event))
-        if handler is not None:
-            handler(self, event)
+        loop = self.loops.get(getattr(event, "loop", ""))
+        if loop is not None and (take := TAKERS.get(type(event))):
+            take(loop, event)
+        if take := _TAKERS.get(type(event)):
+            take(self, event)
         if not isinstance(event, _UNTOLD):
             self.notices = [*self.notices[-NOTICES + 1 :], event]
 
+    def on_fleet_started(self, event: told.FleetStarted) -> None:
+        self.started, self.plan = event, event.plan
+        self.unattended, self.reach = event.unattended, event.reach
+        self.loops = {spec.id: LoopState(spec) for spec in event.plan.loops}
+        self.tried = {}
+        for loop in self.loops.values():
+            if loop.spec.tries_at:
+                self.tried.setdefault(loop.spec.tries_at, []).append(loop)
 
-def _fleet_started(state: FleetState, event: told.FleetStarted) -> None:
-    state.started, state.plan = event, event.plan
-    state.unattended, state.reach = event.unattended, event.reach
-    state.loops = {spec.id: LoopState(spec) for spec in event.plan.loops}
-    state.tried = {}
-    for loop in state.loops.values():
-        if loop.spec.tries_at:
-            state.tried.setdefault(loop.spec.tries_at, []).append(loop)
+    def on_fleet_resumed(self, event: told.FleetResumed) -> None:
+        """Hosts join the new process anew; who resumes a fleet wants what was stopped to go on."""
+        self.finished = self.stopping = self.paused = None
+        self.unattended, self.reach = event.unattended, event.reach
+        self.trials.clear()
+        for host in self.hosts.values():
+            # It was heard of until now, for all that is known.
+            host.here, host.since = False, event.at
+        for loop in self.loops.values():
+            loop.fleet_resumed()
+
+    def on_fleet_finished(self, event: told.FleetFinished) -> None:
+        self.finished = event
+
+    def on_host_joined(self, event: told.HostJoined) -> None:
+        self.hosts[event.host] = HostState(
+            event.host, event.slots, event.machine, event.home, event.version, since=event.at
+        )
+        for loop in self.loops.values():
+            if loop.host == event.host:  # what could not be collected may be there again
+                loop.machine = loop.machine or event.machine
+                loop.ask_again()
+                loop.collecting = False
+
+    def on_host_leaving(self, event: told.HostLeaving) -> None:
+        if host := self.hosts.get(event.host):
+            host.leaving, host.reason = True, event.reason
+
+    def on_host_lost(self, event: told.HostLost) -> None:
+        host = self.hosts.get(event.host)
+        if host is None:
+            return
+        host.here, host.since, host.reason = False, event.at, event.reason
+        host.left = event.left
+        for loop in self.loops.values():
+            if loop.host == event.host:
+                loop.collecting = False
+
+    def on_loop_placed(self, event: told.LoopPlaced) -> None:
+        loop = self.loops.get(event.loop)
+        if loop is not None:
+            self.last_start[loop.spec.login] = event.at
+            host = self.hosts.get(event.host)
+            loop.machine = host.machine if host else ""
+            loop.home = host.home if host else ""
+
+    def on_loop_began(self, event: told.LoopBegan) -> None:
+        if host := self._host_of(event.loop):
+            host.failed_at = None
+
+    def on_loop_ended(self, event: told.LoopEnded) -> None:
+        if event.never_began and (host := self._host_of(event.loop)):
+            host.failed_at = event.at
+
+    def _host_of(self, name: str) -> HostState | None:
+        loop = self.loops.get(name)
+        return None if loop is None else self.hosts.get(loop.host)
+
+    def on_loop_adopted(self, event: told.LoopAdopted) -> None:
+        loop, host = self.loops.get(event.loop), self.hosts.get(event.host)
+        if loop is not None and host is not None:
+            loop.home = host.home
+
+    def on_loop_retried(self, event: told.LoopRetried) -> None:
+        loop = self.loops.get(event.loop)
+        if loop is None:
+            return
+        login = loop.spec.login
+        self.last_start[login] = event.at
+        if login in self.held:
+            self.trials[login] = Trial(event.loop, event.at)
+
+    def on_account_held(self, event: told.AccountHeld) -> None:
+        self.held[event.account] = event
+        self.trials.pop(event.account, None)
+
+    def on_account_released(self, event: told.AccountReleased) -> None:
+        self.held.pop(event.account, None)
+        self.trials.pop(event.account, None)
+        self.released[event.account] = event.at
+
+    def on_budget_reached(self, event: told.BudgetReached) -> None:
+        self.budget_percent = max(self.budget_percent, event.percent)
+
+    def on_commanded(self, event: told.CommandGiven) -> None:
+        if not event.loop and not event.refused and event.name in ("pause", "unpause"):
+            self.paused = event if event.name == "pause" else None
+
+    def on_stop_asked(self, event: told.StopAsked) -> None:
+        """A milder wish takes none back: what was stopped at once is not running again."""
+        before = self.stopping
+        if before is None or (event.abort, event.now) >= (before.abort, before.now):
+            self.stopping = event
+
+    def on_winner_chosen(self, event: told.WinnerChosen) -> None:
+        self.chosen[event.tries_at] = event
+        for loop in self.tries(event.tries_at):
+            loop.place = "chosen" if loop.spec.id == event.loop else "beaten" if event.loop else ""
+            if loop.place == "beaten":  # nobody will merge it
+                loop.conflicts, loop.conflicts_unknown = {}, ""
+
+    def on_conflicts_found(self, event: told.ConflictsFound) -> None:
+        for loop in self.loops.values():
+            if loop.branch == event.branch:
+                loop.conflicts, loop.conflicts_unknown = dict(event.others), event.unknown
 
 
-def _fleet_resumed(state: FleetState, event: told.FleetResumed) -> None:
-    """Hosts join the new process anew; who resumes a fleet wants what was stopped to go on."""
-    state.finished = state.stopping = state.paused = None
-    state.unattended, state.reach = event.unattended, event.reach
-    state.trials.clear()
+_TAKERS = taking(FleetState)
+"""Its method for each event that changes more than the loop that it is about."""
+
+
+def margin_s(lease_s: float) -> float:
+    """Seconds behind the lease: an orderly stop takes some, and so may finding out."""
+    return min(60.0, max(10.0, lease_s / 10))
+
+
+def gone_at(state: FleetState, host: HostState) -> datetime:
+    """From then on nothing runs on a host that is not there, and it is waited for no longer.
+
+    One that has left has stopped its loops: only that it may come back is waited for.
+    """
+    lease = state.plan.lease_s
+    return host.since + timedelta(seconds=margin_s(lease) + (0.0 if host.left else lease))
+
+
+def host_with_tree(state: FleetState, loop: LoopState) -> str:
+    """The host that is there and has the tree of a loop, whatever it is called; empty: none."""
     for host in state.hosts.values():
-        host.here, host.since = False, event.at  # it was heard of until now, for all that is known
-    for loop in state.loops.values():
-        loop.fleet_resumed()
+        if host.here and has_tree(loop, host.name, host.home):
+            return host.name
+    return ""
 
 
-def _fleet_finished(state: FleetState, event: told.FleetFinished) -> None:
-    state.finished = event
+def has_tree(loop: LoopState, host: str, home: str) -> bool:
+    """Whether a host of this name and home has the tree of a loop.
 
-
-def _host_joined(state: FleetState, event: told.HostJoined) -> None:
-    state.hosts[event.host] = HostState(
-        event.host, event.slots, event.machine, event.home, event.version, since=event.at
-    )
-    for loop in state.loops.values():
-        if loop.host == event.host:  # what could not be collected may be there again
-            loop.machine = loop.machine or event.machine
-            loop.ask_again()
-            loop.collecting = False
-
-
-def _host_leaving(state: FleetState, event: told.HostLeaving) -> None:
-    if host := state.hosts.get(event.host):
-        host.leaving, host.reason = True, event.reason
-
-
-def _host_lost(state: FleetState, event: told.HostLost) -> None:
-    host = state.hosts.get(event.host)
-    if host is None:
-        return
-    host.here, host.since, host.reason = False, event.at, event.reason
-    host.left = event.left
-    for loop in state.loops.values():
-        if loop.host == event.host:
-            loop.collecting = False
-
-
-def _loop_placed(state: FleetState, event: told.LoopPlaced) -> None:
-    loop = state.loops.get(event.loop)
-    if loop is not None:
-        state.last_start[loop.spec.login] = event.at
-        host = state.hosts.get(event.host)
-        loop.machine = host.machine if host else ""
-        loop.home = host.home if host else ""
-
-
-def _loop_began(state: FleetState, event: told.LoopBegan) -> None:
-    if host := _host_of(state, event.loop):
-        host.failed_at = None
-
-
-def _loop_ended(state: FleetState, event: told.LoopEnded) -> None:
-    if event.never_began and (host := _host_of(state, event.loop)):
-        host.failed_at = event.at
-
-
-def _host_of(state: FleetState, name: str) -> HostState | None:
-    loop = state.loops.get(name)
-    return None if loop is None else state.hosts.get(loop.host)
-
-
-def _loop_adopted(state: FleetState, event: told.LoopAdopted) -> None:
-    loop, host = state.loops.get(event.loop), state.hosts.get(event.host)
-    if loop is not None and host is not None:
-        loop.home = host.home
-
-
-def _loop_retried(state: FleetState, event: told.LoopRetried) -> None:
-    loop = state.loops.get(event.loop)
-    if loop is None:
-        return
-    login = loop.spec.login
-    state.last_start[login] = event.at
-    if login in state.held:
-        state.trials[login] = Trial(event.loop, event.at)
-
-
-def _account_held(state: FleetState, event: told.AccountHeld) -> None:
-    state.held[event.account] = event
-    state.trials.pop(event.account, None)
-
-
-def _account_released(state: FleetState, event: told.AccountReleased) -> None:
-    state.held.pop(event.account, None)
-    state.trials.pop(event.account, None)
-    state.released[event.account] = event.at
-
-
-def _budget_reached(state: FleetState, event: told.BudgetReached) -> None:
-    state.budget_percent = max(state.budget_percent, event.percent)
-
-
-def _commanded(state: FleetState, event: told.CommandGiven) -> None:
-    if not event.loop and not event.refused and event.name in ("pause", "unpause"):
-        state.paused = event if event.name == "pause" else None
-
-
-def _stop_asked(state: FleetState, event: told.StopAsked) -> None:
-    """A milder wish takes none back: what was stopped at once is not running again."""
-    before = state.stopping
-    if before is None or (event.abort, event.now) >= (before.abort, before.now):
-        state.stopping = event
-
-
-def _winner_chosen(state: FleetState, event: told.WinnerChosen) -> None:
-    state.chosen[event.tries_at] = event
-    for loop in state.tries(event.tries_at):
-        loop.place = "chosen" if loop.spec.id == event.loop else "beaten" if event.loop else ""
-        if loop.place == "beaten":  # nobody will merge it
-            loop.conflicts, loop.conflicts_unknown = {}, ""
-
-
-def _conflicts_found(state: FleetState, event: told.ConflictsFound) -> None:
-    for loop in state.loops.values():
-        if loop.branch == event.branch:
-            loop.conflicts, loop.conflicts_unknown = dict(event.others), event.unknown
-
-
-_HANDLERS: dict[type[FleetEvent], Callable[[FleetState, Any], None]] = {
-    told.FleetStarted: _fleet_started,
-    told.FleetResumed: _fleet_resumed,
-    told.FleetFinished: _fleet_finished,
-    told.HostJoined: _host_joined,
-    told.HostLeaving: _host_leaving,
-    told.HostLost: _host_lost,
-    told.LoopPlaced: _loop_placed,
-    told.LoopBegan: _loop_began,
-    told.LoopAdopted: _loop_adopted,
-    told.LoopEnded: _loop_ended,
-    told.LoopRetried: _loop_retried,
-    told.AccountHeld: _account_held,
-    told.AccountReleased: _account_released,
-    told.BudgetReached: _budget_reached,
-    told.StopAsked: _stop_asked,
-    told.CommandGiven: _commanded,
-    told.WinnerChosen: _winner_chosen,
-    told.ConflictsFound: _conflicts_found,
-}
-"""What each event changes beside the loop that it is of."""
-
-__all__ = [
-    "COURSE",
-    "FleetState",
-    "HostState",
-    "LoopState",
-    "LoopStatus",
-    "Trial",
-]
+    Hosts of one machine have each their own trees, and another machine may use a name again.
+    """
+    return home == loop.home if loop.home else host == loop.host

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.events.results import AS_BEFORE, NO_WORK, best_words
+from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.events.loops import AS_BEFORE, NO_WORK, best_words
 from ralph_tui.fleet.events.whole import at_mark
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.lost_hosts import gone_at, host_with_tree
 from ralph_tui.fleet.plan import HERE, NAMED, account_words, host_words, some
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, gone_at, host_with_tree
 from ralph_tui.text.format import clock, count, duration, ending, money
+from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import DIED, NOT_NEEDED, STAGES, in_words, outcome_word
 
 
@@ -314,3 +315,15 @@ def spent_words(state: FleetState) -> str:
     if budget is None:
         return spent
     return f"{spent}{', budget' if spent == COST_NOT_TOLD else ' of'} {money(budget)}"
+
+
+WIDTH = 600
+"""A line is cut here; the journal has the rest."""
+
+
+def fleet_line(event: FleetEvent, *, as_json: bool = False) -> str | None:
+    """The line of an event, local time first; None for what only a screen shows."""
+    if as_json:
+        return event.model_dump_json()
+    line = event.line()
+    return line and f"{clock(event.at, seconds=True)} {clip(one_line(line), WIDTH)}"

@@ -12,7 +12,7 @@ from distributed import Client
 from distributed.comm.core import connect
 from distributed.protocol.serialize import ToPickle
 
-from ralph_tui.fleet.dispatch import tls
+from ralph_tui.fleet.dispatch import wire
 
 OPS = ("run_function", "register_scheduler_plugin", "broadcast", "identity", "terminate")
 GARBAGE = struct.pack("Q", 24) + bytes(range(200, 224))
@@ -30,7 +30,7 @@ class Runs:
 
 async def main(address: str, keys: str, made: str) -> None:
     """Say what came of it."""
-    security = tls.security(Path(keys))
+    security = wire.security(Path(keys))
     arguments = security.get_connection_args("client")
     for op in OPS:
         comm = await connect(address, **arguments)

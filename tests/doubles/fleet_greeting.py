@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 from ralph_tui import __version__
-from ralph_tui.fleet.dispatch import tls, wire
+from ralph_tui.fleet.dispatch import wire
 from ralph_tui.fleet.dispatch.engine import FleetWorker
 
 
 async def main(address: str, scratch: str, keys: str) -> None:
     """Each line of stdin is what it says it holds."""
-    worker = FleetWorker(address, "far-1", Path(scratch), tls.security(Path(keys)))
+    worker = FleetWorker(address, "far-1", Path(scratch), wire.security(Path(keys)))
     worker.stream_handlers |= {
         wire.WELCOME: lambda fleet, title: print(f"welcome to {title}", flush=True),
         wire.ORDERED: lambda lines: print("ordered", *lines, flush=True),

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from ralph_tui.cli.fronts import signals
-from ralph_tui.fleet.dispatch import tls
+from ralph_tui.fleet.dispatch import wire
 from ralph_tui.fleet.dispatch.engine import configured
 from ralph_tui.fleet.dispatch.link import Berth, HostLink
 from tests.doubles.loop_host import PlayedHost
@@ -15,7 +15,7 @@ from tests.doubles.loop_host import PlayedHost
 
 def main(address: str, name: str, scratch: str, keys: str = "") -> None:
     """Until a signal ends it."""
-    security = tls.security(Path(keys)) if keys else None
+    security = wire.security(Path(keys)) if keys else None
     link = HostLink(address, Berth(name, 10, Path(scratch)), security, partial(print, flush=True))
     host = PlayedHost(link.observe)
 

@@ -6,7 +6,8 @@ import threading
 from pathlib import Path
 
 from ralph_tui.fleet.host.worker_host import WorkerHost
-from ralph_tui.fleet.ports import Began, Observation, Place
+from ralph_tui.fleet.ports import Began, Observation
+from ralph_tui.ports.clones import Place
 
 
 def main(base: str, order: str) -> None:

@@ -9,8 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from ralph_tui.fleet.dispatch import wire
-from ralph_tui.fleet.dispatch.address import Address
+from ralph_tui.fleet.dispatch import Address, wire
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.ports import Adopt, Joined, Observation, Recorded
 from ralph_tui.plain_files import appending

@@ -10,17 +10,16 @@ from ralph_tui.fleet.ports import (
     Adopt,
     Began,
     Collect,
-    Collected,
     End,
     Held,
     Observe,
     Order,
     Over,
-    Place,
     Recorded,
     Tell,
     Told,
 )
+from ralph_tui.ports.clones import Collected, Place
 
 
 @dataclass

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from ralph_tui.adapters.clones.making import Origin, make_worktree, remove_worktree
-from ralph_tui.fleet.ports import Source
+from ralph_tui.ports.clones import Source
 from tests.waiting import until
 
 

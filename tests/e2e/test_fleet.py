@@ -18,8 +18,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, WorktreeRestored
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.records.folders import find_fleet
-from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.records import find_fleet, read_fleet
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.state import RunState
 from tests.e2e.cli import GATE, Done, here, processes_of, run, start

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.fleet.records.folders import find_fleet
+from ralph_tui.fleet.records import find_fleet
 from tests.doubles.launch import STUB, environment
 from tests.e2e.cli import GATE, here, run, start
 from tests.e2e.test_fleet import DOES_ALL, nothing_is_left, root, runs, said, state_of

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.processes.sweep import RUN_MARK
-from ralph_tui.fleet.dispatch.address import KEY_HOLDERS, Address
+from ralph_tui.fleet.dispatch import KEY_HOLDERS, Address
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
-from ralph_tui.fleet.dispatch.tls import make_files
-from ralph_tui.fleet.ports import Adopt, Began, Collect, Collected, Gone, Joined, Recorded
+from ralph_tui.fleet.dispatch.wire import make_files
+from ralph_tui.fleet.ports import Adopt, Began, Collect, Gone, Joined, Recorded
+from ralph_tui.ports.clones import Collected
 from tests.fleet_programs import free_port, program
 from tests.hosted import ALL_DONE, FLEET, Seen, committed, place_in
 from tests.processes import storm

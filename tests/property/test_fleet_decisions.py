@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.fleet.decisions import decide
-from ralph_tui.fleet.decisions.ending import objectives
+from ralph_tui.fleet.decisions.results import objectives
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.ports.clones import Loop
 from tests.fleet_events import a_loop, a_plan

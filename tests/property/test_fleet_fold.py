@@ -5,8 +5,7 @@ from copy import deepcopy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.parsing import FLEET_EVENT_TYPES, parse_fleet_event
+from ralph_tui.fleet.events import FLEET_EVENT_TYPES, FleetEvent, parse_fleet_event
 from ralph_tui.fleet.state import FleetState
 from tests.fleet_events import IDS, a_journal, an_event
 

@@ -4,8 +4,7 @@ from datetime import timedelta
 
 from hypothesis import given
 
-from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.parsing import FLEET_EVENT_TYPES
+from ralph_tui.fleet.events import FLEET_EVENT_TYPES, FleetEvent
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import (
     conflict_sentences,

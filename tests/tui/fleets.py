@@ -11,7 +11,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.ports.source import Asked
+from ralph_tui.fleet.ports import Asked
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.ports.clones import Loop

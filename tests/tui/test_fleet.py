@@ -7,7 +7,7 @@ from textual import events
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.ports.source import ALL, FLEET, Asked
+from ralph_tui.fleet.ports import ALL, FLEET, Asked
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.keys import KEYS

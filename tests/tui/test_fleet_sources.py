@@ -16,12 +16,11 @@ from ralph_tui.commands import Pause
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import Event
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.cli.attach import find_shown
+from ralph_tui.fleet.cli.showing import find_shown
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.records.folders import FleetFolder, create_fleet, take_lock
-from ralph_tui.fleet.sources.glance import FollowedFleet
+from ralph_tui.fleet.records import FleetFolder, create_fleet, take_lock
 from ralph_tui.fleet.sources.loop import FleetLoop, opened_loop
-from ralph_tui.fleet.sources.whole import Fleet
+from ralph_tui.fleet.sources.whole import Fleet, FollowedFleet
 from ralph_tui.fleet.wording import DIED_WORDS
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock

@@ -4,8 +4,7 @@ import argparse
 import importlib
 
 from ralph_tui.cli.options import add_goal, add_settings
-from ralph_tui.fleet.cli.worker_arguments import add_arguments as _add_worker
-from ralph_tui.fleet.dispatch.address import KEY_HOLDERS
+from ralph_tui.fleet.dispatch import KEY_HOLDERS
 
 ACTIONS = {
     "run": "run the objectives of a file, several attempts at one, or a tracker's issues",
@@ -164,6 +163,23 @@ def _add_prune(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_worker(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Runs loops of the fleet at ADDRESS on this machine, each in a clone of its own. "
+        f"{KEY_HOLDERS.capitalize()}."
+    )
+    parser.add_argument("address", metavar="ADDRESS", help="of the fleet: tls://HOST:PORT")
+    parser.add_argument("--agents", metavar="N", type=int, default=2, help="loops at once (2)")
+    parser.add_argument("--tls", metavar="FOLDER", help="a copy of the folder of the fleet's key")
+    parser.add_argument(
+        "--lease",
+        metavar="TIME",
+        help="stop loops when the fleet was not heard for so long (what the fleet says, at most)",
+    )
+    parser.add_argument("--base", metavar="FOLDER", help="where the loops' trees lie")
+    parser.add_argument("--name", metavar="NAME", help="of this host (the machine's)")
+
+
 _ARGUMENTS = {
     "run": _add_run,
     "status": _add_status,
@@ -183,7 +199,7 @@ _RUN = {
     "resume": "starting:resume",
     "status": "showing:status",
     "attach": "showing:attach",
-    "decide": "deciding:decide",
+    "decide": "telling:decide",
     "prune": "pruning:prune",
     "worker": "worker:run",
 }

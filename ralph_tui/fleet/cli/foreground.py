@@ -16,8 +16,8 @@ from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.commands import Stop
-from ralph_tui.fleet.cli.lines import fleet_line
 from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.wording import fleet_line
 
 if TYPE_CHECKING:
     from ralph_tui.fleet.runtime.assembly import AssembledFleet

@@ -8,9 +8,10 @@ import argparse
 import errno
 import socket
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
@@ -27,16 +28,17 @@ from ralph_tui.adapters.clones.places import (
 )
 from ralph_tui.adapters.clones.worktrees import checked_out
 from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
+from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import holder, worker
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm
 from ralph_tui.errors import JournalError, UsageError, WorkspaceError, why
 from ralph_tui.file_lock import holder_of, locked
-from ralph_tui.fleet.records.folders import FleetFolder, find_fleets
-from ralph_tui.fleet.records.reading import read_fleet
-from ralph_tui.fleet.runtime.removed_work import no_fleet_begins, record_removed
+from ralph_tui.fleet.events import CollectionFailed, TreeRemoved
+from ralph_tui.fleet.records import FleetFolder, find_fleets, read_fleet, take_lock
 from ralph_tui.fleet.state import FleetState
+from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.text.format import byte_size, count
 from ralph_tui.text.sanitize import one_line
 
@@ -348,3 +350,43 @@ def _words(trees: list[LeftTree], folders: list[LeftFolder], branches: list[Left
     if branches:
         parts.append("1 branch" if len(branches) == 1 else f"{len(branches)} branches")
     return " and ".join(parts)
+
+
+REMOVED = "its tree was removed by 'ralph-tui fleet prune'"
+
+
+@contextmanager
+def no_fleet_begins(fleets: Sequence[FleetFolder]) -> Iterator[None]:
+    """While trees of these are removed: nobody resumes them, and nobody else writes their journals.
+
+    Raises ``LockHeldError`` where a fleet runs beside one of them, ``WorkspaceError``.
+    """
+    since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
+    repositories = dict.fromkeys(fleet.path.parents[3] for fleet in fleets)
+    with ExitStack() as held:
+        for root in repositories:
+            held.callback(take_lock(root, "", since).release)
+        yield
+
+
+def record_removed(folder: FleetFolder, loops: Sequence[str]) -> None:
+    """Record that the trees of these loops are gone, and work that was in them alone.
+
+    Call it with the lock held.
+
+    Raises ``JournalError``: also where the journal goes on with what cannot be read.
+    """
+    recording = read_fleet(folder.journal)
+    if recording.journal.problem:
+        raise JournalError(recording.journal.problem)
+    cut(recording.journal)
+    state = recording.state()
+    last = recording.events[-1]
+    journal = Journal(folder.journal, SystemClock(last.at), seq=last.seq, last_at=last.at)
+    try:
+        for loop in loops:
+            if not state.loops[loop].collected:
+                journal.append(CollectionFailed(loop=loop, reason=REMOVED, final=True))
+            journal.append(TreeRemoved(loop=loop))
+    finally:
+        journal.close()

@@ -1,13 +1,16 @@
-"""``fleet status`` and ``fleet attach``: how a fleet stands, from its records alone."""
+"""``fleet status`` and ``fleet attach``: how a fleet stands, as lines or on its screen."""
 
 import argparse
 import json
+import os
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.clones.receiving import BELOW
 from ralph_tui.adapters.records.folders import worktree_root
@@ -15,20 +18,22 @@ from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
+from ralph_tui.cli.live import here
 from ralph_tui.cli.options import terminal_width
-from ralph_tui.errors import RalphError, UsageError
-from ralph_tui.fleet.cli.attach import find_shown, show_fleet
-from ralph_tui.fleet.cli.lines import fleet_line
-from ralph_tui.fleet.parsing import parse_fleet_event
+from ralph_tui.cli.status_words import told
+from ralph_tui.config.files import first_keys, first_theme
+from ralph_tui.errors import JournalError, RalphError, UsageError
+from ralph_tui.fleet.events import parse_fleet_event
+from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
-from ralph_tui.fleet.records.folders import FleetFolder, find_fleet
-from ralph_tui.fleet.records.reading import read_fleet
-from ralph_tui.fleet.state import FleetState, LoopState
+from ralph_tui.fleet.records import FleetFolder, find_fleet, find_fleets, read_fleet
+from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import (
     COST_NOT_TOLD,
     DIED_WORDS,
     conflict_sentences,
     cost_words,
+    fleet_line,
     fleet_sentence,
     kept_sentence,
     loop_sentence,
@@ -231,3 +236,93 @@ def _loop_json(folder: FleetFolder, loop: LoopState, sentence: str) -> dict[str,
         "tree": loop.folder if loop.keeps_tree else "",
         "record": str(folder.mirror(loop.spec.id, loop.attempt)) if loop.attempt else "",
     }
+
+
+if TYPE_CHECKING:
+    from ralph_tui.cli.fronts.stage import Front, Stage
+
+
+def find_shown(root: Path, name: str | None) -> tuple[FleetFolder, str]:
+    """The fleet and the loop that are meant: ``3a`` of the newest, ``fleet-001``, ``fleet-001/3a``;
+    the loop is empty where none is.
+
+    Raises ``UsageError`` where there is no such fleet or loop, naming those there are.
+    """
+    fleet, slash, loop = (name or "").partition("/")
+    fleets = {folder.name: folder for folder in find_fleets(root)}
+    if fleet in fleets:
+        folder = fleets[fleet]
+    else:
+        folder = find_fleet(root, fleet if slash else None)
+        loop = loop if slash else fleet
+    if loop:
+        known = read_fleet(folder.journal).state().loops
+        if loop not in known:
+            named = clip(", ".join(known), 300)
+            raise UsageError(f"{folder.name} has no loop '{one_line(loop)[:40]}': it has {named}")
+    return folder, loop
+
+
+def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
+    """Show it until its screen is left, then say how to come back.
+
+    `loop` is opened at once; empty: none. Leaving the screen never stops the fleet. The exit code
+    is that of its outcome where it is over by then, and 1 where its process is gone.
+    """
+    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
+    from ralph_tui.tui.first_frame import ListFrame  # noqa: PLC0415 - as above
+
+    def load(stage: "Stage") -> "Front":
+        # Behind the first frame.
+        from ralph_tui.fleet.cli.front import FleetFront  # noqa: PLC0415
+        from ralph_tui.fleet.sources.whole import Fleet  # noqa: PLC0415
+
+        theme, keys = first_theme(root, os.environ), first_keys(root, os.environ)
+        return FleetFront(Fleet(folder, here()), stage, theme, keys, loop=loop)
+
+    theme = first_theme(root, os.environ)
+    opening = partial(ListFrame, "fleet", "loops", "fleet", "reading the fleet…")
+    code = Stage(load, theme, left=ExitCode.COMPLETED, opening=opening).show()
+    with suppress(OSError, JournalError):  # the terminal may be gone
+        state = read_fleet(folder.journal).state()
+        code = left_code(state, code, lost=_is_lost(folder, state))
+        print(left_words(folder, state))
+    return code
+
+
+def left_code(state: FleetState, code: int, *, lost: bool) -> int:
+    """The exit code of a fleet's screen that ended with `code`: the outcome, where there is one.
+
+    `lost`: there will be none, as the fleet's process is gone.
+    """
+    if code == ExitCode.COMPLETED and state.finished is not None:
+        return OUTCOME_CODES[state.finished.outcome]
+    return ExitCode.FAILED if code == ExitCode.COMPLETED and lost else code
+
+
+def _is_lost(folder: FleetFolder, state: FleetState) -> bool:
+    return state.finished is None and folder.owner() is None
+
+
+def left_words(folder: FleetFolder, state: FleetState) -> str:
+    """How the fleet stands whose screen was left, and how to come back."""
+    living, lost = folder.owner() is not None, _is_lost(folder, state)
+    rows = [f"{folder.name}: {fleet_sentence(state, datetime.now(UTC), lost=lost)}"]
+    if not living:
+        for purpose, places in (
+            ("the winner's" if len(state.chosen) == 1 else "the winners'", ("chosen",)),
+            ("the others'", ("beaten",)),
+            ("its branches", ("",)),
+        ):
+            loops = [one for one in state.loops.values() if one.commit and one.place in places]
+            branches = [one.branch for one in loops if one.branch]
+            rows += [told(purpose, clip(", ".join(branches), 300))] if branches else []
+        rows += [told("go on with it", "ralph-tui fleet resume")] if lost else []
+        return "\n".join([*rows, told("its screen", f"ralph-tui fleet attach {folder.name}")])
+    return "\n".join(
+        [
+            *rows,
+            told("the screen", "ralph-tui fleet attach"),
+            told("stop it", "ralph-tui fleet stop"),
+        ]
+    )

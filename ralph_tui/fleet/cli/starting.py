@@ -20,10 +20,9 @@ from ralph_tui.cli.fronts.background import Begun, begin_in_background
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.options import check_goal, check_settings
 from ralph_tui.errors import UsageError
-from ralph_tui.fleet.dispatch import check_installed
-from ralph_tui.fleet.dispatch.address import Address
+from ralph_tui.fleet.dispatch import Address, check_installed
 from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Plan, tries_at
-from ralph_tui.fleet.records.folders import FleetFolder, find_fleet
+from ralph_tui.fleet.records import FleetFolder, find_fleet
 from ralph_tui.ports.clones import Loop
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -72,7 +71,7 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
     elif _is_file(given):
         # Of a file alone.
         from ralph_tui.adapters.clones.sources import is_commit  # noqa: PLC0415
-        from ralph_tui.fleet.config.file import read_fleet_file  # noqa: PLC0415
+        from ralph_tui.fleet.config import read_fleet_file  # noqa: PLC0415
 
         plan = read_fleet_file(
             named_path(given),
@@ -239,7 +238,7 @@ def _in_background(args: argparse.Namespace) -> int:
         return begun
     folder = FleetFolder(Path(begun.folder))
     if not args.detach:
-        from ralph_tui.fleet.cli.attach import show_fleet  # noqa: PLC0415 - of a terminal alone
+        from ralph_tui.fleet.cli.showing import show_fleet  # noqa: PLC0415 - of a terminal alone
 
         return show_fleet(worktree_root(Path.cwd()), folder)
     print(f"{begun.name} runs in the background (process {begun.pid})")

@@ -3,17 +3,24 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
+from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.lock import worker
+from ralph_tui.adapters.records.run_status import Question
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.protocol import RefusedError
+from ralph_tui.cli.answering import answer_question
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
+from ralph_tui.cli.question_words import question_text
 from ralph_tui.errors import RalphError, UsageError
-from ralph_tui.fleet.cli.living import find_live_fleet
-from ralph_tui.fleet.host.notes import tell
-from ralph_tui.fleet.ports.source import ALL, FLEET
-from ralph_tui.fleet.records.folders import FleetFolder
-from ralph_tui.fleet.records.reading import read_fleet
-from ralph_tui.text.sanitize import one_line
+from ralph_tui.fleet.ports import ALL, FLEET
+from ralph_tui.fleet.records import FleetFolder, find_fleet, fleets_folder, read_fleet
+from ralph_tui.fleet.sources.whole import tell
+from ralph_tui.text.sanitize import clip, one_line
 
 HOLDS = {"pause": "begins no other loop until it is unpaused", "unpause": "begins loops again"}
 """What becomes of the queue where all are told."""
@@ -32,7 +39,7 @@ def unpause(args: argparse.Namespace) -> int:
 def guide(args: argparse.Namespace) -> int:
     """Words for the agent."""
     text = text_argument(args.text)
-    return _tell(args.loop, "guide", "has heard it", text=text)
+    return _tell(args.loop, "guide", "is told", text=text)
 
 
 def abort(args: argparse.Namespace) -> int:
@@ -102,3 +109,66 @@ def _meant(fleet: FleetFolder, loop: str) -> Iterator[str]:
         return
     state = read_fleet(fleet.journal).state()
     yield from (name for name, one in state.loops.items() if one.status == "running")
+
+
+def find_live_fleet() -> FleetFolder:
+    """The fleet that runs in this repository; raises ``UsageError`` where none does."""
+    root = worktree_root(Path.cwd())
+    owner = worker(fleets_folder(root) / "lock")
+    if owner is None:
+        find_fleet(root)  # says so where there never was one
+        raise UsageError(
+            f"no fleet runs in {root}; start one with 'ralph-tui fleet run', or go on with the "
+            "last one with 'ralph-tui fleet resume'"
+        )
+    if not owner.run:
+        raise UsageError(
+            f"a fleet is starting here (process {owner.pid}) and checks its completion commands "
+            "first; try again once it runs"
+        )
+    return FleetFolder(fleets_folder(root) / owner.run)
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop that can be told an answer."""
+
+    fleet: FleetFolder
+    loop: str
+
+    @property
+    def name(self) -> str:
+        """What its user calls it."""
+        return f"loop {self.loop}"
+
+    def request(self, name: str, **fields: object) -> int:
+        """Give it a command."""
+        return tell(self.fleet, self.loop, {"name": name, **fields})
+
+
+def decide(args: argparse.Namespace) -> int:
+    """Show it, or answer it. Raises ``RalphError`` where there is none, or the run refuses."""
+    fleet = find_live_fleet()
+    args.decide = f"ralph-tui fleet decide {args.loop}"
+    args.guide = f"ralph-tui fleet guide {args.loop}"
+    question = _question(fleet, args.loop)
+    if question is None:
+        raise RalphError(f"no question of loop {args.loop} is open; see ralph-tui fleet status")
+    if args.answer is not None or args.iterations or args.budget:
+        return answer_question(_Loop(fleet, args.loop), question, args)
+    print(f"loop {args.loop} asks in iteration {question['iteration']}\n")
+    print(question_text(question, args.decide))
+    return 0
+
+
+def _question(fleet: FleetFolder, name: str) -> Question | None:
+    state = read_fleet(fleet.journal).state()
+    loop = state.loops.get(name)
+    if loop is None:
+        known = clip(", ".join(state.loops), 300)
+        raise UsageError(f"this fleet has no loop {one_line(name)[:40]!r}: it has {known}")
+    if loop.status != "running":
+        return None
+    mirror = RecordedRun(fleet.mirror(name, loop.attempt) / "events.jsonl")
+    question = read_status(mirror)["question"] if mirror.journal.exists() else None
+    return question if isinstance(question, dict) else None

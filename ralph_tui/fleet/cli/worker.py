@@ -12,6 +12,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,10 +27,13 @@ from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.file_lock import holder_of, locked
-from ralph_tui.fleet.dispatch import check_installed
-from ralph_tui.fleet.dispatch.address import KEY_HOLDERS, Address
+from ralph_tui.fleet.dispatch import KEY_HOLDERS, Address, check_installed
+from ralph_tui.fleet.ports import Began, NotCollected, Noted, Observation, Over, Stage
+from ralph_tui.ports.clones import Collected
 from ralph_tui.text.durations import seconds
 from ralph_tui.text.format import clock, count
+from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import outcome_word
 
 if TYPE_CHECKING:
     from ralph_tui.fleet.dispatch.link import HostLink
@@ -70,14 +74,13 @@ def _serve(
     address: Address, name: str, agents: int, base: Path, keys: Path, lease: float | None
 ) -> int:
     # Loads Dask: a worker alone does.
-    from ralph_tui.fleet.cli.worker_lines import WorkerLines  # noqa: PLC0415
-    from ralph_tui.fleet.dispatch import tls  # noqa: PLC0415
+    from ralph_tui.fleet.dispatch import wire  # noqa: PLC0415
     from ralph_tui.fleet.dispatch.engine import configured, scratch_folder  # noqa: PLC0415
     from ralph_tui.fleet.dispatch.link import Berth, HostLink  # noqa: PLC0415
     from ralph_tui.fleet.host.worker_host import WorkerHost  # noqa: PLC0415
 
     collect_garbage_again()
-    security = tls.security(keys)
+    security = wire.security(keys)
     with configured(base / LOG), scratch_folder(base) as scratch:
         link = HostLink(str(address), Berth(name, agents, scratch, lease), security, _say)
 
@@ -167,3 +170,61 @@ def _lease(typed: str | None) -> float | None:
 def _say(sentence: str) -> None:
     with suppress(OSError):  # nobody may be reading any more
         print_line(f"{clock(datetime.now(UTC), seconds=True)} {sentence}")
+
+
+WIDTH = 600
+"""A line is cut here."""
+
+
+class WorkerLines:
+    """The lines of a host's loops, each said once: a fleet that comes back is told all again."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._at_work: dict[tuple[str, str, int], bool] = {}
+        """By fleet, loop and number of the attempt, whether it was said that its run has begun."""
+
+    def tell(self, what: Observation, fleet_id: str) -> None:
+        """Say what is new of it; nothing of what goes on all the time."""
+        text = worker_line(what)
+        if self._is_new(what, fleet_id) and text:
+            self._say(text)
+
+    def _is_new(self, what: Observation, fleet_id: str) -> bool:
+        if not isinstance(what, Stage | Began | Over):
+            return True
+        which = (fleet_id, what.loop, what.attempt)
+        if isinstance(what, Stage):
+            self._at_work[which] = False
+            return True
+        if isinstance(what, Over):
+            return self._at_work.pop(which, None) is not None or what.never_began
+        begins = self._at_work.get(which) is False
+        self._at_work |= {which: True} if begins else {}
+        return begins
+
+
+def worker_line(what: Observation) -> str:
+    """The line of something that a host observes; empty for what goes on all the time."""
+    return clip(one_line(_words(what)), WIDTH)
+
+
+def _words(what: Observation) -> str:
+    match what:
+        case Stage(stage="cloning"):
+            return f"loop {what.loop}: making its tree"
+        case Began():
+            return f"loop {what.loop} runs in {what.folder}"
+        case Over(never_began=True):
+            return f"loop {what.loop} could not begin: {what.reason}"
+        case Over():
+            because = f": {what.reason}" if what.reason else ""
+            return f"loop {what.loop} {outcome_word(what.outcome)}{because}"
+        case Collected():
+            return f"loop {what.loop}: its work was sent to the fleet"
+        case NotCollected():
+            return f"loop {what.loop}: its work could not be sent: {what.reason}"
+        case Noted(loop=loop, text=text):
+            return f"loop {loop}: {text}" if loop else text
+        case _:
+            return ""

@@ -1,31 +1,30 @@
-"""What is fetched of ended loops, and which of several tries counts."""
+"""What is fetched of ended loops, which of several tries counts, and how the fleet ends."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from ralph_tui.events.base import EPOCH
-from ralph_tui.fleet.decisions.leases import LOST, goes_on, unwanted
-from ralph_tui.fleet.decisions.values import (
-    ChooseWinner,
-    CollectLoop,
-    Decision,
-    LeaveWork,
-    VerifyWinner,
-)
-from ralph_tui.fleet.lost_hosts import gone_at
-from ralph_tui.fleet.state import FleetState, LoopState
+from ralph_tui.events.run import Outcome
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.decisions.going_on import LOST, goes_on, unwanted
+from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.state import FleetState, gone_at
+from ralph_tui.fleet.wording import named
+from ralph_tui.text.format import count, money
+from ralph_tui.text.terms import who_words
 
 
-def collected(state: FleetState, now: datetime) -> Iterator[Decision]:
+def collected(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     """The work of loops that have ended: asked for where their host is there, else waited for."""
     for loop in state.loops.values():
         if not awaits_collection(state, loop) or loop.collecting:
             continue
         host = state.hosts.get(loop.host)
         if host is not None and host.here:
-            yield CollectLoop(loop.spec.id)
+            yield told.CollectionAsked(loop=loop.spec.id)
         elif host is None or unwanted(state, loop) or now >= gone_at(state, host):
-            yield LeaveWork(loop.spec.id, _where_left(loop))
+            yield told.CollectionFailed(loop=loop.spec.id, reason=_where_left(loop))
 
 
 def _where_left(loop: LoopState) -> str:
@@ -40,7 +39,7 @@ def awaits_collection(state: FleetState, loop: LoopState) -> bool:
     return began and not loop.collected and not loop.not_collected and not goes_on(state, loop)
 
 
-def winners(state: FleetState) -> Iterator[Decision]:
+def winners(state: FleetState) -> Iterator[FleetEvent]:
     """For each objective with several tries: the next to be verified, or the winner."""
     for common, tries in state.tried.items():
         if common not in state.chosen:
@@ -63,7 +62,7 @@ def ranked(tries: Sequence[LoopState]) -> list[LoopState]:
     return sorted(done, key=_worth)
 
 
-def _winner(state: FleetState, common: str, tries: list[LoopState]) -> Decision | None:
+def _winner(state: FleetState, common: str, tries: list[LoopState]) -> FleetEvent | None:
     open_ = [one for one in tries if not one.over or goes_on(state, one)]
     best = ranked(tries)
     if _choice(tries) == "all" and (open_ or any(awaits_collection(state, one) for one in best)):
@@ -74,11 +73,13 @@ def _winner(state: FleetState, common: str, tries: list[LoopState]) -> Decision 
         if not loop.collected or loop.verifying:
             return None  # its work is on the way, or being looked at
         if loop.spec.command is not None and loop.verified is None:
-            return VerifyWinner(loop.spec.id)
-        return ChooseWinner(common, loop.spec.id, _why_best(tries, best, place))
+            return told.VerificationBegan(loop=loop.spec.id)
+        return told.WinnerChosen(
+            tries_at=common, loop=loop.spec.id, reason=_why_best(tries, best, place)
+        )
     if open_ or state.stopping is not None:
         return None
-    return ChooseWinner(common, "", _why_none(tries, best))
+    return told.WinnerChosen(tries_at=common, loop="", reason=_why_none(tries, best))
 
 
 def _may_win(loop: LoopState) -> bool:
@@ -125,3 +126,106 @@ def _why_none(tries: Sequence[LoopState], best: Sequence[LoopState]) -> str:
 
 def _why_not_it(loop: LoopState) -> str:
     return loop.not_collected or loop.verified_why or "its command failed in a fresh clone"
+
+
+WORST_FIRST: Sequence[Outcome] = ("failed", "limit_reached", "aborted", "interrupted", "completed")
+"""Of several outcomes the first of these is that of the fleet."""
+
+
+def finished(state: FleetState) -> Iterator[FleetEvent]:
+    """The end: nothing runs, nothing is on the way, and nothing waits for its turn."""
+    loops = state.loops.values()
+    if any(_busy(state, loop) for loop in loops):
+        return
+    if state.stopping is None and any(not loop.over for loop in loops):
+        return
+    yield told.FleetFinished(
+        outcome=outcome_of(state), reason=_reason(state), spent_usd=state.spent_usd or None
+    )
+
+
+def outcome_of(state: FleetState) -> Outcome:
+    """Completed where each objective is; of several tries the chosen one counts.
+
+    A fleet that its user stopped is stopped, whatever became of loops before.
+
+    What is completed and could not be collected is no branch that anybody could merge: it failed.
+    """
+    if state.stopping is not None and state.stopping.abort:
+        return "aborted"
+    outcomes = objectives(state).values()
+    if state.stopping is not None and "interrupted" in outcomes:
+        return "interrupted"
+    return next((one for one in WORST_FIRST if one in outcomes), "completed")
+
+
+def objectives(state: FleetState) -> dict[str, Outcome]:
+    """The outcome of each objective, by the id of its loop or what its tries have in common."""
+    found: dict[str, list[LoopState]] = {}
+    for loop in state.loops.values():
+        found.setdefault(loop.spec.tries_at or loop.spec.id, []).append(loop)
+    return {name: _outcome(state, loops) for name, loops in found.items()}
+
+
+def _outcome(state: FleetState, loops: list[LoopState]) -> Outcome:
+    common = loops[0].spec.tries_at
+    chosen = state.chosen.get(common) if common else None
+    if chosen is not None and chosen.loop:
+        return "completed"
+    each = [_of_one(state, loop) for loop in loops]
+    if common and "completed" in each:  # it completed, and then could not be confirmed
+        return "failed" if chosen is not None else "interrupted"
+    return next((one for one in WORST_FIRST if one in each), "interrupted")
+
+
+def _of_one(state: FleetState, loop: LoopState) -> Outcome:
+    if _is_missing(loop):
+        return "failed"
+    if loop.status == "ended" and loop.outcome is not None:
+        return _told(state, loop, loop.outcome)
+    if loop.status == "skipped":
+        if loop.aborted:
+            return "aborted"
+        if state.budget_percent:
+            return "limit_reached"
+        return "interrupted" if loop.spec.after else "failed"  # the loops it comes after count
+    return "interrupted"
+
+
+def _is_missing(loop: LoopState) -> bool:
+    """Whether it completed, and its work is no branch."""
+    return loop.outcome == "completed" and bool(loop.not_collected)
+
+
+def _told(state: FleetState, loop: LoopState, outcome: Outcome) -> Outcome:
+    """A loop that was interrupted has failed, unless somebody, or the budget, has stopped it."""
+    if outcome != "interrupted" or state.stopping is not None:
+        return outcome
+    if state.budget_percent:
+        return "limit_reached"
+    return "interrupted" if loop.stop_asked else "failed"
+
+
+def _busy(state: FleetState, loop: LoopState) -> bool:
+    on_the_way = loop.placed or loop.collecting or loop.verifying
+    return on_the_way or awaits_collection(state, loop)
+
+
+def _reason(state: FleetState) -> str:
+    all_of_them = objectives(state)
+    done = sum(
+        outcome == "completed" or (name in state.loops and _is_missing(state.loops[name]))
+        for name, outcome in all_of_them.items()
+    )
+    said = f"{done} of {count(len(all_of_them), 'objective')} completed"
+    if left := [loop for loop in state.loops.values() if loop.not_collected]:
+        said = f"{said}, but the work of {named(left)} could not be collected"
+    if state.stopping is not None:
+        done_by = f"{'aborted' if state.stopping.abort else 'stopped'} by"
+        said = f"{done_by} {who_words(state.stopping.by)}: {said}"
+    budget = state.plan.budget_usd
+    if budget is None or not state.budget_percent:
+        return said
+    over = money(state.spent_usd - budget) if state.spent_usd > budget else money(0.0)
+    used = f"{said}, {money(state.spent_usd)} of {money(budget)} used"
+    return used if over == money(0.0) else f"{used}, {over} more than the budget"

@@ -13,8 +13,7 @@ from distributed.security import Security
 
 from ralph_tui import __version__
 from ralph_tui.errors import UsageError, why
-from ralph_tui.fleet.dispatch import tls, wire
-from ralph_tui.fleet.dispatch.address import Address, check_free
+from ralph_tui.fleet.dispatch import Address, check_free, wire
 from ralph_tui.fleet.dispatch.engine import (
     SILENT_S,
     Departures,
@@ -24,16 +23,7 @@ from ralph_tui.fleet.dispatch.engine import (
 )
 from ralph_tui.fleet.dispatch.link import Berth, HostLink
 from ralph_tui.fleet.plan import HERE
-from ralph_tui.fleet.ports import (
-    Gone,
-    Joined,
-    Leaving,
-    LoopHost,
-    Noted,
-    Observe,
-    Order,
-    Refused,
-)
+from ralph_tui.fleet.ports import Gone, Joined, Leaving, LoopHost, Noted, Observe, Order, Refused
 from ralph_tui.text.sanitize import one_line
 
 STOP_S = 4.0
@@ -172,8 +162,8 @@ class DaskDispatcher:
             check_free(self._listen)
             if self._keys is None:
                 raise UsageError(f"{self._listen} needs --tls FOLDER, for the fleet's key")
-            tls.make_files(self._keys)
-            security = tls.security(self._keys)
+            wire.make_files(self._keys)
+            security = wire.security(self._keys)
         scheduler = FleetScheduler(self._listen, security, (Departures(self._departed),))
         scheduler.stream_handlers |= {
             wire.HELLO: self._hello,

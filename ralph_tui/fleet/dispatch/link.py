@@ -21,9 +21,10 @@ from tornado.iostream import StreamClosedError
 
 from ralph_tui import __version__
 from ralph_tui.errors import UsageError
-from ralph_tui.fleet.dispatch import tls, wire
+from ralph_tui.fleet.dispatch import wire
 from ralph_tui.fleet.dispatch.engine import CONNECT_S, FleetWorker
-from ralph_tui.fleet.ports import LoopHost, Observation, Order, Place
+from ralph_tui.fleet.ports import LoopHost, Observation, Order
+from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line
 
 AGAIN_S = 0.5
@@ -131,7 +132,7 @@ class HostLink:
             trying.result().abort()
         except (OSError, ValueError) as error:
             # Tornado's ValueError: the other end has closed before a word of TLS was said.
-            if tls.no_tls(error) and not self._been_there:
+            if wire.no_tls(error) and not self._been_there:
                 raise UsageError(
                     f"what listens at {self._address} does not speak TLS, so it is no fleet that "
                     "others can join: correct the address"

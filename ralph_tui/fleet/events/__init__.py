@@ -3,7 +3,42 @@
 Each module lists its events in its own `__all__`: a new event touches that module alone.
 """
 
-from ralph_tui.fleet.events.base import *  # noqa: F403
+from functools import cache
+from typing import Annotated, Any, Union
+
+from pydantic import Field, TypeAdapter, ValidationError
+
 from ralph_tui.fleet.events.loops import *  # noqa: F403
-from ralph_tui.fleet.events.results import *  # noqa: F403
 from ralph_tui.fleet.events.whole import *  # noqa: F403
+from ralph_tui.fleet.events.whole import FleetEvent
+
+
+class UnknownFleetEvent(FleetEvent):
+    """A kind of a newer version: it is skipped."""
+
+
+FLEET_EVENT_TYPES: dict[str, type[FleetEvent]] = {
+    event.model_fields["kind"].default: event
+    for event in FleetEvent.__subclasses__()
+    if event is not UnknownFleetEvent
+}
+"""Every kind this version knows, with its type."""
+
+
+@cache
+def _reader() -> TypeAdapter[FleetEvent]:
+    known: Any = Union[tuple(FLEET_EVENT_TYPES.values())]  # noqa: UP007  made of a list
+    return TypeAdapter[FleetEvent](Annotated[known, Field(discriminator="kind")])
+
+
+def parse_fleet_event(line: str | bytes) -> FleetEvent:
+    """One line of a fleet's journal; an unknown kind is kept by its name alone.
+
+    Raises ``ValueError`` for anything else that is no event.
+    """
+    try:
+        return _reader().validate_json(line)
+    except ValidationError as error:
+        if any(problem["type"] == "union_tag_invalid" for problem in error.errors()):
+            return UnknownFleetEvent.model_validate_json(line)
+        raise

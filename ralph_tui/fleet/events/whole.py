@@ -1,12 +1,11 @@
-"""The fleet as a whole: its start and end, its hosts, what all loops share."""
+"""What every event of a fleet is; the fleet as a whole: start and end, hosts, what loops share."""
 
 from datetime import datetime
 from typing import Literal
 
-from ralph_tui.events.base import Fact, Row
+from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.fleet.events.base import FleetEvent, said
 from ralph_tui.fleet.plan import SIGNED, Plan, account_words, host_words
 from ralph_tui.text.format import count, day_and_clock, ending, money
 from ralph_tui.text.terms import WAITS, RowLevel, in_words, who_words
@@ -17,6 +16,7 @@ __all__ = [
     "AccountReleased",
     "BudgetReached",
     "CommandGiven",
+    "FleetEvent",
     "FleetFinished",
     "FleetNoticed",
     "FleetResumed",
@@ -28,6 +28,29 @@ __all__ = [
     "Reach",
     "StopAsked",
 ]
+
+
+MARKS: dict[RowLevel, str] = {"warn": "warn    ", "critical": "failed  "}
+"""In front of what matters more, by level."""
+
+
+class FleetEvent(Event):
+    """A fact of a fleet; see `Event` for what all of them have. Its row has no word."""
+
+    def line(self) -> str | None:
+        row = self.row()
+        return row and f"{MARKS.get(row.level, '')}{row.text}"
+
+
+def said(level: RowLevel, what: str, reason: str = "") -> Row:
+    """A row, with the reason behind it where there is one."""
+    return Row(level, "", f"{what}: {reason}" if reason else what)
+
+
+def of_loop(level: RowLevel, loop: str, what: str, reason: str = "") -> Row:
+    """The same of a loop; of a damaged record, which names none, only what."""
+    return said(level, f"loop {loop} {what}" if loop else what, reason)
+
 
 SCHEMA_VERSION = 1
 

@@ -14,27 +14,20 @@ from ralph_tui.adapters.clones.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.processes.child import Child, Exit, launch
 from ralph_tui.errors import RalphError, WorkspaceError, why, workspace_error
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet.host.channel import Channel
-from ralph_tui.fleet.host.command_line import environment, resume_words, run_words
-from ralph_tui.fleet.host.following import Follower
-from ralph_tui.fleet.host.port_blocks import take_block
-from ralph_tui.fleet.host.preparing import Preparer, wait_for_end
-from ralph_tui.fleet.host.running import Inbox, Running
-from ralph_tui.fleet.host.slots import Slots
-from ralph_tui.fleet.host.telling import Telling
-from ralph_tui.fleet.ports import (
-    Adopt,
-    Held,
-    Noted,
-    Observe,
-    Over,
-    Place,
-    Stage,
-    StageName,
-    Tell,
-    Told,
+from ralph_tui.fleet.host.following import Follower, Telling
+from ralph_tui.fleet.host.preparing import (
+    Preparer,
+    Slots,
+    environment,
+    resume_words,
+    run_words,
+    take_block,
+    wait_for_end,
 )
+from ralph_tui.fleet.host.running import Channel, Inbox, Running
+from ralph_tui.fleet.ports import Adopt, Held, Noted, Observe, Over, Stage, StageName, Tell, Told
 from ralph_tui.plain_files import appending, emptied, read_bytes
+from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line, shorten
 
 MOST_SAID = 1 << 20

@@ -20,13 +20,10 @@ from ralph_tui.adapters.clones.making import remove_tree
 from ralph_tui.adapters.clones.places import TreeFolder, found_in, home_of
 from ralph_tui.errors import RalphError, WorkspaceError
 from ralph_tui.fleet.host.held_loop import HeldLoop
-from ralph_tui.fleet.host.preparing import Preparer, wait_for_end
-from ralph_tui.fleet.host.slots import Slots
+from ralph_tui.fleet.host.preparing import Preparer, Slots, wait_for_end
 from ralph_tui.fleet.ports import (
     Adopt,
-    Base,
     Collect,
-    Collected,
     End,
     Held,
     NeedsBase,
@@ -36,11 +33,11 @@ from ralph_tui.fleet.ports import (
     Observe,
     Order,
     Over,
-    Place,
     Remove,
     Tell,
     Told,
 )
+from ralph_tui.ports.clones import Base, Collected, Place
 from ralph_tui.text.format import duration
 
 LOOK_S = 0.25

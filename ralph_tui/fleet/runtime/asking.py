@@ -7,17 +7,18 @@ waits for ever: a host that is lost refuses what it was asked.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.commands import Abort, Command, Pause, Present, Stop, Unpause
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.loop_state import LoopState, ended, refusal
 from ralph_tui.fleet.ports import End, Tell, Told
-from ralph_tui.fleet.refusals import refusal
-from ralph_tui.fleet.runtime.carrying_out import ended
-from ralph_tui.fleet.runtime.desk import Desk
-from ralph_tui.fleet.state import LoopState
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.text.sanitize import clip, one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.fleet.runtime.engine import FleetEngine
 
 OVER = "the fleet is over"
 HOST_GONE = "its host is lost: it may have been told, and obey when it is found"
@@ -37,7 +38,7 @@ class _Open:
 class Asking:
     """Takes requests and their answers; called in the engine's thread."""
 
-    def __init__(self, desk: Desk, aborted: set[str]) -> None:
+    def __init__(self, desk: "FleetEngine", aborted: set[str]) -> None:
         """`aborted` takes the loops that are given up while their tree is made."""
         self._desk = desk
         self._aborted = aborted

@@ -21,21 +21,21 @@ from ralph_tui.adapters.remote.server import hearing_fleet, serving
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.errors import UsageError
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.dispatch.address import KEY_HOLDERS, Address
+from ralph_tui.fleet.dispatch import KEY_HOLDERS, Address
 from ralph_tui.fleet.host.worker_host import WorkerHost
 from ralph_tui.fleet.plan import HERE, Plan
-from ralph_tui.fleet.ports import Dispatcher, LoopHost, Observe, Source
-from ralph_tui.fleet.records.folders import (
+from ralph_tui.fleet.ports import Dispatcher, LoopHost, Observe
+from ralph_tui.fleet.records import (
     FleetFolder,
+    Mirror,
     create_fleet,
+    read_fleet,
     remove_unbegun,
     take_lock,
 )
-from ralph_tui.fleet.records.mirror import Mirror
-from ralph_tui.fleet.records.reading import read_fleet
-from ralph_tui.fleet.runtime.base_check import check_base
 from ralph_tui.fleet.runtime.beginning import (
     check_agents,
+    check_base,
     check_trees,
     folder_of,
     goes_on_when_resumed,
@@ -45,6 +45,7 @@ from ralph_tui.fleet.runtime.beginning import (
 from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
 from ralph_tui.fleet.runtime.results import CollectedWork
 from ralph_tui.fleet.state import FleetState
+from ralph_tui.ports.clones import Source
 from ralph_tui.runtime.clock import SystemClock
 
 BASES = "refs/ralph/fleets/"

@@ -1,20 +1,75 @@
-"""Decisions carried out: recorded, then told to a host, or worked on in the user's repository.
+"""What follows from recorded events: hosts get orders, and work goes on in the user's repository.
 
 Rule: journal first. What is decided stands in the journal before anybody is told, so that another
 process can go on with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from ralph_tui.commands import Abort, Command, RetryNow, Stop
-from ralph_tui.events.run import Outcome
-from ralph_tui.fleet import decisions as to
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as orders
-from ralph_tui.fleet.conflicts import may_be_merged, with_news
+from ralph_tui.fleet.decisions.placing import patience_s
+from ralph_tui.fleet.events import AttemptKept, ConflictsFound, FleetEvent
+from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import HERE, SIGNED
-from ralph_tui.fleet.runtime.desk import Desk, Mirrors, Results
-from ralph_tui.fleet.state import LoopState
+from ralph_tui.fleet.records import Mirror
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.ports.clones import Collected, Earlier, Place, Source
+
+if TYPE_CHECKING:
+    from ralph_tui.fleet.runtime.engine import FleetEngine
+
+
+Work = Callable[[], Iterable[FleetEvent]]
+"""Blocks, in a thread beside the engine's; gives back what is to be recorded."""
+
+
+Mirrors = Callable[[str, int], Mirror]
+"""The copy of a loop's record in the fleet's folder, of one attempt; the same one each time."""
+
+
+class Results(Protocol):
+    """What becomes of loops' work in the user's repository; all but `copied` and `cancel` blocks.
+
+    None raises anything but ``RalphError`` and ``OSError``.
+    """
+
+    @property
+    def copied(self) -> dict[str, str]:
+        """The files that every tree gets: path and content, base64."""
+        ...
+
+    def receive(
+        self, collected: Collected, run_id: str, earlier: Earlier | None
+    ) -> Sequence[FleetEvent]:
+        """Make a branch of a bundle: ``ResultCollected`` or ``CollectionFailed`` is the last event.
+
+        `earlier` is what was collected of the loop before: its branch goes on.
+        """
+        ...
+
+    def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
+        """Make a branch of an attempt whose place another one has taken; raises ``RalphError``."""
+        ...
+
+    def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
+        """Which of the branches of collected loops cannot be merged one after the other."""
+        ...
+
+    def verify(self, loop: LoopState) -> FleetEvent:
+        """Run the completion command of a collected loop once more: ``WinnerVerified``."""
+        ...
+
+    def bundle_base(self, commit: str) -> bytes:
+        """The commit that all loops begin with, for a host that cannot get it."""
+        ...
+
+    def cancel(self) -> None:
+        """End what goes on soon; from any thread."""
+        ...
+
 
 Tell = Callable[[LoopState, Command], None]
 """Hands a command to the run of a loop."""
@@ -24,7 +79,12 @@ class CarryingOut:
     """Called in the engine's thread."""
 
     def __init__(
-        self, desk: Desk, source: orders.Source, mirrors: Mirrors, results: Results, tell: Tell
+        self,
+        desk: "FleetEngine",
+        source: Source,
+        mirrors: Mirrors,
+        results: Results,
+        tell: Tell,
     ) -> None:
         """`source`: where hosts get the commit that loops begin with."""
         self._desk = desk
@@ -33,38 +93,30 @@ class CarryingOut:
         self._results = results
         self._tell = tell
 
-    def carry_out(self, decision: to.Decision) -> None:
-        """Record it, then do it."""
-        desk = self._desk
-        match decision:
-            case to.PlaceLoop():
-                self._place(decision)
-            case to.StopLoop():
-                self._stop(decision)
-            case to.RetryLoop(loop=name):
-                desk.record(told.LoopRetried(loop=name))
-                self._tell(self._loop(name), RetryNow(by=SIGNED))
-            case to.CollectLoop(loop=name):
-                desk.record(told.CollectionAsked(loop=name))
-                loop = self._loop(name)
-                desk.order(loop.host, orders.Collect(loop=name, attempt=loop.attempt))
-            case to.VerifyWinner(loop=name):
-                desk.record(told.VerificationBegan(loop=name))
-                loop = self._loop(name)
-                desk.work(f"verify {name}", lambda: [self._results.verify(loop)])
-            case _:
-                desk.record(self._event_of(decision))
-
-    def follow(self, event: told.FleetEvent) -> None:
-        """What a recorded event brings about by itself."""
-        if isinstance(event, told.ResultCollected):
-            self._remove(self._loop(event.loop))
-            self._desk.work("conflicts", self._conflicts, once=True)
-        elif isinstance(event, told.WinnerChosen):
-            for loop in self._desk.state.tries(event.tries_at):
-                if loop.outcome == "interrupted":  # of the others it was removed already
-                    self._remove(loop)
-            self._desk.work("conflicts", self._conflicts, once=True)
+    def follow(self, event: FleetEvent) -> None:
+        """Do what a recorded event brings about."""
+        desk, loop = self._desk, self._desk.state.loops.get(getattr(event, "loop", ""))
+        if isinstance(event, told.WinnerChosen):
+            for beaten in desk.state.tries(event.tries_at):
+                if beaten.outcome == "interrupted":  # of the others it was removed already
+                    self._remove(beaten)
+            desk.work("conflicts", self._conflicts, once=True)
+        if loop is None:
+            return
+        match event:
+            case told.LoopPlaced():
+                self._place(event, loop)
+            case told.LoopStopAsked():
+                self._stop(event, loop)
+            case told.LoopRetried():
+                self._tell(loop, RetryNow(by=SIGNED))
+            case told.CollectionAsked():
+                desk.order(loop.host, orders.Collect(loop=event.loop, attempt=loop.attempt))
+            case told.VerificationBegan():
+                desk.work(f"verify {event.loop}", lambda: [self._results.verify(loop)])
+            case told.ResultCollected():
+                self._remove(loop)
+                desk.work("conflicts", self._conflicts, once=True)
 
     def _remove(self, loop: LoopState) -> None:
         """The tree of one whose work is a branch, and that does not go on in it."""
@@ -72,95 +124,41 @@ class CarryingOut:
             order = orders.Remove(loop=loop.spec.id, attempt=loop.attempt)
             self._desk.order(loop.host, order)
 
-    def _event_of(self, decision: to.Decision) -> told.FleetEvent:
-        """Of those that are nothing but their event."""
-        match decision:
-            case to.SkipLoop():
-                return told.LoopSkipped(loop=decision.loop, reason=decision.reason)
-            case to.LoseLoop():
-                return told.LoopLost(loop=decision.loop, until=decision.until)
-            case to.RequeueLoop():
-                return told.LoopRequeued(
-                    loop=decision.loop, reason=decision.reason, resume=decision.resume
-                )
-            case to.CloseLoop():
-                return ended(self._loop(decision.loop), decision.outcome, decision.reason)
-            case to.HoldAccount():
-                return told.AccountHeld(
-                    account=decision.account,
-                    until=decision.until,
-                    cause=decision.cause,
-                    reason=decision.reason,
-                )
-            case to.ReleaseAccount():
-                return told.AccountReleased(account=decision.account, loop=decision.loop)
-            case to.LeaveWork():
-                return told.CollectionFailed(loop=decision.loop, reason=decision.reason)
-            case to.ChooseWinner():
-                return told.WinnerChosen(
-                    tries_at=decision.tries_at, loop=decision.loop, reason=decision.reason
-                )
-            case to.ReachBudget():
-                return told.BudgetReached(
-                    percent=decision.percent,
-                    spent_usd=decision.spent_usd,
-                    budget_usd=decision.budget_usd,
-                )
-        raise TypeError(f"no event stands for {decision!r}")
-
-    def _loop(self, name: str) -> LoopState:
-        return self._desk.state.loops[name]
-
-    def _place(self, decision: to.PlaceLoop) -> None:
-        started, loop = self._desk.state.started, self._loop(decision.loop)
+    def _place(self, placed: told.LoopPlaced, loop: LoopState) -> None:
+        state, started = self._desk.state, self._desk.state.started
         assert started is not None
-        plan, branch = started.plan, f"ralph/{started.name}/{decision.loop}"
-        self._desk.record(
-            told.LoopPlaced(
-                loop=decision.loop,
-                attempt=decision.attempt,
-                host=decision.host,
-                branch=branch,
-                budget_usd=decision.budget_usd,
-                resumed=decision.resume,
-            )
-        )
-        order = orders.Place(
+        plan = started.plan
+        order = Place(
             fleet_id=started.fleet_id,
             fleet=started.name,
             loop=loop.spec,
-            attempt=decision.attempt,
-            branch=branch,
+            attempt=placed.attempt,
+            branch=placed.branch,
             source=self._source,
             isolation=plan.isolation,
             setup=plan.setup,
             copied=self._results.copied,
             ports=plan.ports,
-            lease_s=None if decision.host == HERE else plan.lease_s,
-            budget_usd=decision.budget_usd,
-            after_limit_s=to.patience_s(plan, loop.spec.login),
-            unattended=self._desk.state.unattended,
-            resume=decision.resume,
-            seen=self._mirrors(decision.loop, decision.attempt).seq,
+            lease_s=None if placed.host == HERE else plan.lease_s,
+            budget_usd=placed.budget_usd,
+            after_limit_s=patience_s(plan, loop.spec.login),
+            unattended=state.unattended,
+            resume=placed.resumed,
+            seen=self._mirrors(placed.loop, placed.attempt).seq,
         )
-        self._desk.order(decision.host, order)
+        self._desk.order(placed.host, order)
 
-    def _stop(self, decision: to.StopLoop) -> None:
-        desk, loop = self._desk, self._loop(decision.loop)
-        desk.record(
-            told.LoopStopAsked(loop=decision.loop, reason=decision.reason, now=decision.now)
-        )
-        stopping = desk.state.stopping
-        if loop.status != "running":
-            desk.order(loop.host, orders.End(loop=decision.loop))
-        elif stopping is not None and stopping.abort:
+    def _stop(self, asked: told.LoopStopAsked, loop: LoopState) -> None:
+        """At once by the order to end; of an aborted fleet by the command to abort."""
+        stopping = self._desk.state.stopping
+        if loop.status == "running" and stopping is not None and stopping.abort:
             self._tell(loop, Abort(by=stopping.by))
-        elif decision.now:
-            desk.order(loop.host, orders.End(loop=decision.loop))
+        elif loop.status != "running" or asked.now:
+            self._desk.order(loop.host, orders.End(loop=asked.loop))
         else:
             self._tell(loop, Stop(mode="after_iteration", by=SIGNED))
 
-    def _conflicts(self) -> list[told.FleetEvent]:
+    def _conflicts(self) -> list[FleetEvent]:
         """What is new of them; blocks."""
         state = self._desk.state
         loops = [one for one in list(state.loops.values()) if may_be_merged(state, one)]
@@ -171,18 +169,27 @@ class CarryingOut:
         ]
 
 
-def ended(
-    loop: LoopState, outcome: Outcome, reason: str, over: orders.Over | None = None
-) -> told.LoopEnded:
-    """The end of a loop's attempt, with what it had reached; `over` is what its host said."""
-    return told.LoopEnded(
-        loop=loop.spec.id,
-        outcome=outcome,
-        reason=reason,
-        iterations=loop.iteration,
-        completion=loop.completions[-1] if loop.completions else None,
-        cost_usd=loop.cost_usd,
-        never_began=over is not None and over.never_began,
-        elsewhere=over is not None and over.elsewhere,
-        host=loop.host,
-    )
+def may_be_merged(state: FleetState, loop: LoopState) -> bool:
+    """Whether somebody may want to merge its branch: of several tries the chosen one alone."""
+    common = loop.spec.tries_at
+    chosen = state.chosen.get(common) if common else None
+    wanted = not common or (chosen is not None and chosen.loop in ("", loop.spec.id))
+    return bool(loop.commit and loop.branch) and wanted
+
+
+def with_news(
+    found: Sequence[ConflictsFound], loops: Sequence[LoopState]
+) -> Iterator[ConflictsFound]:
+    """The same with `new`: each pair is told once, of the branch that has come last.
+
+    `loops` have what was found before.
+    """
+    told = {frozenset((loop.branch, other)) for loop in loops for other in loop.conflicts}
+
+    def untold(one: ConflictsFound) -> list[str]:
+        return [name for name in one.others if frozenset((one.branch, name)) not in told]
+
+    for one in sorted(found, key=lambda each: -len(untold(each))):
+        new = untold(one)
+        told.update(frozenset((one.branch, name)) for name in new)
+        yield one.model_copy(update={"new": tuple(new)})

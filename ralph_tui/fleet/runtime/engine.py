@@ -16,14 +16,14 @@ from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.errors import JournalError, RalphError, out_of_means
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.decisions import Finish, decide
-from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Order, Source, Told
+from ralph_tui.fleet.decisions import decide
+from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Order, Told
 from ralph_tui.fleet.runtime.asking import HOST_GONE, OVER, Asking
-from ralph_tui.fleet.runtime.carrying_out import CarryingOut
-from ralph_tui.fleet.runtime.desk import Mirrors, Results, Work
+from ralph_tui.fleet.runtime.carrying_out import CarryingOut, Mirrors, Results, Work
 from ralph_tui.fleet.runtime.observing import Observing
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.clones import Source
 from ralph_tui.ports.host import Clock
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
@@ -86,11 +86,6 @@ class _Done:
     name: str
     events: Sequence[told.FleetEvent] = ()
     error: BaseException | None = None
-
-
-@dataclass(frozen=True)
-class _Warning:
-    text: str
 
 
 @dataclass(frozen=True)
@@ -162,7 +157,7 @@ class FleetEngine:
 
     def warn(self, text: str) -> None:
         """Record a sentence of something that belongs to the fleet's process."""
-        self._inbox.put(_Warning(text))
+        self._inbox.put(told.FleetNoticed(text=text, level="warn"))
 
     def request(self, request: Request, reply: Callable[[Accepted | Refused], None]) -> None:
         """`reply` is called once, from another thread, also when the fleet is over."""
@@ -172,10 +167,10 @@ class FleetEngine:
                 return
         reply(Refused(OVER))
 
-    # -- for its parts (`Desk`) ----------------------------------------------------------------
+    # -- for its parts, which only its own thread calls ----------------------------------------
 
     def record(self, event: told.FleetEvent) -> int:
-        """See `Desk`."""
+        """Journal and fold an event, then carry out what follows from it; gives back its number."""
         stamped = self._put(event)
         self._rounds.change()
         self._carrying_out.follow(stamped)
@@ -194,11 +189,14 @@ class FleetEngine:
         return stamped
 
     def order(self, host: str, order: Order) -> None:
-        """See `Desk`."""
+        """Hand an order over to a host."""
         self._outside.dispatcher.send(host, order)
 
     def work(self, name: str, work: Work, *, once: bool = False) -> None:
-        """See `Desk`."""
+        """Do it behind what was begun before; the events it gives back are recorded.
+
+        `once`: not where work of this name waits already.
+        """
         if once and name in self._working[1:]:  # the first one may have begun
             return
         self._working.append(name)
@@ -250,22 +248,16 @@ class FleetEngine:
             if not decisions:
                 return took
             for decision in decisions:
-                if not isinstance(decision, Finish):
-                    self._carrying_out.carry_out(decision)
+                if not isinstance(decision, told.FleetFinished):
+                    self.record(decision)
                 elif self._working:  # what it gives back comes before the end
                     return took
                 else:
-                    self._finish(decision)
+                    self._outside.dispatcher.stop()
+                    self._stopped = True
+                    self.record(decision)
                     return took
         raise RuntimeError("the fleet's decisions go round in a circle")
-
-    def _finish(self, decision: Finish) -> None:
-        self._outside.dispatcher.stop()
-        self._stopped = True
-        spent = self.state.spent_usd or None
-        self.record(
-            told.FleetFinished(outcome=decision.outcome, reason=decision.reason, spent_usd=spent)
-        )
 
     def _take(self, item: object) -> None:
         match item:
@@ -273,8 +265,8 @@ class FleetEngine:
                 self._asking.take(item.request, item.reply)
             case _Done():
                 self._done(item)
-            case _Warning():
-                self.record(told.FleetNoticed(text=item.text, level="warn"))
+            case told.FleetNoticed():
+                self.record(item)
             case Told():
                 self._asking.told(item)
             case _:

@@ -6,7 +6,7 @@ has placed; any other attempt is ended, its work kept as a branch beside, and th
 
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
@@ -16,14 +16,17 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen
 from ralph_tui.fleet.events import LoopProgressed
-from ralph_tui.fleet.lost_hosts import has_tree, margin_s
-from ralph_tui.fleet.records.mirror import GapError
-from ralph_tui.fleet.runtime.carrying_out import ended
-from ralph_tui.fleet.runtime.desk import Desk, Mirrors, Results
-from ralph_tui.fleet.state import LoopState
+from ralph_tui.fleet.loop_state import LoopState, ended
+from ralph_tui.fleet.records import GapError
+from ralph_tui.fleet.runtime.carrying_out import Mirrors, Results
+from ralph_tui.fleet.state import has_tree, margin_s
+from ralph_tui.ports.clones import Base, Collected
 from ralph_tui.state.run import Phase
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.fleet.runtime.engine import FleetEngine
 
 POINTS = 100.0
 """Completion in a status counts in them."""
@@ -135,7 +138,7 @@ def _moment(value: Any) -> datetime | None:
 class Observing:
     """Takes observations in; called in the engine's thread."""
 
-    def __init__(self, desk: Desk, mirrors: Mirrors, results: Results) -> None:
+    def __init__(self, desk: "FleetEngine", mirrors: Mirrors, results: Results) -> None:
         """`mirrors` gives the record of a loop's attempt."""
         self._desk = desk
         self._mirrors = mirrors
@@ -247,7 +250,7 @@ class Observing:
 
         def bundle() -> list[told.FleetEvent]:
             # An order may be handed over from any thread; it is no event.
-            desk.order(host, seen.Base(commit=commit, bundle=self._results.bundle_base(commit)))
+            desk.order(host, Base(commit=commit, bundle=self._results.bundle_base(commit)))
             return []
 
         desk.work("base", bundle)
@@ -266,7 +269,7 @@ class Observing:
             if host := self._overtaken.get((one.loop, one.attempt)):
                 self._of_overtaken(host, one)
             return
-        if isinstance(one, seen.Collected | seen.NotCollected):
+        if isinstance(one, Collected | seen.NotCollected):
             self._collected(loop, one)
         elif isinstance(one, seen.Recorded):
             self._recorded(loop, one)
@@ -289,7 +292,7 @@ class Observing:
                 what = f"what attempt {one.attempt} of loop {one.loop} had made stays on {host}"
                 text = f"{what}: {one.reason}"
                 desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
-            case seen.Collected():
+            case Collected():
                 del self._overtaken[one.loop, one.attempt]
                 run_id = self._mirrors(one.loop, one.attempt).run_id
 
@@ -363,9 +366,11 @@ class Observing:
         outcome: Outcome = one.outcome
         if one.loop in self.aborted and (outcome == "interrupted" or one.never_began):
             outcome = "aborted"
-        self._desk.record(ended(loop, outcome, one.reason, one))
+        self._desk.record(
+            ended(loop, outcome, one.reason, never_began=one.never_began, elsewhere=one.elsewhere)
+        )
 
-    def _collected(self, loop: LoopState, one: seen.Collected | seen.NotCollected) -> None:
+    def _collected(self, loop: LoopState, one: Collected | seen.NotCollected) -> None:
         if loop.status != "ended" or loop.commit:
             return
         if isinstance(one, seen.NotCollected):

@@ -25,12 +25,10 @@ from ralph_tui.fleet.events import (
     ResultCollected,
     WinnerVerified,
 )
-from ralph_tui.fleet.host.command_line import fleet_environment
-from ralph_tui.fleet.host.port_blocks import take_block
-from ralph_tui.fleet.ports import Collected
-from ralph_tui.fleet.records.folders import FleetFolder, fleets_folder
-from ralph_tui.fleet.state import LoopState
-from ralph_tui.ports.clones import Earlier
+from ralph_tui.fleet.host.preparing import fleet_environment, take_block
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.records import FleetFolder, fleets_folder
+from ralph_tui.ports.clones import Collected, Earlier
 
 NO_COMMAND = "a person has judged it: there is no command that could be run once more"
 

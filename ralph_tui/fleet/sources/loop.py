@@ -13,9 +13,9 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event
-from ralph_tui.fleet.ports.source import Asked
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.ports import Asked
 from ralph_tui.fleet.sources.whole import Fleet
-from ralph_tui.fleet.state import LoopState
 from ralph_tui.fleet.wording import DIED_WORDS, loop_sentence
 from ralph_tui.plain_files import reading
 from ralph_tui.ports.player import Player

@@ -4,21 +4,28 @@ Rule: `poll` runs on the UI thread and stays short, however much there is to rea
 spoken to in a thread.
 """
 
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
 
+from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.commands import Command, Pause, Unpause
-from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.host.notes import tell
-from ralph_tui.fleet.parsing import parse_fleet_event
-from ralph_tui.fleet.ports.source import ALL, FLEET, Asked
-from ralph_tui.fleet.records.folders import FleetFolder
+from ralph_tui.errors import RalphError
+from ralph_tui.fleet.events import FleetEvent, parse_fleet_event
+from ralph_tui.fleet.ports import ALL, FLEET, Asked
+from ralph_tui.fleet.records import FleetFolder, find_fleets
 from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.wording import GONE, cost_words, fleet_sentence
 from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.sources.following import Following
+from ralph_tui.sources.listed import FleetGlances
 from ralph_tui.sources.outbox import Outbox
 from ralph_tui.sources.presence import Presence
+from ralph_tui.text.sanitize import one_line
 
 
 def _wall_clock() -> datetime:
@@ -30,7 +37,7 @@ def _parse(line: bytes, _: FleetState) -> FleetEvent:
 
 
 class Fleet:
-    """See `fleet.ports.source.FleetSource`, which it implements."""
+    """See `fleet.ports.FleetSource`, which it implements."""
 
     def __init__(
         self,
@@ -108,3 +115,55 @@ class Fleet:
             return Accepted(tell(self.folder, asked.loop, asked.command.model_dump(mode="json")))
         except RefusedError as error:
             return Refused(str(error))
+
+
+def tell(folder: FleetFolder, loop: str, command: Mapping[str, object]) -> int:
+    """Tell a loop, or (loop empty) the fleet itself; the number of the first event of it.
+
+    Blocks until it is answered. Raises ``RefusedError`` with the fleet's own sentence, and
+    ``RalphError`` where it is gone, on another machine or does not answer.
+    """
+    owner = folder.owner()
+    if owner is None:
+        raise RalphError(GONE)
+    if owner.host != socket.gethostname():
+        raise RalphError(f"{folder.name} lives on {owner.host}; command it from there")
+    if not owner.socket:
+        raise RalphError(f"{folder.name} has no command socket (its log {folder.log} says why)")
+    return request(
+        Path(owner.socket), command, PATIENCE_S, lambda: folder.owner() is not None, loop=loop
+    )
+
+
+class FollowedFleet(FleetGlances):
+    """Folds the fleet's own journal alone, as it grows; called in a thread, one call at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folder: FleetFolder | None = None
+        self._fleet: Fleet | None = None
+
+    def glance(self) -> FleetGlance | None:
+        """See `FleetGlances`."""
+        newest = next(reversed(find_fleets(self._root)), None)
+        if newest != self._folder or self._fleet is None:
+            if self._fleet is not None:
+                self._fleet.close()
+            self._folder = newest
+            self._fleet = Fleet(newest) if newest is not None else None
+        fleet = self._fleet
+        if fleet is None:
+            return None
+        state = fleet.poll(monotonic())
+        if state.started is None:
+            return None
+        loops = state.loops.values()
+        return FleetGlance(
+            name=fleet.folder.name,
+            title=one_line(state.plan.name),
+            objectives=len({loop.spec.tries_at or loop.spec.id for loop in loops}),
+            sentence=one_line(fleet_sentence(state, fleet.clock(), lost=fleet.lost)),
+            cost=cost_words(state),
+            live=fleet.live,
+            asking=fleet.live and any(loop.question for loop in loops),
+        )

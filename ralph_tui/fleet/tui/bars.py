@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import HERE, NAMED, host_words
-from ralph_tui.fleet.state import HostState, LoopState
+from ralph_tui.fleet.state import HostState
 from ralph_tui.fleet.tui.keys import KEYS, FleetKey, over, verb
 from ralph_tui.fleet.tui.table import agent, left, place, state_of
 from ralph_tui.fleet.tui.view import FleetView

@@ -11,7 +11,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from ralph_tui import commands
-from ralph_tui.fleet.ports.source import ALL, FLEET, FleetSource
+from ralph_tui.fleet.ports import ALL, FLEET, FleetSource
 from ralph_tui.fleet.tui.keys import over
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.text.sanitize import plain

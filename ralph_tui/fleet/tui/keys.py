@@ -4,7 +4,7 @@ made. The help says, too, what stands in a row.
 
 from collections.abc import Callable
 
-from ralph_tui.fleet.refusals import refusal
+from ralph_tui.fleet.loop_state import refusal
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import GONE
 from ralph_tui.keys import DEFAULTS, Keys

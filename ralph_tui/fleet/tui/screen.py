@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 
 from ralph_tui.commands import Present
 from ralph_tui.errors import RalphError
-from ralph_tui.fleet.ports.source import FleetSource
+from ralph_tui.fleet.ports import FleetSource
 from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.bars import FleetLog
 from ralph_tui.fleet.tui.dialogs import FleetDialogs

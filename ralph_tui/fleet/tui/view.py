@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ralph_tui.events.base import EPOCH
-from ralph_tui.fleet.state import FleetState, LoopState
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.state import FleetState
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ralph_tui.cli.parser import Parser
 from ralph_tui.config.sources import FLAGS
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet.records.folders import create_fleet
+from ralph_tui.fleet.records import create_fleet
 from tests.fleet_events import a_loop, a_plan, started
 from tests.paths import ROOT
 from tests.processes import Child

@@ -1,7 +1,7 @@
 """Which branches are held against each other, and that each pair is told once."""
 
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.conflicts import may_be_merged, with_news
+from ralph_tui.fleet.runtime.carrying_out import may_be_merged, with_news
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import conflict_sentences
 from tests.fleet_events import SIX, stamped, started

@@ -1,7 +1,6 @@
 """What a loop cannot be told, by how it stands."""
 
-from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.refusals import refusal
+from ralph_tui.fleet.loop_state import LoopState, refusal
 from ralph_tui.ports.clones import Loop
 from tests.rows import each_row
 

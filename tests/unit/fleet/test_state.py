@@ -4,7 +4,8 @@ from datetime import timedelta
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.state import NOTICES, FleetState, LoopState, Trial
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.state import NOTICES, FleetState, Trial
 from ralph_tui.fleet.wording import kept_sentence
 from tests.fleet_events import SIX, START, stamped, started
 

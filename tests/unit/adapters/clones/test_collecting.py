@@ -18,8 +18,7 @@ from ralph_tui.adapters.clones.sources import base_bundle, source_of
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import UsageError, WorkspaceError
-from ralph_tui.fleet.ports import Collected
-from ralph_tui.ports.clones import Earlier
+from ralph_tui.ports.clones import Collected, Earlier
 from tests.hosted import FLEET, git, place_in
 
 RUN_ID = "0e0e0e0e-1111-4222-8333-444444444444"

@@ -15,7 +15,7 @@ from ralph_tui.adapters.remote.starter import hearing, starter_of
 from ralph_tui.commands import Command
 from ralph_tui.errors import UsageError
 from ralph_tui.events import Event
-from ralph_tui.fleet.host.channel import Channel
+from ralph_tui.fleet.host.running import Channel
 from ralph_tui.fleet.ports import Tell, Told
 from ralph_tui.ports import Accepted, Refused
 from tests.waiting import PATIENCE_S, until

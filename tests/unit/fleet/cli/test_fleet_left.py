@@ -6,8 +6,8 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.status_words import told as row
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.cli.attach import left_code, left_words
-from ralph_tui.fleet.records.folders import FleetFolder
+from ralph_tui.fleet.cli.showing import left_code, left_words
+from ralph_tui.fleet.records import FleetFolder
 from ralph_tui.fleet.state import FleetState
 from tests.fleet_events import SIX, stamped, started
 from tests.rows import each_row
@@ -23,9 +23,12 @@ def a_state(*events: told.FleetEvent) -> FleetState:
 )
 def test_the_exit_code_is_the_outcome_of_a_fleet_that_is_over(outcome: Outcome, code: int) -> None:
     over = a_state(told.FleetFinished(outcome=outcome))
-    assert left_code(over, ExitCode.COMPLETED) == code
-    assert left_code(over, ExitCode.INTERRUPTED) == ExitCode.INTERRUPTED, "a signal ended it"
-    assert left_code(a_state(), ExitCode.COMPLETED) == ExitCode.COMPLETED, "it goes on"
+    assert left_code(over, ExitCode.COMPLETED, lost=False) == code
+    assert left_code(over, ExitCode.INTERRUPTED, lost=False) == ExitCode.INTERRUPTED, (
+        "a signal ended it"
+    )
+    assert left_code(a_state(), ExitCode.COMPLETED, lost=False) == ExitCode.COMPLETED, "it goes on"
+    assert left_code(a_state(), ExitCode.COMPLETED, lost=True) == ExitCode.FAILED, "it has died"
 
 
 def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:

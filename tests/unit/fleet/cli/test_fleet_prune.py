@@ -11,11 +11,11 @@ from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.file_lock import locked
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.decisions import RequeueLoop, decide
-from ralph_tui.fleet.records.folders import create_fleet, find_fleet, take_lock
-from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.cli.pruning import REMOVED
+from ralph_tui.fleet.decisions import decide
+from ralph_tui.fleet.events import LoopRequeued
+from ralph_tui.fleet.records import create_fleet, find_fleet, read_fleet, take_lock
 from ralph_tui.fleet.runtime.beginning import what_goes_on
-from ralph_tui.fleet.runtime.removed_work import REMOVED
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
 from tests.hosted import FLEET, committed, git, place_in
@@ -163,7 +163,7 @@ def test_a_loop_that_resume_continues_is_kept_unless_named(root: Path, base: Pat
     assert isinstance(notice, told.FleetNoticed)
     assert "loop 1a starts over: its clone was removed by" in notice.text
     state.apply(told.FleetResumed(by="you", seq=state.seq + 1))
-    requeued = [one for one in decide(state, state.at) if isinstance(one, RequeueLoop)]
+    requeued = [one for one in decide(state, state.at) if isinstance(one, LoopRequeued)]
     assert [(one.loop, one.resume) for one in requeued] == [("1a", False)]
 
 

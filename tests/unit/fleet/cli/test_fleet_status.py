@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.records.folders import create_fleet
+from ralph_tui.fleet.records import create_fleet
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
 from tests.world import FakeClock

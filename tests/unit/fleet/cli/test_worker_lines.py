@@ -1,9 +1,8 @@
 """The lines of a worker's terminal."""
 
-from ralph_tui.fleet.cli.worker_lines import WIDTH, WorkerLines, worker_line
+from ralph_tui.fleet.cli.worker import WIDTH, WorkerLines, worker_line
 from ralph_tui.fleet.ports import (
     Began,
-    Collected,
     NotCollected,
     Noted,
     Observation,
@@ -12,6 +11,7 @@ from ralph_tui.fleet.ports import (
     Stage,
     Stands,
 )
+from ralph_tui.ports.clones import Collected
 from tests.rows import each_row
 
 OF = {"loop": "3a", "attempt": 1}

@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
-from ralph_tui.fleet import decisions as to
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
-from ralph_tui.fleet.lost_hosts import margin_s
+from ralph_tui.fleet.decisions.placing import patience_s
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.runtime.assembly import why_over
+from ralph_tui.fleet.state import margin_s
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence, state_word
 from tests.fleet_events import a_loop, a_plan, three_tries
 from tests.fleet_world import PlayedFleet
@@ -24,13 +24,18 @@ def fleet(plan: Plan, slots: int = 2) -> PlayedFleet:
 
 def begun(played: PlayedFleet) -> list[str]:
     """Settle, and let what was placed begin; gives back its names."""
-    names = [made.loop for made in played.settle() if isinstance(made, to.PlaceLoop)]
+    names = [made.loop for made in played.settle() if isinstance(made, told.LoopPlaced)]
     played.begin(*names)
     return names
 
 
 def numbered(count: int, **more: object) -> Plan:
     return a_plan(*(a_loop(str(number)) for number in range(1, count + 1)), **more)
+
+
+def a_place(loop: str, attempt: int, host: str, *, resumed: bool = False) -> told.LoopPlaced:
+    branch = f"ralph/fleet-001/{loop}"
+    return told.LoopPlaced(loop=loop, attempt=attempt, host=host, branch=branch, resumed=resumed)
 
 
 def outcome(played: PlayedFleet) -> str:
@@ -50,7 +55,7 @@ class TestQueue:
         played = PlayedFleet(numbered(4))
         played.join("one", 1)
         played.join("two", 3)
-        made = [one.host for one in played.settle() if isinstance(one, to.PlaceLoop)]
+        made = [one.host for one in played.settle() if isinstance(one, told.LoopPlaced)]
         assert sorted(made) == ["one", "two", "two", "two"]
         assert made[0] == "two"
 
@@ -202,8 +207,8 @@ class TestBudget:
         played.say("1", cost_usd=9.0)
         made = played.settle()
         assert made == [
-            to.ReachBudget(90, 9.0, 10.0),
-            to.SkipLoop("3", "90 % of the fleet's budget are used"),
+            told.BudgetReached(percent=90, spent_usd=9.0, budget_usd=10.0),
+            told.LoopSkipped(loop="3", reason="90 % of the fleet's budget are used"),
         ]
         assert played.state.loops["2"].stop_asked == ""
 
@@ -211,11 +216,11 @@ class TestBudget:
         played = fleet(numbered(2, budget_usd=10.0))
         played.say("1", cost_usd=10.5)
         made = played.settle()
-        assert made[0] == to.ReachBudget(100, 10.5, 10.0)
+        assert made[0] == told.BudgetReached(percent=100, spent_usd=10.5, budget_usd=10.0)
         reason = "the fleet's budget is used up"
         assert made[1:] == [
-            to.StopLoop("1", reason, now=False),
-            to.StopLoop("2", reason, now=False),
+            told.LoopStopAsked(loop="1", reason=reason, now=False),
+            told.LoopStopAsked(loop="2", reason=reason, now=False),
         ]
         played.end("1", "interrupted", cost_usd=11.0)
         played.end("2", "completed")
@@ -253,13 +258,13 @@ class TestLeases:
         lost_at = played.now
         played.lose("one")
         played.join("two")
-        assert played.settle() == [to.LoseLoop("1", lost_at + timedelta(seconds=110))]
+        assert played.settle() == [told.LoopLost(loop="1", until=lost_at + timedelta(seconds=110))]
         played.wait(109)
         assert played.settle() == []
         played.wait(1)
         made = played.settle()
-        assert made[0] == to.RequeueLoop("1", "its host is lost", resume=False)
-        assert made[1] == to.PlaceLoop("1", 2, "two")
+        assert made[0] == told.LoopRequeued(loop="1", reason="its host is lost", resume=False)
+        assert made[1] == a_place("1", 2, "two")
 
     @each_row(("lease", "margin"), [(5.0, 10.0), (300.0, 30.0), (86_400.0, 60.0)])
     def test_the_margin_is_a_tenth_of_the_lease_within_limits(
@@ -281,7 +286,7 @@ class TestLeases:
         for resumes in (1, 2):
             played.process_gone("1")
             made = played.settle()
-            assert made[-1] == to.PlaceLoop("1", 1, "one", None, resume=True)
+            assert made[-1] == a_place("1", 1, "one", resumed=True)
             assert played.state.loops["1"].resumes == resumes
         played.process_gone("1")
         played.settle()
@@ -298,7 +303,7 @@ class TestLeases:
         played.wait(60)
         assert played.settle() == []
         played.join("three", machine="one")  # another host with its trees
-        assert played.settle() == [to.PlaceLoop("1", 1, "three", None, resume=True)]
+        assert played.settle() == [a_place("1", 1, "three", resumed=True)]
 
     def test_a_tree_that_does_not_come_back_is_replaced_by_a_new_one(self) -> None:
         played = fleet(numbered(1))
@@ -309,7 +314,8 @@ class TestLeases:
         played.wait(700)
         made = played.settle()
         assert made == [
-            to.RequeueLoop("1", "its host is lost", resume=False), to.PlaceLoop("1", 2, "two")
+            told.LoopRequeued(loop="1", reason="its host is lost", resume=False),
+            a_place("1", 2, "two"),
         ]  # fmt: skip
 
     def test_a_host_that_leaves_is_not_given_its_own_loops_again(self) -> None:
@@ -318,7 +324,9 @@ class TestLeases:
         begun(played)
         played.record(told.HostLeaving(host="one", reason="it was stopped by SIGINT"))
         played.end("1", "interrupted", reason="its host was stopped")
-        assert played.settle() == [to.RequeueLoop("1", "its host was stopped", resume=True)]
+        assert played.settle() == [
+            told.LoopRequeued(loop="1", reason="its host was stopped", resume=True)
+        ]
         played.record(told.HostLost(host="one", left=True))
         played.join("one", 1)
         assert begun(played) == ["1"], "it goes on in its tree"
@@ -332,7 +340,9 @@ class TestLeases:
         host = played.state.loops["1"].host
         played.end("1", "interrupted", reason="its host was stopped")
         played.record(told.HostLost(host=host, reason="it was stopped", left=True))
-        assert played.settle() == [to.RequeueLoop("1", "its host was stopped", resume=True)]
+        assert played.settle() == [
+            told.LoopRequeued(loop="1", reason="its host was stopped", resume=True)
+        ]
         played.wait(margin_s(100.0) - 1)
         assert played.settle() == []
         played.wait(1)
@@ -345,7 +355,7 @@ class TestLeases:
         played.settle()
         played.end("1", "failed", reason="there is no tree", never_began=True)
         made = played.settle()
-        assert made[-1] == to.PlaceLoop("1", 2, "one")
+        assert made[-1] == a_place("1", 2, "one")
 
     def test_a_loop_whose_setup_fails_has_failed(self) -> None:
         played = PlayedFleet(numbered(1))
@@ -371,8 +381,8 @@ class TestLeases:
         played.record(told.StopAsked(by="you", now=True))
         made = played.settle()
         assert made == [
-            to.StopLoop("1", "the fleet was stopped", now=True),
-            to.StopLoop("2", "the fleet was stopped", now=True),
+            told.LoopStopAsked(loop="1", reason="the fleet was stopped", now=True),
+            told.LoopStopAsked(loop="2", reason="the fleet was stopped", now=True),
         ]
         played.end("1", "interrupted")
         played.end("2", "interrupted")
@@ -382,8 +392,8 @@ class TestLeases:
         played.record(told.FleetResumed(by="you"))
         played.join("one")
         played.settle()
-        placed = [one for one in played.made[-4:] if isinstance(one, to.PlaceLoop)]
-        assert [(one.loop, one.resume) for one in placed] == [("1", True), ("2", True)]
+        placed = [one for one in played.made[-4:] if isinstance(one, told.LoopPlaced)]
+        assert [(one.loop, one.resumed) for one in placed] == [("1", True), ("2", True)]
 
 
 class TestAccounts:
@@ -398,7 +408,11 @@ class TestAccounts:
     def test_a_limit_with_an_end_holds_the_login(self) -> None:
         played = self.limited()
         made = played.settle()
-        assert made == [to.HoldAccount("work", self.until, "usage_limit", "met by loop 1")]
+        assert made == [
+            told.AccountHeld(
+                account="work", until=self.until, cause="usage_limit", reason="met by loop 1"
+            )
+        ]
         played.end("2")
         assert begun(played) == []
 
@@ -421,14 +435,17 @@ class TestAccounts:
         played.wait(3599)
         assert played.settle() == []
         played.wait(1)
-        assert played.settle() == [to.RetryLoop("1")]
+        assert played.settle() == [told.LoopRetried(loop="1")]
         played.wait(5)
         assert played.settle() == []
         played.say("1", "agent")
         played.wait(9)
         assert played.settle() == []
         played.wait(1)
-        assert played.settle() == [to.ReleaseAccount("work", "1"), to.RetryLoop("2")]
+        assert played.settle() == [
+            told.AccountReleased(account="work", loop="1"),
+            told.LoopRetried(loop="2"),
+        ]
         played.say("2", "agent")
         played.end("1")
         assert begun(played) == []
@@ -440,18 +457,18 @@ class TestAccounts:
         played.say("2", "limited", waits_for="usage_limit", until=self.until)
         played.settle()
         played.wait(3600)
-        assert played.settle() == [to.RetryLoop("1")]
+        assert played.settle() == [told.LoopRetried(loop="1")]
         played.say("1", "agent")
         played.wait(2)
         assert played.settle() == []
         later = self.until + timedelta(hours=1)
         played.say("1", "limited", waits_for="usage_limit", until=later)
-        assert [type(one) for one in played.settle()] == [to.HoldAccount]
+        assert [type(one) for one in played.settle()] == [told.AccountHeld]
         played.wait(3600)
-        assert played.settle() == [to.RetryLoop("1")]
+        assert played.settle() == [told.LoopRetried(loop="1")]
         played.say("1", "agent")
         played.say("1", "verifying")
-        assert played.settle()[0] == to.ReleaseAccount("work", "1")
+        assert played.settle()[0] == told.AccountReleased(account="work", loop="1")
 
     def test_one_that_completes_at_once_was_served(self) -> None:
         played = self.limited(start_every_s=0.0)
@@ -461,8 +478,11 @@ class TestAccounts:
         played.settle()
         played.say("1", "agent")
         played.end("1")
-        about = [one for one in played.settle() if not isinstance(one, to.CollectLoop)]
-        assert about[:2] == [to.ReleaseAccount("work", "1"), to.RetryLoop("2")]
+        about = [one for one in played.settle() if not isinstance(one, told.CollectionAsked)]
+        assert about[:2] == [
+            told.AccountReleased(account="work", loop="1"),
+            told.LoopRetried(loop="2"),
+        ]
 
     def test_a_limit_that_ended_while_no_fleet_was_there_is_waited_for_no_longer(self) -> None:
         loops = [a_loop(str(number), account="work") for number in (1, 2)]
@@ -471,14 +491,14 @@ class TestAccounts:
         played.wait(7200)
         for name in "12":
             played.say(name, "limited", waits_for="usage_limit", until=until)
-        assert played.settle() == [to.RetryLoop("1"), to.RetryLoop("2")]
+        assert played.settle() == [told.LoopRetried(loop="1"), told.LoopRetried(loop="2")]
         assert played.settle() == []
 
     def test_who_is_told_when_waits_longer_than_all_before_may_take(self) -> None:
         loops = [a_loop(str(number), account="work") for number in range(1, 6)]
         plan = a_plan(*loops, a_loop("6", account="other"), start_every_s=15.0)
-        assert to.patience_s(plan, "work") == 120 + 4 * 15
-        assert to.patience_s(plan, "other") == 120
+        assert patience_s(plan, "work") == 120 + 4 * 15
+        assert patience_s(plan, "other") == 120
 
     def test_the_limit_that_is_met_again_holds_it_longer(self) -> None:
         played = self.limited()
@@ -488,18 +508,20 @@ class TestAccounts:
         played.wait(1)
         later = self.until + timedelta(hours=5)
         played.say("1", "limited", waits_for="usage_limit", until=later)
-        again = to.HoldAccount("work", later, "usage_limit", "met again by loop 1")
+        again = told.AccountHeld(
+            account="work", until=later, cause="usage_limit", reason="met again by loop 1"
+        )
         assert played.settle() == [again]
 
     def test_one_that_tries_and_says_nothing_does_not_hold_the_others_for_ever(self) -> None:
         played = self.limited()
         played.settle()
         played.wait(3600)
-        assert played.settle() == [to.RetryLoop("1")]
+        assert played.settle() == [told.LoopRetried(loop="1")]
         played.wait(119)
         assert played.settle() == []
         played.wait(1)
-        assert played.settle()[0] == to.ReleaseAccount("work")
+        assert played.settle()[0] == told.AccountReleased(account="work")
 
     def test_a_login_without_a_running_loop_is_free_when_its_limit_ends(self) -> None:
         played = self.limited()
@@ -508,7 +530,7 @@ class TestAccounts:
         played.end("2", "failed")
         played.settle()
         played.wait(3600)
-        assert played.settle()[0] == to.ReleaseAccount("work")
+        assert played.settle()[0] == told.AccountReleased(account="work")
 
     def test_loops_without_an_account_share_their_agents_limit(self) -> None:
         claude = {"agent.name": "claude"}
@@ -524,19 +546,19 @@ class TestTries:
     def test_the_first_that_completes_and_passes_again_wins_and_the_others_stop(self) -> None:
         played = fleet(a_plan(*three_tries()))
         played.end("3b")
-        assert played.settle() == [to.CollectLoop("3b")]  # no third try meanwhile
+        assert played.settle() == [told.CollectionAsked(loop="3b")]  # no third try meanwhile
         played.collect("3b")
-        assert played.settle() == [to.VerifyWinner("3b")]
+        assert played.settle() == [told.VerificationBegan(loop="3b")]
         played.verify("3b")
         reason = "another attempt, 3b, has won"
         assert played.settle() == [
-            to.ChooseWinner("3", "3b", "it completed first"),
-            to.StopLoop("3a", reason, now=True),
-            to.SkipLoop("3c", "3b was chosen before it began"),
+            told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first"),
+            told.LoopStopAsked(loop="3a", reason=reason, now=True),
+            told.LoopSkipped(loop="3c", reason="3b was chosen before it began"),
         ]
         assert state_word(played.state.loops["3c"]) == "not needed"
         played.end("3a", "interrupted")
-        assert played.settle() == [to.CollectLoop("3a")]
+        assert played.settle() == [told.CollectionAsked(loop="3a")]
         played.collect("3a")
         assert outcome(played) == "completed"
 
@@ -555,7 +577,9 @@ class TestTries:
         played.settle()
         played.verify("3c")
         made = played.settle()
-        assert made[0] == to.ChooseWinner("3", "3c", "it completed first; not 3b: see there")
+        assert made[0] == told.WinnerChosen(
+            tries_at="3", loop="3c", reason="it completed first; not 3b: see there"
+        )
 
     def test_none_that_completes_is_told_with_the_reason(self) -> None:
         played = fleet(a_plan(*three_tries()), slots=3)
@@ -594,11 +618,13 @@ class TestTries:
     ) -> None:
         played = fleet(a_plan(*three_tries("all")), slots=3)
         for name, (completion, lines, cost) in tries.items():
-            assert not [made for made in played.settle() if isinstance(made, to.VerifyWinner)]
+            assert not [
+                made for made in played.settle() if isinstance(made, told.VerificationBegan)
+            ]
             played.end(name, completion=completion, cost_usd=cost)
             played.settle()
             played.collect(name, changed_lines=lines)
-        assert played.settle() == [to.VerifyWinner(best)]
+        assert played.settle() == [told.VerificationBegan(loop=best)]
         played.verify(best)
         played.settle()
         assert played.state.chosen["3"].loop == best
@@ -610,7 +636,9 @@ class TestTries:
         played.end("3a")
         played.settle()
         played.collect("3a")
-        assert played.settle()[0] == to.ChooseWinner("3", "3a", "it completed first")
+        assert played.settle()[0] == told.WinnerChosen(
+            tries_at="3", loop="3a", reason="it completed first"
+        )
 
     def test_what_comes_after_several_tries_waits_for_the_winner(self) -> None:
         played = fleet(a_plan(*three_tries()[:2], a_loop("4", after=("3",))), slots=3)
@@ -641,10 +669,12 @@ class TestEnd:
     def test_what_was_done_is_collected_before_the_end(self) -> None:
         played = fleet(numbered(1))
         played.end("1")
-        assert played.settle() == [to.CollectLoop("1")]
+        assert played.settle() == [told.CollectionAsked(loop="1")]
         assert decide(played.state, played.now) == []
         played.collect("1")
-        assert played.settle() == [to.Finish("completed", "1 of 1 objective completed")]
+        assert played.settle() == [
+            told.FleetFinished(outcome="completed", reason="1 of 1 objective completed")
+        ]
 
     def test_work_on_a_host_that_is_lost_is_waited_for_and_then_left_there(self) -> None:
         played = fleet(numbered(1))
@@ -655,7 +685,9 @@ class TestEnd:
         assert played.settle() == []
         played.wait(100)
         made = played.settle()
-        assert made[0] == to.LeaveWork("1", "its host is lost, one: its work stays there, in /t")
+        assert made[0] == told.CollectionFailed(
+            loop="1", reason="its host is lost, one: its work stays there, in /t"
+        )
         assert played.state.finished is not None
 
     def test_a_host_that_comes_back_is_asked_again(self) -> None:
@@ -664,18 +696,20 @@ class TestEnd:
         played.settle()
         played.lose("one")
         played.join("one")
-        assert played.settle() == [to.CollectLoop("1")]
+        assert played.settle() == [told.CollectionAsked(loop="1")]
 
     def test_a_stop_lets_iterations_end_and_leaves_the_queue(self) -> None:
         played = fleet(numbered(3))
         played.record(told.StopAsked(by="you"))
         reason = "the fleet was stopped"
         assert played.settle() == [
-            to.StopLoop("1", reason, now=False), to.StopLoop("2", reason, now=False)
+            told.LoopStopAsked(loop="1", reason=reason, now=False),
+            told.LoopStopAsked(loop="2", reason=reason, now=False),
         ]  # fmt: skip
         played.record(told.StopAsked(by="the terminal pts/3", now=True))
         assert played.settle() == [
-            to.StopLoop("1", reason, now=True), to.StopLoop("2", reason, now=True)
+            told.LoopStopAsked(loop="1", reason=reason, now=True),
+            told.LoopStopAsked(loop="2", reason=reason, now=True),
         ]  # fmt: skip
         played.end("1")
         played.end("2", "interrupted")
@@ -719,7 +753,7 @@ class TestEnd:
         played = fleet(numbered(1))
         played.record(told.CommandGiven(loop="1", name="stop", by="you"))
         played.end("1", "interrupted")
-        assert played.settle() == [to.CollectLoop("1")]
+        assert played.settle() == [told.CollectionAsked(loop="1")]
         played.collect("1")
         assert outcome(played) == "interrupted"
 
@@ -771,7 +805,7 @@ class TestEnding:
         assert not why_over(played.state), "a resumed fleet asks for it once more"
         played.record(told.FleetResumed(by="you"))
         played.join("one")
-        assert to.CollectLoop("2") in played.settle()
+        assert told.CollectionAsked(loop="2") in played.settle()
 
     def test_what_was_removed_is_asked_for_no_more(self) -> None:
         played = self.without_a_branch()
@@ -781,7 +815,7 @@ class TestEnding:
         assert why_over(played.state) == "all its loops have ended"
         played.record(told.FleetResumed(by="you"))
         played.join("one")
-        assert to.CollectLoop("2") not in played.settle()
+        assert told.CollectionAsked(loop="2") not in played.settle()
         assert played.state.loops["2"].not_collected == why
         finished = played.state.finished
         assert finished is not None

@@ -8,8 +8,7 @@ import pytest
 
 from ralph_tui.errors import UsageError
 from ralph_tui.fleet import dispatch
-from ralph_tui.fleet.dispatch import tls
-from ralph_tui.fleet.dispatch.address import Address
+from ralph_tui.fleet.dispatch import Address, wire
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from tests.dispatched import Heard, listening
 from tests.fleet_programs import free_port
@@ -37,36 +36,36 @@ def test_nothing_goes_without_tls(host: str) -> None:
 
 
 def test_the_key_is_for_its_owner_alone_and_stays(tmp_path: Path) -> None:
-    tls.make_files(tmp_path / "keys")
-    key = tmp_path / "keys" / tls.KEY
+    wire.make_files(tmp_path / "keys")
+    key = tmp_path / "keys" / wire.KEY
     before = key.read_bytes()
-    tls.make_files(tmp_path / "keys")
+    wire.make_files(tmp_path / "keys")
     assert key.read_bytes() == before
     assert key.stat().st_mode & 0o777 == 0o600
-    context = tls.security(tmp_path / "keys").get_connection_args("worker")["ssl_context"]
+    context = wire.security(tmp_path / "keys").get_connection_args("worker")["ssl_context"]
     assert context.verify_mode == ssl.CERT_REQUIRED
 
 
 def test_missing_or_open_files_get_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="copy the folder"):
-        tls.security(tmp_path)
-    tls.make_files(tmp_path)
-    (tmp_path / tls.KEY).chmod(0o640)
+        wire.security(tmp_path)
+    wire.make_files(tmp_path)
+    (tmp_path / wire.KEY).chmod(0o640)
     with pytest.raises(UsageError, match="can be read by others"):
-        tls.security(tmp_path)
+        wire.security(tmp_path)
 
 
 def test_a_key_that_is_none_gets_a_sentence(tmp_path: Path) -> None:
-    tls.make_files(tmp_path)
-    (tmp_path / tls.KEY).write_text("nonsense")
+    wire.make_files(tmp_path)
+    (tmp_path / wire.KEY).write_text("nonsense")
     with pytest.raises(UsageError, match="no key and certificate"):
-        tls.security(tmp_path)
+        wire.security(tmp_path)
 
 
 def test_keys_that_cannot_be_made_get_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot write the fleet's key"):
-        tls.make_files(tmp_path / "file" / "keys")
+        wire.make_files(tmp_path / "file" / "keys")
 
 
 def test_a_port_that_is_taken_gets_a_sentence(tmp_path: Path) -> None:

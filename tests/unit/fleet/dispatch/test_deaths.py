@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.fleet.dispatch import wire
-from ralph_tui.fleet.dispatch.address import Address
+from ralph_tui.fleet.dispatch import Address, wire
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
-from ralph_tui.fleet.dispatch.tls import make_files
+from ralph_tui.fleet.dispatch.wire import make_files
 from ralph_tui.fleet.ports import Adopt, Gone, Joined, Refused, Tell
 from tests.dispatched import Heard, listening, place
 from tests.fleet_programs import (

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
-from ralph_tui.fleet.ports import Base, Collect, Collected, End, Joined, Over, Tell, Told
+from ralph_tui.fleet.ports import Collect, End, Joined, Over, Tell, Told
+from ralph_tui.ports.clones import Base, Collected
 from tests.dispatched import Heard, listening, place
 from tests.doubles.loop_host import PlayedHost
 from tests.waiting import until

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.fleet.dispatch import wire
-from ralph_tui.fleet.ports import Base, Collected, Observation, Over, Recorded, Tell
+from ralph_tui.fleet.ports import Observation, Over, Recorded, Tell
+from ralph_tui.ports.clones import Base, Collected
 
 LINES = Recorded(loop="1", attempt=1, seq=1, lines=("{}",))
 OVER = Over(loop="1", attempt=1, outcome="completed")

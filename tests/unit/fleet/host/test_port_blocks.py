@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.fleet.host.port_blocks import FIRST, PortBlock, take_block
+from ralph_tui.fleet.host.preparing import FIRST, PortBlock, take_block
 
 
 @given(st.lists(st.integers(min_value=1, max_value=45), max_size=12))

@@ -19,10 +19,8 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.fleet.host.worker_host import WorkerHost
 from ralph_tui.fleet.ports import (
     Adopt,
-    Base,
     Began,
     Collect,
-    Collected,
     End,
     NeedsBase,
     NotCollected,
@@ -30,7 +28,6 @@ from ralph_tui.fleet.ports import (
     Observation,
     Order,
     Over,
-    Place,
     Recorded,
     Remove,
     Stage,
@@ -38,6 +35,7 @@ from ralph_tui.fleet.ports import (
     Tell,
     Told,
 )
+from ralph_tui.ports.clones import Base, Collected, Place
 from tests.doubles.launch import STUB, environment
 from tests.e2e.cli import GATE
 from tests.fleet_programs import program
@@ -586,7 +584,7 @@ SMALL = """\
 import sys
 from pathlib import Path
 from ralph_tui.fleet.host.worker_host import WorkerHost
-from ralph_tui.fleet.ports import Place
+
 from tests.hosted import FLEET, Seen, committed, place_in
 root = Path({root!r})
 seen = Seen()

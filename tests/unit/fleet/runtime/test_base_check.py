@@ -10,9 +10,9 @@ from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.errors import LockHeldError, UsageError
 from ralph_tui.fleet.events import Reach
 from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.records.folders import take_lock
+from ralph_tui.fleet.records import take_lock
 from ralph_tui.fleet.runtime.assembly import Connection, new_fleet
-from ralph_tui.fleet.runtime.base_check import check_base
+from ralph_tui.fleet.runtime.beginning import check_base
 from ralph_tui.ports.clones import Loop
 
 

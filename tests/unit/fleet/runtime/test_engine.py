@@ -18,21 +18,21 @@ from ralph_tui.events import Event, Noticed, RunStarted, WaitStarted
 from ralph_tui.fleet import decisions
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen
+from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import HERE, Plan
-from ralph_tui.fleet.records.mirror import Mirror
-from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.records import Mirror, read_fleet
 from ralph_tui.fleet.runtime import engine as engine_module
 from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
-from ralph_tui.fleet.state import FleetState, LoopState
+from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.ports.clones import Earlier
+from ralph_tui.ports.clones import Base, Collected, Earlier, Place, Source
 from ralph_tui.runtime.clock import SystemClock
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan, started, three_tries
 from tests.rows import each_row
 from tests.waiting import PATIENCE_S, until
 
-SOURCE = seen.Source(commit="c0", path="/r", machine="m")
+SOURCE = Source(commit="c0", path="/r", machine="m")
 
 
 class Played:
@@ -47,7 +47,7 @@ class Played:
         self.may_go_on.set()
 
     def receive(
-        self, collected: seen.Collected, run_id: str, earlier: Earlier | None
+        self, collected: Collected, run_id: str, earlier: Earlier | None
     ) -> list[told.FleetEvent]:
         assert self.may_go_on.wait(PATIENCE_S)
         if not collected.bundle:
@@ -55,7 +55,7 @@ class Played:
         branch = collected.branch
         return [told.ResultCollected(loop=collected.loop, branch=branch, commit=run_id, files=1)]
 
-    def keep(self, collected: seen.Collected, host: str, run_id: str) -> told.AttemptKept:
+    def keep(self, collected: Collected, host: str, run_id: str) -> told.AttemptKept:
         self.kept_of = run_id
         if collected.bundle == b"refused":
             raise WorkspaceError("the disk is full")
@@ -137,7 +137,7 @@ def running(
 
 def obliging(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
     """Every run begins and completes at once."""
-    if isinstance(order, seen.Place):
+    if isinstance(order, Place):
         begin(hosts, order)
         hosts.observe(over(order, "completed"))
     if isinstance(order, seen.Collect):
@@ -146,13 +146,13 @@ def obliging(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
 
 def steady(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
     """Every run begins, and goes on until it is ended."""
-    if isinstance(order, seen.Place):
+    if isinstance(order, Place):
         begin(hosts, order)
     if isinstance(order, seen.Collect):
         hosts.observe(work_of(order))
 
 
-def begin(hosts: PlayedHosts, place: seen.Place) -> None:
+def begin(hosts: PlayedHosts, place: Place) -> None:
     name = place.loop.id
     hosts.observe(
         seen.Began(
@@ -161,14 +161,14 @@ def begin(hosts: PlayedHosts, place: seen.Place) -> None:
     )
 
 
-def over(place: seen.Place | seen.Adopt, outcome: Any, **more: Any) -> seen.Over:
+def over(place: Place | seen.Adopt, outcome: Any, **more: Any) -> seen.Over:
     loop = place.loop if isinstance(place, seen.Adopt) else place.loop.id
     return seen.Over(loop=loop, attempt=place.attempt, outcome=outcome, **more)
 
 
-def work_of(order: seen.Collect) -> seen.Collected:
+def work_of(order: seen.Collect) -> Collected:
     branch = f"ralph/fleet-001/{order.loop}"
-    return seen.Collected(
+    return Collected(
         loop=order.loop, attempt=order.attempt, branch=branch, commit="c1", bundle=b"b"
     )
 
@@ -198,7 +198,7 @@ def test_a_decision_is_in_the_journal_before_a_host_hears_of_it(tmp_path: Path) 
     known: list[bool] = []
 
     def look(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
-        if isinstance(order, seen.Place):
+        if isinstance(order, Place):
             state = read_fleet(tmp_path / "events.jsonl").state()
             known.append(state.loops[order.loop.id].status == "placing")
 
@@ -211,11 +211,11 @@ def test_a_decision_is_in_the_journal_before_a_host_hears_of_it(tmp_path: Path) 
 def test_no_more_loops_are_placed_than_a_host_has_slots(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1"), a_loop("2"), a_loop("3")), steady) as fleet:
         fleet.hosts.join("h", slots=2)
-        first, second = fleet.hosts.wait_for(seen.Place, 2)
+        first, second = fleet.hosts.wait_for(Place, 2)
         fleet.wait_for(told.LoopBegan, loop=second.loop.id)
-        assert len(fleet.hosts.of(seen.Place)) == 2
+        assert len(fleet.hosts.of(Place)) == 2
         fleet.hosts.observe(over(first, "failed", reason="no"))
-        assert fleet.hosts.wait_for(seen.Place, 3)[2].loop.id == "3"
+        assert fleet.hosts.wait_for(Place, 3)[2].loop.id == "3"
 
 
 def test_a_gap_is_asked_for_and_what_came_twice_is_kept_once(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_what_a_run_records_is_no_reason_to_decide_anything(
 ) -> None:
     decided = 0
 
-    def counted(state: FleetState, now: datetime) -> list[decisions.Decision]:
+    def counted(state: FleetState, now: datetime) -> list[told.FleetEvent]:
         nonlocal decided
         decided += 1
         return decisions.decide(state, now)
@@ -264,7 +264,7 @@ def test_what_a_run_records_is_no_reason_to_decide_anything(
 def test_a_line_that_is_no_event_is_told_once_and_ends_no_fleet(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
-        place = fleet.hosts.wait_for(seen.Place)[0]
+        place = fleet.hosts.wait_for(Place)[0]
         for _ in range(2):
             bad = seen.Recorded(loop="1", attempt=1, seq=1, lines=("\x1b[2J{}",))
             fleet.hosts.observe(bad)
@@ -282,7 +282,7 @@ def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
     asks["question"] = {"text": "Go on?", "question_id": "q1"}
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
-        place = fleet.hosts.wait_for(seen.Place)[0]
+        place = fleet.hosts.wait_for(Place)[0]
         for cost in (1.0, 2.0):
             status = {**asks, "cost_usd": cost}
             fleet.hosts.observe(seen.Stands(loop="1", attempt=1, status=status))
@@ -299,7 +299,7 @@ def test_progress_is_recorded_where_something_changed(tmp_path: Path) -> None:
 
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
-        place = fleet.hosts.wait_for(seen.Place)[0]
+        place = fleet.hosts.wait_for(Place)[0]
         for one in (
             status(iteration=1),
             status(iteration=1, updated="later"),
@@ -321,10 +321,8 @@ def test_the_fleets_own_host_has_no_lease(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1"), a_loop("2"), lease_s=90.0), steady) as fleet:
         fleet.hosts.join(HERE, slots=1, home="here")
         fleet.hosts.join("far", slots=1, home="far")
-        fleet.hosts.wait_for(seen.Place, 2)
-        placed = {
-            host: one.lease_s for host, one in fleet.hosts.orders if isinstance(one, seen.Place)
-        }
+        fleet.hosts.wait_for(Place, 2)
+        placed = {host: one.lease_s for host, one in fleet.hosts.orders if isinstance(one, Place)}
         assert placed == {HERE: None, "far": 90.0}
 
 
@@ -369,7 +367,7 @@ def test_a_host_that_comes_back_is_asked_for_what_was_missed(tmp_path: Path) -> 
             ("1", 9),
             ("77", 1),
         ]
-        assert len(fleet.hosts.of(seen.Place)) == 1, "it is never run twice"
+        assert len(fleet.hosts.of(Place)) == 1, "it is never run twice"
 
 
 def test_another_host_of_its_machine_says_nothing_of_a_lost_loop(tmp_path: Path) -> None:
@@ -383,7 +381,7 @@ def test_another_host_of_its_machine_says_nothing_of_a_lost_loop(tmp_path: Path)
         fleet.wait_for(told.HostJoined, host="other")
         fleet.hosts.join("h", seen.Held(loop="1", attempt=1, alive=True, seq=1), home="one")
         fleet.wait_for(told.LoopAdopted)
-        assert len(fleet.hosts.of(seen.Place)) == 1, "it is never run twice"
+        assert len(fleet.hosts.of(Place)) == 1, "it is never run twice"
 
 
 def test_who_takes_the_name_of_a_host_has_not_its_loops(tmp_path: Path) -> None:
@@ -398,14 +396,14 @@ def test_who_takes_the_name_of_a_host_has_not_its_loops(tmp_path: Path) -> None:
         fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
         fleet.hosts.join("h", home="one")
         assert "was gone" in fleet.wait_for(told.LoopEnded).reason
-        assert fleet.hosts.wait_for(seen.Place, 2)[1].resume
+        assert fleet.hosts.wait_for(Place, 2)[1].resume
 
 
 def test_a_run_whose_process_was_killed_goes_on_in_its_tree_twice_at_most(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
         for time in (1, 2, 3):
-            place = fleet.hosts.wait_for(seen.Place, time)[-1]
+            place = fleet.hosts.wait_for(Place, time)[-1]
             assert (place.attempt, place.resume) == (1, time > 1)
             fleet.hosts.observe(over(place, "interrupted", reason="killed"))
         assert fleet.end().outcome == "failed"
@@ -417,7 +415,7 @@ def test_of_several_tries_the_first_that_is_confirmed_wins_and_the_rest_is_stopp
     with running(tmp_path, a_plan(*three_tries()), steady) as fleet:
         fleet.results.verified["3a"] = False
         fleet.hosts.join("h", slots=3)
-        places = {order.loop.id: order for order in fleet.hosts.wait_for(seen.Place, 3)}
+        places = {order.loop.id: order for order in fleet.hosts.wait_for(Place, 3)}
         fleet.hosts.observe(over(places["3a"], "completed"))
         fleet.wait_for(told.WinnerVerified, loop="3a", passed=False)
         fleet.hosts.observe(over(places["3b"], "completed"))
@@ -482,7 +480,7 @@ class TestCommands:
     def test_a_loop_that_waits_is_aborted_without_a_host(self, tmp_path: Path) -> None:
         with running(tmp_path, a_plan(a_loop("1"), a_loop("2")), steady) as fleet:
             fleet.hosts.join("h", slots=1)
-            place = fleet.hosts.wait_for(seen.Place)[0]
+            place = fleet.hosts.wait_for(Place)[0]
             assert isinstance(fleet.ask(Abort(by="me"), "2"), Accepted)
             assert fleet.wait_for(told.LoopSkipped, loop="2").reason == "aborted by me"
             fleet.hosts.observe(over(place, "completed"))
@@ -491,7 +489,7 @@ class TestCommands:
     def test_a_loop_whose_tree_is_being_made_is_ended_as_aborted(self, tmp_path: Path) -> None:
         with running(tmp_path, a_plan(a_loop("1"))) as fleet:
             fleet.hosts.join("h")
-            place = fleet.hosts.wait_for(seen.Place)[0]
+            place = fleet.hosts.wait_for(Place)[0]
             assert isinstance(fleet.ask(Abort(), "1"), Accepted)
             fleet.hosts.wait_for(seen.End)
             fleet.hosts.observe(over(place, "interrupted", never_began=True))
@@ -500,7 +498,7 @@ class TestCommands:
     def test_a_stop_waits_for_iterations_and_its_loops_can_go_on(self, tmp_path: Path) -> None:
         with running(tmp_path, a_plan(a_loop("1"), a_loop("2")), steady) as fleet:
             fleet.hosts.join("h", slots=1)
-            place = fleet.hosts.wait_for(seen.Place)[0]
+            place = fleet.hosts.wait_for(Place)[0]
             fleet.wait_for(told.LoopBegan)
             assert isinstance(fleet.ask(Stop(mode="after_iteration")), Accepted)
             assert isinstance(fleet.ask(Stop(mode="after_iteration")), Refused)
@@ -509,7 +507,7 @@ class TestCommands:
             fleet.hosts.observe(over(place, "interrupted"))
             assert fleet.end().outcome == "interrupted"
         assert fleet.hosts.of(seen.Remove) == [], "it may go on in its tree"
-        assert len(fleet.hosts.of(seen.Place)) == 1
+        assert len(fleet.hosts.of(Place)) == 1
 
     def test_nobody_waits_for_an_answer_of_a_fleet_that_is_over(self, tmp_path: Path) -> None:
         with running(tmp_path, a_plan(a_loop("1")), obliging) as fleet:
@@ -535,7 +533,7 @@ def test_a_host_without_the_commit_is_sent_it(tmp_path: Path) -> None:
         fleet.hosts.join("h")
         fleet.hosts.observe(seen.NeedsBase(host="h", commit="unknown"))
         fleet.hosts.observe(seen.NeedsBase(host="h", commit="c0"))
-        base = fleet.hosts.wait_for(seen.Base)
+        base = fleet.hosts.wait_for(Base)
         assert [(one.commit, one.bundle) for one in base] == [("c0", b"all of c0")]
 
 
@@ -562,6 +560,6 @@ def test_another_process_goes_on_where_the_journal_ends(tmp_path: Path) -> None:
         again = Fleet(tmp_path, PlayedHosts(obliging), state)
         again.engine.begin(told.FleetResumed(by="me"))
         again.hosts.join("h", slots=1)
-        first = again.hosts.wait_for(seen.Place)[0]
+        first = again.hosts.wait_for(Place)[0]
         assert (first.loop.id, first.attempt, first.resume) == ("1", 1, True)
         assert again.end().outcome == "completed"

@@ -6,7 +6,8 @@ from pathlib import Path
 from ralph_tui.commands import Abort, Stop
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen
-from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.records import read_fleet
+from ralph_tui.ports.clones import Place
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan
 from tests.rows import each_row
@@ -18,7 +19,7 @@ PLAN = a_plan(a_loop("1"), a_loop("2"))
 def found_on_disk(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
     """A host that was started again has the trees of its loops, and nothing that runs."""
     match order:
-        case seen.Place(resume=False):
+        case Place(resume=False):
             begin(hosts, order)
         case seen.Tell():
             hosts.observe(seen.Told(id=order.id, accepted=3))
@@ -70,9 +71,9 @@ def test_what_an_aborted_loop_has_made_is_collected_though_it_was_queued(tmp_pat
 def stopped_in_order(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
     """A host that does what it is told, whichever process of the fleet does."""
     match order:
-        case seen.Place(resume=False):
+        case Place(resume=False):
             begin(hosts, order)
-        case seen.Place():
+        case Place():
             hosts.observe(over(order, "completed"))
         case seen.Tell():
             hosts.observe(seen.Told(id=order.id, accepted=3))
@@ -111,7 +112,7 @@ BEFORE = "its run was ended before its first event"
 def dead_before(number: int, hosts: PlayedHosts, _: str, order: seen.Order) -> None:
     """A host whose first attempts at a loop are killed before they record anything."""
     match order:
-        case seen.Place() if order.attempt > number:
+        case Place() if order.attempt > number:
             begin(hosts, order)
             hosts.observe(over(order, "completed"))
         case seen.Adopt():
@@ -129,7 +130,7 @@ def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
     with running(tmp_path, a_plan(a_loop("1")), playing) as fleet:
         fleet.hosts.join("h")
         for attempt in (1, 2, 3):
-            place = fleet.hosts.wait_for(seen.Place, attempt)[-1]
+            place = fleet.hosts.wait_for(Place, attempt)[-1]
             assert place.attempt == attempt
             if attempt < 3 or ended:
                 fleet.hosts.observe(over(place, "interrupted", reason=BEFORE, never_began=True))
@@ -141,5 +142,5 @@ def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
         if ended:
             again.wait_for(told.LoopRequeued, loop="1")
         again.hosts.join("h", seen.Held(loop="1", attempt=3, alive=False))
-        assert again.hosts.wait_for(seen.Place)[0].attempt == 4
+        assert again.hosts.wait_for(Place)[0].attempt == 4
         assert again.end().outcome == "completed"

@@ -7,17 +7,18 @@ import pytest
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen
+from ralph_tui.ports.clones import Collected, Place
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan
 from tests.unit.fleet.runtime.test_engine import RUN, Fleet, begin, lines, running
 
 OLD = {"loop": "1", "attempt": 1}
-WORK = seen.Collected(**OLD, branch="ralph/fleet-001/1", commit="c1", bundle=b"b")
+WORK = Collected(**OLD, branch="ralph/fleet-001/1", commit="c1", bundle=b"b")
 
 
 def once_elsewhere(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
     """The first attempt cannot begin where it was placed; the second goes on."""
-    if isinstance(order, seen.Place):
+    if isinstance(order, Place):
         begin(hosts, order)
         if order.attempt == 1:
             hosts.observe(
@@ -34,10 +35,10 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
         fleet.hosts.join("far", home="far")
         fleet.hosts.join("h", home="h")
         fleet.wait_for(told.LoopRequeued)
-        second = fleet.hosts.wait_for(seen.Place, 2)[1]
+        second = fleet.hosts.wait_for(Place, 2)[1]
         assert second.attempt == 2
         assert [host for host, order in fleet.hosts.orders if order is second] != [
-            host for host, order in fleet.hosts.orders if order is fleet.hosts.of(seen.Place)[0]
+            host for host, order in fleet.hosts.orders if order is fleet.hosts.of(Place)[0]
         ]
         yield fleet
 

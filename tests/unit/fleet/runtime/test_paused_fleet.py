@@ -6,6 +6,7 @@ from ralph_tui.commands import Pause, Unpause
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen
 from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.clones import Place
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan
 from tests.unit.fleet.runtime.test_engine import begin, over, running, work_of
@@ -25,7 +26,7 @@ def slow(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
 def test_its_queue_is_held_until_it_is_unpaused(tmp_path: Path) -> None:
     with running(tmp_path, PLAN, slow) as fleet:
         fleet.hosts.join("h", slots=1)
-        place = fleet.hosts.wait_for(seen.Place)[0]
+        place = fleet.hosts.wait_for(Place)[0]
         begin(fleet.hosts, place)
         fleet.wait_for(told.LoopBegan, loop="1")
         assert isinstance(fleet.ask(Pause()), Accepted)
@@ -41,7 +42,7 @@ def test_its_queue_is_held_until_it_is_unpaused(tmp_path: Path) -> None:
 def test_a_loop_that_was_on_its_way_is_paused_when_it_begins(tmp_path: Path) -> None:
     with running(tmp_path, PLAN, slow) as fleet:
         fleet.hosts.join("h", slots=1)
-        place = fleet.hosts.wait_for(seen.Place)[0]
+        place = fleet.hosts.wait_for(Place)[0]
         fleet.ask(Pause(by="you"))
         begin(fleet.hosts, place)
         (tell,) = fleet.hosts.wait_for(seen.Tell)

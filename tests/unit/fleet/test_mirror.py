@@ -14,8 +14,7 @@ from ralph_tui.adapters.records.status import FLEET_GONE, read_status
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import AgentSpoke
-from ralph_tui.fleet.records.folders import create_fleet, take_lock
-from ralph_tui.fleet.records.mirror import GapError, Mirror
+from ralph_tui.fleet.records import GapError, Mirror, create_fleet, take_lock
 from ralph_tui.state import RunState
 from tests.examples import FEWER
 from tests.fixtures.journals.make import FOLDER
@@ -132,7 +131,7 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 
 def test_on_a_full_disk_nothing_half_written_stays(tmp_path: Path) -> None:
     script = f"""
-from ralph_tui.fleet.records.mirror import Mirror
+from ralph_tui.fleet.records import Mirror
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.errors import NoRoomError
 lines = Path({str(KEPT)!r}).read_text().splitlines()

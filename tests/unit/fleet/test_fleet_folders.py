@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.errors import LockHeldError, UsageError, WorkspaceError
-from ralph_tui.fleet.records.folders import (
+from ralph_tui.fleet.records import (
     FleetFolder,
     create_fleet,
     find_fleet,
@@ -78,7 +78,7 @@ def test_a_second_fleet_is_refused_and_told_of_the_first(tmp_path: Path) -> None
     """Another process holds it: its end frees the repository, whatever it leaves behind."""
     script = (
         "import sys\nfrom pathlib import Path\n"
-        "from ralph_tui.fleet.records.folders import create_fleet, take_lock\n"
+        "from ralph_tui.fleet.records import create_fleet, take_lock\n"
         f"root = Path({str(tmp_path)!r})\n"
         f"lock = take_lock(root, 'uuid', {WHEN!r})\n"
         "fleet = create_fleet(root)\nfleet.journal.write_text('{}')\n"

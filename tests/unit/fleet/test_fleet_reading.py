@@ -7,7 +7,7 @@ import pytest
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.errors import JournalError
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.records.reading import read_fleet
+from ralph_tui.fleet.records import read_fleet
 from ralph_tui.fleet.state import FleetState
 from tests.fleet_events import SIX, started
 from tests.world import FakeClock

@@ -1,1 +1,0 @@
-"""Files that describe a fleet."""

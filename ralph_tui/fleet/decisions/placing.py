@@ -1,0 +1,235 @@
+"""What is started next: which loop of the queue, where, and on which login.
+
+A login at its limit is held until that ends; one loop tries first, the others follow in steps.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from ralph_tui.events.base import EPOCH
+from ralph_tui.fleet import events as told
+from ralph_tui.fleet.decisions.going_on import Shares, met
+from ralph_tui.fleet.decisions.results import being_decided
+from ralph_tui.fleet.events import FleetEvent
+from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.state import FleetState, host_with_tree
+from ralph_tui.text.durations import DAY
+
+TRIAL_S = 120.0
+"""So long the one that tries first may take until its session lives."""
+LIVES_S = 10.0
+"""A session that was not refused by then was answered."""
+WORKS = ("agent", "verifying")
+"""Phases of a run whose agent was asked; in the last one it was answered."""
+
+
+def limits(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
+    """What follows from the limits that loops wait for, for each login."""
+    by_login: dict[str, list[LoopState]] = {}
+    for loop in state.loops.values():
+        if loop.status == "running":
+            by_login.setdefault(loop.spec.login, []).append(loop)
+    for login in dict.fromkeys([*by_login, *state.held]):
+        loops = by_login.get(login, [])
+        decide = _held if login in state.held else _free
+        decision = decide(state, login, loops, now)
+        if decision is not None:
+            yield decision
+
+
+def _free(
+    state: FleetState, login: str, loops: list[LoopState], now: datetime
+) -> FleetEvent | None:
+    released = state.released.get(login, EPOCH)
+    new = [
+        (loop.until, loop)
+        for loop in loops
+        if loop.limited and loop.until and loop.until > now and _said(loop) > released
+    ]
+    if new:
+        until, first = min(new, key=lambda each: each[0])
+        return told.AccountHeld(
+            account=login, until=until, cause=_cause(first), reason=f"met by loop {first.spec.id}"
+        )
+    following = [loop for loop in loops if loop.limited and _follows(loop, released, now)]
+    if following and may_start(state, login, now):
+        return told.LoopRetried(loop=following[0].spec.id)
+    return None
+
+
+def _follows(loop: LoopState, released: datetime, now: datetime) -> bool:
+    """Whether it may go on: its login was released, or its limit has ended while nobody looked."""
+    retried = loop.retried_at or EPOCH
+    freed = _said(loop) <= released and retried < released
+    return freed or (loop.until is not None and retried < loop.until <= now)
+
+
+def _held(
+    state: FleetState, login: str, loops: list[LoopState], now: datetime
+) -> FleetEvent | None:
+    held, trial = state.held[login], state.trials.get(login)
+    until = held.until or held.at
+    if now < until:
+        return None
+    since = max(until, held.at)
+    working = [loop for loop in loops if _was_answered(loop, since, now)]
+    if working:
+        return told.AccountReleased(account=login, loop=working[0].spec.id)
+    if trial is not None:
+        if _completed_since(state.loops.get(trial.loop), trial.at):
+            return told.AccountReleased(account=login, loop=trial.loop)
+        tried = next((loop for loop in loops if loop.spec.id == trial.loop), None)
+        if tried is not None and _said(tried) > trial.at and tried.limited and tried.until:
+            if tried.until > now:
+                again = f"met again by loop {trial.loop}"
+                return told.AccountHeld(
+                    account=login, until=tried.until, cause=_cause(tried), reason=again
+                )
+        elif tried is not None and now < trial.at + timedelta(seconds=TRIAL_S):
+            return None
+    waiting = [loop for loop in loops if loop.limited and (loop.retried_at or EPOCH) < since]
+    return (
+        told.LoopRetried(loop=waiting[0].spec.id)
+        if waiting
+        else told.AccountReleased(account=login)
+    )
+
+
+def may_start(state: FleetState, login: str, now: datetime) -> bool:
+    """Whether the last start of a loop of this login is long enough ago."""
+    last = state.last_start.get(login)
+    return last is None or now >= last + timedelta(seconds=state.plan.start_every_s)
+
+
+def patience_s(plan: Plan, login: str) -> float:
+    """How long a loop waits after the end of a limit to be told to go on, in seconds.
+
+    Longer than the one that tries first may take and all others on this login need to follow: who
+    goes on by itself does so only where the fleet is not heard any more.
+    """
+    others = sum(loop.login == login for loop in plan.loops) - 1
+    return min(DAY, TRIAL_S + others * plan.start_every_s)
+
+
+def _was_answered(loop: LoopState, since: datetime, now: datetime) -> bool:
+    """Whether its agent's service has taken a request since then, for all that is known."""
+    if loop.phase not in WORKS or _said(loop) <= since:
+        return False
+    began = loop.phase_at or EPOCH
+    return loop.phase != "agent" or began <= since or now >= began + timedelta(seconds=LIVES_S)
+
+
+def _completed_since(loop: LoopState | None, since: datetime) -> bool:
+    if loop is None or loop.outcome != "completed":
+        return False
+    return loop.ended_at is not None and loop.ended_at >= since
+
+
+def _cause(loop: LoopState) -> str:
+    return loop.waits_for or "usage_limit"
+
+
+def _said(loop: LoopState) -> datetime:
+    """When it last said how it stands."""
+    return loop.progressed_at or EPOCH
+
+
+REST = timedelta(minutes=1)
+"""For how long a host on which a loop could not begin gets no other one."""
+
+
+def placed(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
+    """Loops in the order of the plan, as long as there are slots, logins and money for them."""
+    if state.stopping is not None or state.paused is not None or state.budget_percent:
+        return
+    room = _Room(state, now)
+    if not room.free:
+        return
+    shares, fleet = Shares(state), state.started.name if state.started else ""
+    for loop in state.loops.values():
+        if loop.status != "queued" or not room.may_begin(loop):
+            continue
+        host = room.host_for(loop)
+        given = shares.of(loop) if host else None
+        if not host or given == 0.0:
+            continue
+        room.take(loop, host)
+        shares.take(loop, given)
+        attempt = loop.attempt if loop.resuming else loop.attempt + 1
+        yield told.LoopPlaced(
+            loop=loop.spec.id,
+            attempt=attempt,
+            branch=f"ralph/{fleet}/{loop.spec.id}",
+            host=host,
+            budget_usd=given,
+            resumed=loop.resuming,
+        )
+        if not room.free:
+            return
+
+
+def _resting(state: FleetState, now: datetime) -> set[str]:
+    """Hosts that get nothing for a while, as long as there are others.
+
+    The last loop could not begin there: where a disk is full or a program is missing, all that is
+    queued would fail, one after the other, while the others work.
+    """
+    here = [host for host in state.hosts.values() if host.takes]
+    failed = {host.name for host in here if host.failed_at and now < host.failed_at + REST}
+    return failed if len(failed) < len(here) else set()
+
+
+class _Room:
+    """What is free, and becomes less with each loop that is placed."""
+
+    def __init__(self, state: FleetState, now: datetime) -> None:
+        self._state, self._now = state, now
+        loops = state.loops.values()
+        self._busy = Counter(loop.host for loop in loops if loop.placed)
+        self._users = Counter(loop.spec.account for loop in loops if loop.placed)
+        self._begun: set[str] = set()
+        """Logins of which a loop is placed just now."""
+        resting = _resting(state, now)
+        here = [host for host in state.hosts.values() if host.takes]
+        slots = {host.name: host.slots for host in here if host.name not in resting}
+        self.free = {
+            name: count - self._busy[name]
+            for name, count in slots.items()
+            if count > self._busy[name]
+        }
+        """Slots by host, where there are any."""
+
+    def may_begin(self, loop: LoopState) -> bool:
+        """Whether nothing but a slot is in its way."""
+        state, spec = self._state, loop.spec
+        most = state.plan.accounts.get(spec.account) if spec.account else None
+        return (
+            spec.login not in state.held
+            and (spec.login not in self._begun or state.plan.start_every_s <= 0)
+            and may_start(state, spec.login, self._now)
+            and (most is None or self._users[spec.account] < most)
+            and not (spec.tries_at and being_decided(state, spec.tries_at))
+            and all(met(state, name) == "yes" for name in spec.after)
+        )
+
+    def host_for(self, loop: LoopState) -> str:
+        """Where its tree is, else where most slots are free; empty: nowhere.
+
+        A host on which it could not begin is not tried again while there are others.
+        """
+        if loop.resuming:
+            name = host_with_tree(self._state, loop)
+            return name if name in self.free else ""
+        able = {host.name for host in self._state.hosts.values() if host.takes} - loop.not_on
+        among = [name for name in self.free if name in able or not able]
+        return max(among, key=lambda name: self.free[name], default="")
+
+    def take(self, loop: LoopState, host: str) -> None:
+        """It is placed there."""
+        self._begun.add(loop.spec.login)
+        self._users[loop.spec.account] += 1
+        self.free[host] -= 1
+        if not self.free[host]:
+            del self.free[host]

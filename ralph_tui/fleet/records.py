@@ -1,0 +1,329 @@
+"""A fleet on disk: its folder and its lock, its journal as read, the mirrors of its loops' runs.
+
+It is recorded in ``.aiwg/ralph/fleets/fleet-001``:
+
+| path | what |
+|---|---|
+| ``lock`` beside it | one fleet per repository at a time |
+| ``events.jsonl`` | the fleet's own journal |
+| ``log.txt`` | what its engine says |
+| ``loops/3a/attempts/001`` | the mirror of a loop's run, as the folder of an attempt |
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from ralph_tui.adapters.records.attempts import prepare_folder
+from ralph_tui.adapters.records.files import write_json
+from ralph_tui.adapters.records.folders import named_path, number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.journal import Recording, parse_line, read_events
+from ralph_tui.adapters.records.lock import Lock, Owner, acquire, holder, worker
+from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun, fleet_folders
+from ralph_tui.errors import LockHeldError, UsageError, WorkspaceError, why, workspace_error
+from ralph_tui.events import Event, RunStarted
+from ralph_tui.events.text import cleaned
+from ralph_tui.fleet.events import SCHEMA_VERSION, FleetEvent, FleetStarted, parse_fleet_event
+from ralph_tui.fleet.state import FleetState
+from ralph_tui.plain_files import make_folder, open_plain, reading
+from ralph_tui.text.sanitize import one_line
+
+_LOOP = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,79}")
+"""What a loop's folder can be called."""
+
+
+@dataclass(frozen=True)
+class FleetFolder:
+    """One fleet's folder; none of it need exist."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """As the command line calls it: ``fleet-001``."""
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        """The fleet's own journal."""
+        return self.path / "events.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """What its engine, and the libraries below it, say."""
+        return self.path / "log.txt"
+
+    @property
+    def lock(self) -> Path:
+        """The lock of all fleets of its repository."""
+        return self.path.parent / "lock"
+
+    def mirror(self, loop: str, attempt: int) -> Path:
+        """The folder of the mirror of a loop's run.
+
+        Raises ``ValueError`` for a loop whose id is no name of a folder.
+        """
+        if not _LOOP.fullmatch(loop):
+            raise ValueError(f"{one_line(loop)!r} cannot be the id of a loop")
+        return self.path / "loops" / loop / "attempts" / f"{attempt:03}"
+
+    def owner(self) -> Owner | None:
+        """The process that leads this fleet; None: there is none."""
+        owner = worker(self.lock)
+        return owner if owner is not None and owner.run == self.name else None
+
+
+def fleets_folder(root: Path) -> Path:
+    """Where the fleets of a repository are recorded."""
+    return ralph_folder(root) / "fleets"
+
+
+def find_fleets(root: Path) -> list[FleetFolder]:
+    """All that have a journal, in their order."""
+    return [FleetFolder(path) for path in fleet_folders(root)]
+
+
+def find_fleet(root: Path, name: str | None = None) -> FleetFolder:
+    """The fleet a user means: its name, its number, its folder; None: the newest.
+
+    Raises ``UsageError`` when there is no such fleet, naming those there are.
+    """
+    fleets = find_fleets(root)
+    if not fleets:
+        raise UsageError(
+            f"no fleet was recorded in {root} yet; start one with 'ralph-tui fleet run'"
+        )
+    if name is None:
+        return fleets[-1]
+    for fleet in fleets:
+        if name == fleet.name or name == str(number_of(fleet.name)):
+            return fleet
+    try:
+        there = named_path(name)
+        if (there / "events.jsonl").is_file() and there.parent.name == "fleets":
+            return FleetFolder(there.absolute())
+    except OSError as error:
+        raise UsageError(
+            f"{one_line(name)} cannot be looked at: {why(error, 'name another fleet')}"
+        ) from error
+    known = ", ".join(fleet.name for fleet in fleets)
+    raise UsageError(f"there is no fleet '{one_line(name)}' here; known fleets: {known}")
+
+
+def take_lock(root: Path, fleet_id: str, started: str, name: str = "") -> Lock:
+    """Take the repository's lock for a fleet; `Lock.rename` writes its name and socket in it.
+
+    `started` is ISO-8601, UTC. Raises ``LockHeldError`` naming the fleet that runs already,
+    ``WorkspaceError`` when the file cannot be made.
+    """
+    prepare_folder(root)
+    path = fleets_folder(root) / "lock"
+    try:
+        return acquire(path, name, fleet_id, started)
+    except LockHeldError as error:
+        raise LockHeldError(_held(holder(path), root)) from error
+
+
+def create_fleet(root: Path) -> FleetFolder:
+    """The folder of the next fleet, made. Call it with the lock held.
+
+    Raises ``WorkspaceError`` when it cannot be written.
+    """
+    prepare_folder(root)
+    folder = fleets_folder(root)
+    number = max((number_of(path.name) for path in numbered(folder)), default=0) + 1
+    fleet = FleetFolder(folder / f"fleet-{number:03}")
+    try:
+        make_folder(fleet.path)
+    except OSError as error:
+        raise WorkspaceError(
+            f"cannot write to {folder}: {why(error, 'make the folder writable')}"
+        ) from error
+    return fleet
+
+
+def remove_unbegun(fleet: FleetFolder) -> None:
+    """Remove the folder of a fleet that has recorded nothing; best effort."""
+    with suppress(OSError):
+        if not fleet.journal.exists() or not fleet.journal.stat().st_size:
+            fleet.journal.unlink(missing_ok=True)
+            fleet.log.unlink(missing_ok=True)
+            fleet.path.rmdir()
+
+
+def _held(owner: Owner | None, root: Path) -> str:
+    ways = "watch it with 'ralph-tui fleet attach', or stop it with 'ralph-tui fleet stop'"
+    if owner is None or not owner.pid:
+        return f"another fleet runs in {root}: {ways}"
+    who = f"{owner.run or 'another one'} (process {owner.pid} on {owner.host}"
+    return f"a fleet runs in {root} already, {who}, since {owner.since}): {ways}"
+
+
+@dataclass(frozen=True)
+class FleetRecording:
+    """A fleet's journal, and what its events become."""
+
+    journal: Recording
+
+    @property
+    def events(self) -> list[FleetEvent]:
+        """All that can be read."""
+        return cast("list[FleetEvent]", self.journal.events)
+
+    @property
+    def remark(self) -> str:
+        """One sentence about what is not told; empty when all of it is."""
+        started = self.journal.events[0]
+        newer = isinstance(started, FleetStarted) and started.schema_version > SCHEMA_VERSION
+        told = "recorded by a newer ralph-tui: what this version does not know is left out"
+        return self.journal.problem or (told if newer else self.journal.remark)
+
+    def state(self) -> FleetState:
+        """Folded anew."""
+        return FleetState().replay(self.events)
+
+
+def read_fleet(path: Path) -> FleetRecording:
+    """Read a fleet's whole journal, up to the first bad line; a torn last line is dropped.
+
+    `Recording` says where a writer may go on, and `cut` of the journals of runs takes off the rest.
+    Raises ``JournalError`` when there is no journal, it is empty, or it is not one of ours.
+    """
+
+    def parse(line: bytes, _: FleetStarted | None) -> FleetEvent:
+        return parse_fleet_event(line)
+
+    return FleetRecording(read_events(path, FleetStarted, parse))
+
+
+MOST_STATUS = 400
+"""Fields of a ``status.json`` that are kept."""
+
+
+class GapError(ValueError):
+    """Lines came that do not follow the last one: they have to be asked for from there."""
+
+
+class Mirror:
+    """The mirror of the run of one attempt: its journal line by line, and its ``status.json``.
+
+    It is a cache of what lies where the loop runs, and can be fetched again: what is broken in it
+    is dropped. What comes for it is untrusted: each line is read as an event and written as it was
+    read. It has one writer.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Go on behind what is in `folder`; nothing need be there.
+
+        Raises ``WorkspaceError`` where it cannot be written.
+        """
+        self.run = RecordedRun(folder / "events.jsonl")
+        self.seq = 0
+        """The last event that it has."""
+        self._started: RunStarted | None = None
+        try:
+            make_folder(folder)
+            self._recall()
+        except OSError as error:
+            raise self._refused(error) from error
+
+    @property
+    def run_id(self) -> str:
+        """Of the run; empty: nothing of it is known."""
+        return self._started.run_id if self._started else ""
+
+    def append(self, first: int, lines: Sequence[str | bytes]) -> list[Event]:
+        """Take lines in, the first with number `first`; gives back those that were new.
+
+        Raises `GapError` where lines between are missing, ``ValueError`` for what is no event of
+        this run (what came before it is kept), ``WorkspaceError`` where it cannot be written.
+        """
+        if first > self.seq + 1:
+            raise GapError(f"event {first} came where {self.seq + 1} belongs")
+        new: list[Event] = []
+        fault: ValueError | None = None
+        for line in lines[self.seq + 1 - first :]:
+            try:
+                new.append(self._read(line, self.seq + 1 + len(new)))
+            except ValueError as error:
+                fault = error
+                break
+        if new:
+            self._write(b"".join(event.model_dump_json().encode() + b"\n" for event in new))
+            self.seq += len(new)
+        if fault is not None:
+            raise fault
+        return new
+
+    def put_status(self, status: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep what the run's status file says; gives it back with every text sanitized.
+
+        Raises ``ValueError`` for what is no such file, or of another run.
+        """
+        run_id = self._started.run_id if self._started else status.get("run_id")
+        ours = status.get("version") == STATUS_VERSION and isinstance(status.get("phase"), str)
+        if not ours or status.get("run_id") != run_id or len(status) > MOST_STATUS:
+            raise ValueError("it is no status of this loop's run")
+        kept: dict[str, Any] = cleaned(dict(status))
+        try:
+            write_json(self.run.status, kept, durable=False)
+        except OSError as error:
+            raise self._refused(error) from error
+        return kept
+
+    def _read(self, line: str | bytes, number: int) -> Event:
+        event = parse_line(line.encode() if isinstance(line, str) else line, self._started)
+        if event.seq != number:
+            raise ValueError(f"event {event.seq} came where {number} belongs")
+        if number == 1:
+            if not isinstance(event, RunStarted):
+                raise ValueError("its first event does not begin a run")
+            self._started = event
+        return event
+
+    def _write(self, lines: bytes) -> None:
+        try:
+            descriptor = open_plain(self.run.journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                end = os.fstat(descriptor).st_size
+                view = memoryview(lines)
+                try:
+                    while view:
+                        view = view[os.write(descriptor, view) :]
+                except OSError:
+                    os.ftruncate(descriptor, end)
+                    raise
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _recall(self) -> None:
+        """Take up what is there, and cut off what cannot be read."""
+        good = 0
+        try:
+            with reading(self.run.journal) as file:
+                for line in file:
+                    try:
+                        if not line.endswith(b"\n"):
+                            break
+                        self._read(line, self.seq + 1)
+                    except ValueError:
+                        break
+                    self.seq += 1
+                    good += len(line)
+        except FileNotFoundError:
+            return
+        descriptor = open_plain(self.run.journal, os.O_WRONLY)
+        try:
+            os.ftruncate(descriptor, good)
+        finally:
+            os.close(descriptor)
+
+    def _refused(self, error: OSError) -> Exception:
+        what = why(error, "make the folder writable")
+        return workspace_error(f"cannot write to {self.run.folder}: {what}", error)
