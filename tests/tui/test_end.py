@@ -15,6 +15,7 @@ from ralph_tui.events import (
     RunStarted,
     SnapshotTaken,
     Unpaused,
+    WorktreeRestored,
 )
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.sources.run_record import RunRecord
@@ -95,6 +96,25 @@ def test_a_cost_that_not_all_have_told_is_none_of_all(name: str, said: str, unsa
         assert not unsaid or unsaid not in seen, seen
 
     drive(live(story(name)), look)
+
+
+def test_it_says_that_the_files_are_not_those_that_were_measured() -> None:
+    async def look(driver: Driver) -> None:
+        pane = driver.cockpit.body.end
+        await driver.until(lambda: pane.display)
+
+        def seen() -> str:
+            return "\n".join("".join(text for text, _ in row) for row in pane.build(76, 12))
+
+        assert "restored since" not in seen()
+        last = driver.cockpit.state
+        back = WorktreeRestored(
+            iteration=1, seq=last.seq + 1, at=last.at, snapshot=1, present=2, tree="e" * 40, files=1
+        )
+        driver.inbox.append(back)
+        await driver.until(lambda: "files restored since" in seen())
+
+    drive(live(story("steady")), look)
 
 
 @pytest.mark.parametrize("paused", [False, True])

@@ -126,6 +126,11 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
     else:
         where = f"iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
         lines[0] += f" {circumstances.endless[1]}. The record stops in {where}"
+    if (back := told.state.oversight.rollback) is not None and told.state.oversight.stale:
+        lines.append(
+            f"Then {count(back.files, 'file')} {'was' if back.files == 1 else 'were'} restored, as "
+            f"in snapshot {back.snapshot}, by {escaped(back.by)}; nothing was measured since."
+        )
     lines += [escaped(problem) for problem in circumstances.problems]
     if tool := told.state.foreign.tool:
         lines.append(

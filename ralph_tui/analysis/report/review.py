@@ -96,7 +96,8 @@ def files(told: Material) -> str:
         f"- {code(change.path)}: {change.status}, +{change.added} −{change.removed}"
         for change in largest
     )
-    return f"Between the start and the end:\n\n{table(HEAD, rows)}\n\n{listed}"
+    until = "the files as they were restored" if told.state.oversight.stale else "the end"
+    return f"Between the start and {until}:\n\n{table(HEAD, rows)}\n\n{listed}"
 
 
 def _list(lines: Iterable[str]) -> str:
@@ -150,7 +151,9 @@ def _compared(told: Material, counted: Sequence[GateFinished]) -> str:
 
 def _when(gate: GateFinished, told: Material) -> str:
     last = told.state.gate.last
-    return "at the end" if gate is last or last is None else f"after iteration {gate.iteration}"
+    if gate is not last and last is not None:
+        return f"after iteration {gate.iteration}"
+    return "before the files were restored" if told.state.oversight.stale else "at the end"
 
 
 def _gone(told: Material, gate: GateFinished) -> list[str]:

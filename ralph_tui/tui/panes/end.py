@@ -170,7 +170,8 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
     pauses = ", pauses included" if paused else ""
     took = f"{went} in {duration(elapsed(state, now))}{pauses}"
     unchanged = "no file changed" if trees and trees[0] == trees[1] and not cut else ""
-    yield from _packed([done, tests, best, took, cut, unchanged, spent], width)
+    since = "files restored since" if state.oversight.stale else ""
+    yield from _packed([done, since, tests, best, took, cut, unchanged, spent], width)
 
 
 def _to_check(state: RunState, width: int) -> Iterator[Line]:

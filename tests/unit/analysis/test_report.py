@@ -708,6 +708,22 @@ def test_after_a_restore_the_gain_counts_from_the_files_that_were_found() -> Non
     ]  # fmt: skip
 
 
+def test_a_reviewer_is_told_that_the_files_are_not_those_of_the_end() -> None:
+    changes = [FileChange(path="a.py", status="modified", added=2, removed=0, category="source")]
+    run = [*kept(1, 1), *finished(1, 76), *kept(2, 2), *finished(2, 100)]
+    here = replace(HERE, changes=changes)
+    before = report(journal(*run), here, full=False)
+    assert "restored" not in before
+    assert "Between the start and the end:" in before
+    after = report(journal(*run, *restored(2, 1)), here, full=False)
+    assert (
+        "Then 1 file was restored, as in snapshot 1, by you; nothing was measured since." in after
+    )
+    assert "Between the start and the files as they were restored:" in after
+    undone = report(journal(*run, *restored(2, 1), *restored(2, 2)), here, full=False)
+    assert "restored" not in undone
+
+
 @each_row(
     ("held", "line"),
     [
