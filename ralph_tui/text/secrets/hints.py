@@ -1,7 +1,4 @@
-"""Whether a text may hold a secret: plain searches, for most texts go no further.
-
-What takes long to load, all the patterns, is loaded for the first text that may hold one.
-"""
+"""Whether a text may hold a secret: plain searches, for most texts go no further."""
 
 import json
 import os
@@ -59,19 +56,15 @@ def pattern_of(values: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 @lru_cache(maxsize=1)
-def _own_secrets() -> tuple[str, ...]:
+def own_secrets() -> tuple[str, ...]:
     """This process's own: they do not change while it runs."""
     return secrets_of(os.environ)
 
 
-def redact(text: str) -> str:
-    """The text without keys, tokens and passwords, each replaced by ``[redacted]``."""
-    own = pattern_of(_own_secrets())
-    if not suspicious(text) and (own is None or own.search(text) is None):
-        return text
-    from ralph_tui.text.secrets.lines import LineFilter  # noqa: PLC0415 - see above
-
-    return LineFilter(_own_secrets()).block(text)
+def passes(text: str) -> bool:
+    """Whether nothing in it could be a secret."""
+    own = pattern_of(own_secrets())
+    return not suspicious(text) and (own is None or own.search(text) is None)
 
 
 def suspicious(text: str) -> bool:
