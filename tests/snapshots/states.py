@@ -39,6 +39,8 @@ class State:
     keys: Sequence[str] = ()
     sees: str = ""
     """What stands on the screen when the picture is taken, where that takes time."""
+    gone: str = ""
+    """What stood there before and must not any more."""
     sizes: tuple[Size, ...] = (SMALL,)
     """Several where its place differs; `tests/golden` draws whole screens of every run."""
     colours: bool = True
@@ -130,7 +132,7 @@ STATES = (
     State("roll-over", of("climbing"), ("C",)),
     State("evidence", of("oscillating"), ("2", "enter")),
     State("changes", of("decided", files=Held()), ("3", "left", "left", "enter", "right"),
-          "class Lexer", sizes=BOTH),
+          "class Lexer", "icon.png  binary", sizes=BOTH),
     State("two-points", of("decided", files=Held()),
           ("3", "shift+left", "v", "shift+left", "shift+left")),
     State("restore", of("paused", files=Held()), ("3", "home", "right", "r"),

@@ -18,6 +18,8 @@ def played(driver: Driver, state: State) -> Callable[[Pilot[Any]], Awaitable[Non
         await driver.opened()
         await driver.press(*state.keys)
         await driver.sees(state.sees)
+        gone = state.gone
+        await driver.until(lambda: not gone or gone not in "\n".join(driver.text()))
         await pilot.pause()
 
     return press
