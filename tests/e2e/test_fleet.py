@@ -229,7 +229,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     agent = f"{waits}; {DOES_ALL}; echo ours >plan.md"
     file = plan(root, "First", "Second", "Third", agent=agent, setup=works)
     with start("fleet", "run", str(file), "--headless", cwd=root) as fleet:
-        until(lambda: runs(root, "1") and state_of(root).loops["3"].branch)
+        until(lambda: runs(root, "1") and state_of(root).loops["3"].commit)
         assert state_of(root).loops["2"].never_began
         assert "no package" in state_of(root).loops["2"].reason
         second = here("fleet", "run", str(file), "--headless", cwd=root)
