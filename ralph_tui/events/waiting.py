@@ -258,12 +258,18 @@ class QuestionAnswered(Event):
         """``approved by you``, ``no answer in 2 min: approved``; `asked`: its question."""
         done = DECIDED.get(self.answer, in_words(self.answer))
         if self.by != SILENCE:
-            return f"{done} by {who_words(self.by)}"
+            edited = "edited and " if asked is not None and self._edits(asked) else ""
+            return f"{edited}{done} by {who_words(self.by)}"
         if asked is None or asked.deadline is None:
             return f"no answer: {done}"
         waited = (asked.deadline - asked.at).total_seconds()
         when = f"no answer in {wait_time(waited)}" if waited >= 1 else "nobody to ask"
         return f"{when}: {done}"
+
+    def _edits(self, asked: QuestionAsked) -> bool:
+        text = self.text.strip()
+        redirects = asked.topic == "redirect" and self.answer == "approve"
+        return redirects and text not in ("", asked.proposal.strip())
 
     @property
     def said(self) -> str:

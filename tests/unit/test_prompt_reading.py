@@ -30,4 +30,4 @@ def test_praise_of_a_rise_that_is_none_and_of_a_pace_that_will_not_do_is_found()
 def test_the_terms_of_an_alarm_are_found() -> None:
     assert control_words(ALARM) == ["rise for", "longest wait"]
     assert control_words("OSCILLATING: Completion goes up and down.") == ["OSCILLATING"]
-    assert control_words("Completion has not risen since iteration 3.") == []
+    assert control_words("No new best since iteration 3.") == []

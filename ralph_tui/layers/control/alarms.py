@@ -85,14 +85,16 @@ def _severity(name: AlarmName, history: History) -> Severity:
 def _work(name: AlarmName, history: History, reason: str) -> str:
     match name:
         case "STUCK":
-            new = "New tests pass, but completion" if reason.startswith("New") else "Completion"
+            new_tests = reason.startswith("New")
             if history.rose_since(history.risen):
                 since = f"{count(history.since_rise, 'iteration')}: from"
                 risen = percent(history.risen, history.best)
                 best = percent(history.best, history.risen)
-                return f"{new} has hardly risen in {since} {risen} to {best}."
+                what = "New tests pass, but completion" if new_tests else "Completion"
+                return f"{what} has hardly risen in {since} {risen} to {best}."
             since = f"iteration {history.best_at}" if history.best_at else "the run began"
-            return f"{new} has not risen since {since}."
+            what = "New tests pass, but no new best" if new_tests else "No new best"
+            return f"{what} since {since}."
         case "OSCILLATING":
             return f"Completion goes up and down: {_last(7, history)}. {_best(history)}"
         case "REGRESSING" if history.falls >= 2:

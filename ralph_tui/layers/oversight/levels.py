@@ -119,7 +119,7 @@ def assess(
     once = rows.once(history, evaluation, budget, burn, lasting=lasting)
 
     found = rows.failure(trail, evidence.error)
-    found += rows.no_progress(history, lasting=lasting)
+    found += rows.no_progress(history, budget.max_iterations, lasting=lasting)
     found += rows.unmeasured(evidence, lasting=lasting)
     found += rows.conflicts(state.trail, evidence.conflicts, lasting=lasting)
     if history.estimated:

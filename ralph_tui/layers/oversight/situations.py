@@ -17,7 +17,7 @@ from ralph_tui.layers.control import (
 from ralph_tui.layers.oversight.behavior import Evidence, name_of
 from ralph_tui.layers.oversight.circuit import Circuit
 from ralph_tui.layers.oversight.trail import Trail
-from ralph_tui.text.format import percent
+from ralph_tui.text.format import all_used, percent
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import subject_words
 
@@ -136,7 +136,7 @@ def failure(trail: Trail, error: str) -> list[Situation]:
     return [Situation("ABORT", "agent_error", reason)]
 
 
-def no_progress(history: History, *, lasting: bool) -> list[Situation]:
+def no_progress(history: History, iterations: int, *, lasting: bool) -> list[Situation]:
     """The last iteration is over, and nothing was gained."""
     # From a gate that was green there is nothing to gain but its owner's word.
     if lasting or history.ever_gained or not below(history.baseline, UNPROVEN):
@@ -144,7 +144,8 @@ def no_progress(history: History, *, lasting: bool) -> list[Situation]:
     # An estimate measures activity: that it shows no progress proves nothing.
     level: Level = "WARN" if history.estimated else "ABORT"
     reason = (
-        f"The budget is used up, and the best, {percent(history.best, history.baseline)}, "
+        f"{all_used(iterations).capitalize()}, and the best, "
+        f"{percent(history.best, history.baseline)}, "
         f"stands less than {amount(history.gain(history.baseline))} points above the start, "
         f"{percent(history.baseline, history.best)}."
     )

@@ -108,6 +108,7 @@ def test_refused_commands_never_fill_the_log() -> None:
     [
         (answer("approve", SILENCE), "no answer in 2 min: approved"),
         (answer("approve"), "approved by you"),
+        (answer("approve", text="Take another way."), "edited and approved by you"),
         (answer("decline", "the terminal pts/3"), "declined by you (terminal pts/3)"),
         (QuestionWithdrawn(question_id="q", reason="so"), "no answer was needed: so"),
         (RunFinished(outcome="interrupted", reason="", iterations=4, completion=5),

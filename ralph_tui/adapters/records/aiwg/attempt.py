@@ -161,7 +161,7 @@ def _failed(state: RunState) -> Iterator[str]:
     for step, number in losses[:MOST_LESSONS]:
         yield f"iteration {number} lost {plain_points(step)}"
     if idle := sum(step == 0 for _, step in steps):
-        yield f"{count(idle, 'iteration')} brought nothing"
+        yield f"{count(idle, 'iteration')} neither gained nor lost"
     raised = [mark.name for mark in state.control.marks]
     for name in dict.fromkeys(raised):
         yield f"{name} was raised {count(raised.count(name), 'time')}"

@@ -44,7 +44,7 @@ def planned(readings: list[float], grounds: Grounds | None = None, **more: Any) 
     ("readings", "grounds", "approach", "focus", "confidence", "says"),
     [
         (FALLING, BLOCKED, "pivot", "blocker_resolution", 0.9, "Two reports in a row"),
-        ([30] * 4, None, "pivot", "reframe", 0.85, "has not risen since iteration 1."),
+        ([30] * 4, None, "pivot", "reframe", 0.85, "No new best since iteration 1."),
         (SWINGING, None, "pivot", "stabilize", 0.7, "up and down: 0, 40, 60, 40, 60, 40 %."),
         (FALLING, None, "pivot", "review", 0.75, "Completion fell: 70, 60, 50 %."),
         ([40, 84], None, "persist", "finish", 0.9, "84 % is reached: finish"),

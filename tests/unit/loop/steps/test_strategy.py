@@ -271,9 +271,7 @@ def test_a_status_names_a_changed_approach_and_leaves_out_an_unchanged_one() -> 
     told: Any = summarize(run.state) | {"alive": False}
     assert told["strategy"]["focus"] == "reframe"
     rows = dict(line.split(maxsplit=1) for line in status_text(told).splitlines())
-    assert rows["strategy"].startswith(
-        "another approach: Completion has not risen since iteration 1."
-    )
+    assert rows["strategy"].startswith("another approach: No new best since iteration 1.")
     calm = World([2, 4], max_iterations=1).run()
     told = summarize(calm.state) | {"alive": False}
     assert told["strategy"]["approach"] == "persist"

@@ -169,7 +169,7 @@ def test_what_failed_and_what_the_agent_said_last(tmp_path: Path) -> None:
     outcome = read(record(tmp_path, run.events), "outcome.json")
     assert outcome["what_worked"] == []
     said = outcome["what_didnt_work"]
-    assert said[:2] == ["iteration 1 lost 10 points", "1 iteration brought nothing"]
+    assert said[:2] == ["iteration 1 lost 10 points", "1 iteration neither gained nor lost"]
     assert said[-1] == "no network"
     assert outcome["suggestions_for_next_time"][0] == "vendor the parser"
     assert outcome["best_iteration"] == 0
