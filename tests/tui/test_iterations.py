@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from ralph_tui.events import CheckpointCaptured, IterationStarted
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
+from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.terms import alarm_words
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.modals.changes import Changes
@@ -197,6 +199,20 @@ def test_a_click_selects_an_iteration_and_a_second_one_opens_its_changes() -> No
             pane.choose(None)
 
     drive(live(story("steady"), files=Held()), look)
+
+
+@pytest.mark.parametrize("record", [".aiwg/fleets/fleet-001/1", ""])
+def test_the_snapshot_of_a_fleets_loop_is_restored_by_the_loops_record(record: str) -> None:
+    work = FleetWork("fleet-001/1", "1649807", record=record)
+    source = Replay(story("steady"))
+    source.record = SimpleNamespace(fleet=work)
+    pane = IterationsPane(source, refused=lambda _: "it is over")
+    pane.state = RunState().apply_all(story("steady"))
+    pane.now = pane.state.at
+    pane.changed()
+    text = "\n".join(text_of(pane.build(100, 20)))
+    assert "saved as snapshot" in text
+    assert (f"--run {record}" in text) if record else ("ralph-tui restore" not in text)
 
 
 @pytest.mark.parametrize("name", ["hostile", "rolled_back", "empty"])

@@ -513,7 +513,9 @@ def test_a_run_that_is_over_names_the_command_that_restores(
         back = WorktreeRestored(iteration=6, snapshot=3, present=9, tree="0" * 40, files=1)
         state = driver.cockpit.state
         driver.inbox.append(back.model_copy(update={"seq": state.seq + 1, "at": state.at}))
-        await driver.sees("restored snapshot 3: 1 file; ralph-tui restore 9 undoes it")
+        await driver.sees(
+            "restored snapshot 3: 1 file; ralph-tui restore 9 --run task-001/001 undoes it"
+        )
 
     assert drive(live(events, files=Held()), look).sent == []
 

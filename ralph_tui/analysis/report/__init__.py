@@ -301,9 +301,9 @@ def _records(told: Material, circumstances: Circumstances) -> str:
             "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
             "(what `ralph-tui prune` has not taken)"
         )
-    if told.state.memory.plan is not None:
+    if told.state.memory.plan is not None and not only:
         lines.append("- `plan.md`: the plan of this attempt")
-    if told.state.memory.reflections:
+    if told.state.memory.reflections and not only:
         name = "reflections.jsonl"
         lines.append(f"- `../../{name}`: what the attempts of this task teach")
     if told.state.timeline.snapshots:

@@ -179,7 +179,7 @@ class HistoryView:
             undo = (
                 self._app.keys.told("{restore} on ↶ undoes it")
                 if here
-                else f"ralph-tui restore {last.present} undoes it"
+                else f"{self._command(last.present)} undoes it"
             )
             self._host.say(f"{_restored(last)}; {undo}")
 

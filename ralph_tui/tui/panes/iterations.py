@@ -1,5 +1,6 @@
 """The iterations of the run; a point of it can be looked at, compared with another, restored."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -214,7 +215,12 @@ class IterationsPane(LinesPane):
             return ""
         if self._source.live and over(self.state) is None:
             return self._keys.told("to restore it: {pause} pause, then {restore}")
-        return "ralph-tui restore {}"
+        record = self._source.record
+        work = record.fleet if record is not None else None
+        if work is None:
+            return "ralph-tui restore {}"
+        # Without --run, the command would restore a run of the repository's own.
+        return f"ralph-tui restore {{}} --run {shlex.quote(work.record)}" if work.record else ""
 
     @property
     def _able(self) -> bool:
