@@ -50,6 +50,13 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     assert "no prompt in iteration 7" in refused(
         "prompt", "show", "--iteration", "7", cwd=git_repo, code=2
     )
+    # Of a fleet's loop the journal alone comes here.
+    loop = git_repo / ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
+    loop.mkdir(parents=True)
+    shutil.copy(git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/events.jsonl", loop)
+    asked = ("prompt", "show", str(loop), "--iteration", "1")
+    assert "stay in its clone" in refused(*asked, cwd=git_repo, code=1)
+    shutil.rmtree(loop.parents[3])
     # The agent gets what holds for all iterations before its prompt, and the record has it.
     folder = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/results"
     assert "How this works" in (folder / "iter-000/system-context.md").read_text()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.workspace.template_file import parsed, read_template
 from ralph_tui.cli.options import load_settings
 from ralph_tui.config.settings import Settings
@@ -84,7 +85,9 @@ def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:
             raise RalphError(f"the record of {run.name} names a prompt outside its own folder")
         text = read_bytes(path, below=run.folder).decode("utf-8", "replace")
     except OSError as error:
-        what = why(error, "it may have been deleted")
+        looped = isinstance(run, RecordedRun) and run.fleet is not None
+        gone = "the prompts of a fleet's loop stay in its clone, and go with it"
+        what = why(error, gone if looped else "it may have been deleted")
         raise RalphError(f"the prompt {one_line(last.path)} cannot be read: {what}") from error
     tokens = f", about {last.tokens:,} tokens (an estimate)" if last.tokens else ""
     edited = f", edited by {last.edited_by}" if last.edited_by else ""
