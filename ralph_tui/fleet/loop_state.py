@@ -136,7 +136,8 @@ class LoopState:
     @property
     def cost_missing(self) -> bool:
         """Whether it has spent something that its agent did not tell."""
-        worked = self.iteration > 1 or (self.iteration > 0 and self.over)
+        again = self.over or self.resuming or self.attempt > 1
+        worked = self.iteration > 1 or (self.iteration > 0 and again)
         return worked and self.cost_usd is None
 
     @property

@@ -227,7 +227,10 @@ class Episodes(Part):
         entry = self._made.get((e.of, e.level))
         if entry is None:
             return False
-        self._log.nest(entry, e, e.row())
+        row, within = e.row(), [made for made, one in self._made.items() if one is entry]
+        if within[-1] != (e.of, e.level):  # it would stand below a later one
+            row = row._replace(text=e.words)
+        self._log.nest(entry, e, row)
         return None
 
     # questions ----------------------------------------------------------------------------------

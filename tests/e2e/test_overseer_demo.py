@@ -91,7 +91,7 @@ def test_edited_instructions_are_in_the_next_prompt_and_the_effect_is_told(
     assert "Mind the sign first." in prompt_of(project, 6)
     effect = of(project, "effect_observed")[0]
     assert (effect["of"], effect["points"]) == (5, 16.0)
-    assert effect["decision"].startswith("approved by you")
+    assert effect["decision"].startswith("edited and approved by you")
     printed = next(project.rglob("events.jsonl")).read_text()
     redirected(printed, [48, 56, 64, 64, 64, 64, 72, 80], (5, "STUCK"))
     assert read_aloud(project) == 7

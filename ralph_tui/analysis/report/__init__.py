@@ -35,7 +35,7 @@ _COSTS = (
     "Agent",
     "Permissions",
     "Completion command",
-    "Git",
+    "Git at the start",
 )
 """Facts that a reviewer needs."""
 
@@ -174,7 +174,7 @@ def _facts(told: Material, names: Sequence[str] = ()) -> str:
         ("Started", f"{_how(started)}with at most {count(started.max_iterations, 'iteration')}"
                     + (f" and {money(started.budget_usd)}" if started.budget_usd else "")),
         ("Limits since", _limits(told)),
-        ("Git", _git(told)),
+        ("Git at the start", _git(told)),
     ]  # fmt: skip
     return "\n".join(
         f"- {name}: {text}" for name, text in facts if text and name in (names or (name,))

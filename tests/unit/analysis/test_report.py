@@ -141,7 +141,7 @@ def test_a_whole_run() -> None:
     assert text.splitlines()[2] == "**Completed:** the completion command passed after iteration 9"
     assert "> Fix the failing tests of the calculator\n" in text
     assert "- Completion command: `python3 -B -m unittest`" in text
-    assert "- Git: branch `main` at `" in text
+    assert "- Git at the start: branch `main` at `" in text
     line = "- Completion: 100 % (from tests, 25 of 25); 48 % at the start; best 100 % after "
     assert f"{line}iteration 9\n" in text
     rows = section(text, "Iterations").splitlines()

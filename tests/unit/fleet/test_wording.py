@@ -99,6 +99,9 @@ def test_a_cost_that_no_agent_tells_is_not_zero() -> None:
 
     assert spent() == "$0.00 of $5.00"
     assert spent(works("1", 2, None)) == "cost not told, budget $5.00"
+    assert spent(works("1", 1, None)) == "$0.00 of $5.00"
+    again = told.LoopRequeued(loop="1", reason="its process died", resume=True)
+    assert spent(works("1", 1, None), again) == "cost not told, budget $5.00"
     assert spent(works("1", 2, 1.2)) == "$1.20 of $5.00"
     assert spent(works("1", 2, 1.2), works("2", 2, None)) == "at least $1.20 of $5.00"
 

@@ -12,6 +12,7 @@ from ralph_tui.events import (
     AlarmCleared,
     AlarmRaised,
     CommandRefused,
+    EffectObserved,
     EscalationDelivered,
     EscalationRaised,
     Event,
@@ -156,6 +157,16 @@ def test_what_belongs_to_an_episode_is_nested_in_it_until_a_new_best() -> None:
         "  delivered with the prompt",
         "  over: a new best, 80 %",
     ]
+
+
+def test_an_effect_below_a_later_intervention_says_which_it_measures() -> None:
+    of = {"of": 4, "level": "REDIRECT", "about": "stuck", "decision": "approved by you"}
+    effect = EffectObserved(iteration=6, points=0, **of)
+    assert told(stuck(), made(), effect)[-1] == "  after 2 iterations: +0 points"
+    later = made("PAUSE", "stuck", 6, reason="Still nothing new.")
+    assert told(stuck(), made(), later, effect)[-1] == (
+        "  REDIRECT of iteration 4: +0 points after 2 iterations"
+    )
 
 
 def test_an_alarm_that_nobody_was_asked_about_is_over_with_its_condition() -> None:
