@@ -44,7 +44,7 @@ def add_presentation(parser: argparse.ArgumentParser) -> None:
 
 
 class Once(argparse.Action):
-    """Of two texts argparse would drop the first without a word."""
+    """Refuses an option that is given twice: argparse keeps the last value and drops the others."""
 
     def __call__(
         self,
@@ -53,7 +53,7 @@ class Once(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Keep it; raises ``UsageError`` where there is one already."""
+        """Keep the value; raises ``UsageError`` when there is one already."""
         if getattr(namespace, self.dest) is not None:
             joined = 'join them, as in -c "A && B"' if self.dest == "command" else "say all in one"
             raise UsageError(f"{option_string} is given twice: {joined}")

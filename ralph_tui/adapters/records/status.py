@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ralph_tui.adapters.records.folders import from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
-from ralph_tui.adapters.records.run_status import RunStatus, WaitStatus
+from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
 from ralph_tui.errors import JournalError, why
 from ralph_tui.plain_files import read_bytes, reading
@@ -72,8 +72,12 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
     elif alive and _is_full(run.folder):  # nothing newer can be written than what stands here
         status["phase"] = "limited"
         status["verdict_glyph"], status["verdict"] = WAITS["disk_full"].glyph, DISK_FULL
-        told = {"cause": "disk_full", "reason": DISK_FULL, "since": None, "until": None}
-        status["waiting"] = cast("WaitStatus", told)
+        status["waiting"] = {
+            "cause": "disk_full",
+            "until": None,
+            "since": None,
+            "reason": DISK_FULL,
+        }
     if status["phase"] == "died":
         # Written once a second while it lived: better than its last event, which may be hours old.
         with suppress(OSError):

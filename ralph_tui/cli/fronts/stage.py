@@ -24,11 +24,7 @@ from ralph_tui.cli.fronts.broken_screen import report_of  # noqa: E402
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS  # noqa: E402
 from ralph_tui.keys import Keys  # noqa: E402
 from ralph_tui.text.sanitize import one_line  # noqa: E402
-from ralph_tui.tui.app import (  # noqa: E402
-    BaseScreen,
-    RalphApp,
-    SideScreens,
-)
+from ralph_tui.tui.app import BaseScreen, RalphApp, SideScreens  # noqa: E402
 from ralph_tui.tui.cockpit.opening import OpeningScreen  # noqa: E402
 
 
