@@ -5,9 +5,8 @@ Rule: the thresholds are those that the run was started with; the level is the o
 
 from datetime import datetime, timedelta
 
-from ralph_tui.commands import MOST_ROLLOVERS
 from ralph_tui.events import HandoffWritten, RunStarted
-from ralph_tui.events.context import Cause
+from ralph_tui.events.context import MOST_ROLLOVERS, Cause
 from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of
 from ralph_tui.layers.context.window import calls_until, forecast_words
 from ralph_tui.state import ContextUse, IterationSpan, RunState

@@ -1,8 +1,7 @@
 """What ``ralph-tui restore`` says: the points of a run, what would change, and what has."""
 
 from ralph_tui.events import SnapshotTaken, WorktreeRestored
-from ralph_tui.events.workspace import FileChange
-from ralph_tui.loop.steps.workspace_facts import NAMED
+from ralph_tui.events.workspace import MOST_KEPT, FileChange
 from ralph_tui.runtime.restoring import Point
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent
@@ -55,9 +54,9 @@ def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: 
         lines.append(f"  and {count(len(changes) - SHOWN, 'more file')}")
     stay = [f"  {one_line(change.path)}: {one_line(why)}" for change, why in rows if why]
     if stay:
-        lines += [f"{count(len(stay), 'file')} of them cannot be restored:", *stay[:NAMED]]
-    if len(stay) > NAMED:
-        lines.append(f"  and {count(len(stay) - NAMED, 'more file')}")
+        lines += [f"{count(len(stay), 'file')} of them cannot be restored:", *stay[:MOST_KEPT]]
+    if len(stay) > MOST_KEPT:
+        lines.append(f"  and {count(len(stay) - MOST_KEPT, 'more file')}")
     return lines
 
 

@@ -44,7 +44,6 @@ from ralph_tui.commands.words import (
     Reflect,
 )
 from ralph_tui.commands.work import (
-    MOST_ROLLOVERS,
     Checkpoint,
     Restore,
     RollOver,
@@ -55,7 +54,6 @@ __all__ = [
     "IMPORTED",
     "MOST_GUIDANCE",
     "MOST_ITERATIONS",
-    "MOST_ROLLOVERS",
     "NO_MONEY",
     "WATCHED",
     "Abort",

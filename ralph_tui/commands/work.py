@@ -7,13 +7,11 @@ from pydantic import Field
 from ralph_tui.commands.command import Command, Steered
 from ralph_tui.commands.steering import no_snapshot
 from ralph_tui.events import RolloverRequested
+from ralph_tui.events.context import MOST_ROLLOVERS
 from ralph_tui.events.text import Line, Plain
 
 if TYPE_CHECKING:
     from ralph_tui.state import RunState
-
-MOST_ROLLOVERS = 3
-"""Of one iteration: a task that fills four windows is too large for it."""
 
 
 class Checkpoint(Command):

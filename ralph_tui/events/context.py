@@ -17,6 +17,9 @@ __all__ = [
     "WorkCommitted",
 ]
 
+MOST_ROLLOVERS = 3
+"""Of one iteration: a task that fills four windows is too large for it."""
+
 Level = Literal["L1", "L2", "L3"]
 """Warn, checkpoint, stop at once; below all of them it is L0."""
 Cause = Literal["L2", "L3", "item", "asked"]

@@ -16,6 +16,11 @@ __all__ = [
     "WorktreeRestored",
 ]
 
+MOST_PATHS = 20
+"""Changed paths that an event names."""
+MOST_KEPT = 200
+"""Paths that an event names because a restore left them alone: each is somebody's work."""
+
 Category = Literal["source", "test", "config", "docs", "aiwg", "other"]
 Trigger = Literal["start", "timer", "key", "rollover", "end"]
 ChangeStatus = Literal["added", "modified", "deleted"]
@@ -139,9 +144,9 @@ class WorktreeRestored(Event):
     files: int = 0
     """Written or deleted."""
     paths: list[Line] = []
-    """The first 20 of them."""
+    """The first `MOST_PATHS` of them."""
     kept: list[Line] = []
-    """Paths that are otherwise than the snapshot has them, the first 200."""
+    """Paths that are otherwise than the snapshot has them, the first `MOST_KEPT`."""
     reasons: list[Line] = []
     """Why, half a sentence for each of `kept`."""
     kept_count: int = 0

@@ -6,18 +6,20 @@ import select
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fcntl import ioctl
 from pathlib import Path
 from termios import FIONREAD
+from typing import BinaryIO
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH
 from ralph_tui.adapters.processes.capture import CappedLog, shorten
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.errors import NoRoomError, ProcessError
 from ralph_tui.layers.sensor import Counts, GateResult
-from ralph_tui.layers.sensor.counts import count_tests, lines_of
+from ralph_tui.layers.sensor.counts import count_tests
+from ralph_tui.plain_files import reading
 from ralph_tui.text.sanitize import clip, one_line, one_name, plain
 
 CHUNK = 64 * 1024
@@ -26,6 +28,7 @@ PIPE_SIZE = 1024 * 1024
 TAIL_CHARACTERS = 4000
 MOST_LINES = 4_000_000
 """Of an output of more lines only the end is searched for counts, so that it takes seconds."""
+LONGEST_LINE = 1 << 16
 MOST_TESTS = 1_000_000
 """More than a run of any runner counts."""
 DOUBT = (
@@ -232,3 +235,39 @@ def _widen(pipe: int) -> None:
         fcntl(pipe, F_SETPIPE_SZ, PIPE_SIZE)
     except (ImportError, OSError):
         return
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """Lines of a file, decoded, each at most about 64 KiB.
+
+    A longer line is cut off there; JUnit XML, which is often one line, goes on in pieces that end
+    before a tag. Raises ``OSError`` when the file cannot be read.
+    """
+    for line in _raw_lines(path):
+        yield line.decode("utf-8", "replace")
+
+
+def _raw_lines(path: Path) -> Iterator[bytes]:
+    with reading(path) as file:
+        while piece := file.readline(LONGEST_LINE):
+            if piece.endswith(b"\n"):
+                yield piece
+            elif b"<testsuite" in piece:
+                yield from _pieces(file, piece)
+            else:
+                yield piece
+                while piece and not piece.endswith(b"\n"):
+                    piece = file.readline(LONGEST_LINE)
+
+
+def _pieces(file: BinaryIO, piece: bytes) -> Iterator[bytes]:
+    """The rest of a long line, cut before tags (or, without one, not within a closing mark)."""
+    rest = piece
+    while piece and not piece.endswith(b"\n"):
+        cut = rest.rfind(b"<")
+        if cut <= 0 or len(rest) - cut > LONGEST_LINE:
+            cut = max(0, len(rest) - 2)
+        yield rest[:cut]
+        piece = file.readline(LONGEST_LINE)
+        rest = rest[cut:] + piece
+    yield rest

@@ -7,10 +7,8 @@ have counted on the same output already, so it counts only when no other runner 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import BinaryIO
 
 from ralph_tui.layers.sensor.first_error import FirstError
 from ralph_tui.layers.sensor.gate import Counts
@@ -26,7 +24,6 @@ from ralph_tui.layers.sensor.runners.pytest import Pytest
 from ralph_tui.layers.sensor.runners.tap import Tap
 from ralph_tui.layers.sensor.runners.unittest import Unittest
 from ralph_tui.layers.sensor.runners.vitest import Vitest
-from ralph_tui.plain_files import reading
 from ralph_tui.text.sanitize import strip_controls
 
 RUNNERS: tuple[Callable[[], Runner], ...] = (
@@ -45,8 +42,6 @@ RUNNERS: tuple[Callable[[], Runner], ...] = (
 
 REPORTS: tuple[Callable[[], Runner], ...] = (JUnit,)
 """Formats that repeat what a runner counted; the first that speaks, if no runner does."""
-
-LONGEST_LINE = 1 << 16
 
 _ANNOUNCED = re.compile(
     r"(\S+ [\w:.-]+)\$ .+"  # pnpm: ``packages/a test$ jest``
@@ -124,39 +119,3 @@ def _clean(raw: str) -> str:
     # Nearly every line is printable as it is, and seeing that is much cheaper than looking.
     line = raw.rstrip("\r\n")
     return line if line.isprintable() else strip_controls(line)
-
-
-def lines_of(path: Path) -> Iterator[str]:
-    """Lines of a file, decoded, without control sequences, each at most about 64 KiB.
-
-    A longer line is cut off there; JUnit XML, which is often one line, goes on in pieces that end
-    before a tag. Raises ``OSError`` when the file cannot be read.
-    """
-    for line in _raw_lines(path):
-        yield _clean(line.decode("utf-8", "replace"))
-
-
-def _raw_lines(path: Path) -> Iterator[bytes]:
-    with reading(path) as file:
-        while piece := file.readline(LONGEST_LINE):
-            if piece.endswith(b"\n"):
-                yield piece
-            elif b"<testsuite" in piece:
-                yield from _pieces(file, piece)
-            else:
-                yield piece
-                while piece and not piece.endswith(b"\n"):
-                    piece = file.readline(LONGEST_LINE)
-
-
-def _pieces(file: BinaryIO, piece: bytes) -> Iterator[bytes]:
-    """The rest of a long line, cut before tags (or, without one, not within a closing mark)."""
-    rest = piece
-    while piece and not piece.endswith(b"\n"):
-        cut = rest.rfind(b"<")
-        if cut <= 0 or len(rest) - cut > LONGEST_LINE:
-            cut = max(0, len(rest) - 2)
-        yield rest[:cut]
-        piece = file.readline(LONGEST_LINE)
-        rest = rest[cut:] + piece
-    yield rest

@@ -12,11 +12,11 @@ from ralph_tui.events import (
     RestoreBegan,
 )
 from ralph_tui.events.waiting import Rollback
-from ralph_tui.events.workspace import FileChange, Trigger
+from ralph_tui.events.workspace import MOST_PATHS, FileChange, Trigger
 from ralph_tui.layers.sensor import files_changed
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
-from ralph_tui.loop.steps.workspace_facts import SHOWN, snapshot_taken, worktree_restored
+from ralph_tui.loop.steps.workspace_facts import snapshot_taken, worktree_restored
 from ralph_tui.ports import CheckpointFacts, Job, Restored, Snapshot
 from ralph_tui.state import IterationSpan
 
@@ -251,7 +251,7 @@ class Checkpoints(Step):
             files=len(changes),
             added=sum(change.added for change in changes),
             removed=sum(change.removed for change in changes),
-            paths=[change.path for change in changes[:SHOWN]],
+            paths=[change.path for change in changes[:MOST_PATHS]],
         )
 
     def announce(

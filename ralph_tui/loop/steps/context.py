@@ -6,9 +6,8 @@ the tools of that message, or to end its turn: either is waited for, for as long
 
 from dataclasses import dataclass
 
-from ralph_tui.commands import MOST_ROLLOVERS
 from ralph_tui.events import ContextLevelReached, Noticed
-from ralph_tui.events.context import Cause, Level
+from ralph_tui.events.context import MOST_ROLLOVERS, Cause, Level
 from ralph_tui.layers.context.levels import Thresholds, above, level_of, whole
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step

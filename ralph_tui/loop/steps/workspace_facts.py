@@ -1,12 +1,8 @@
 """What was done to the files, as the events that tell it."""
 
 from ralph_tui.events import Event, SnapshotTaken, WorktreeRestored
+from ralph_tui.events.workspace import MOST_KEPT, MOST_PATHS
 from ralph_tui.ports import Restored, Snapshot
-
-SHOWN = 20
-"""Paths an event names."""
-NAMED = 200
-"""Paths an event names that could not be brought back: each is work of somebody's."""
 
 
 def worktree_restored(
@@ -19,9 +15,9 @@ def worktree_restored(
         present=present,
         tree=target.tree,
         files=len(restored.changed),
-        paths=list(restored.changed[:SHOWN]),
-        kept=[one.path for one in restored.kept[:NAMED]],
-        reasons=[one.why for one in restored.kept[:NAMED]],
+        paths=list(restored.changed[:MOST_PATHS]),
+        kept=[one.path for one in restored.kept[:MOST_KEPT]],
+        reasons=[one.why for one in restored.kept[:MOST_KEPT]],
         kept_count=len(restored.kept),
         by=by,
     )

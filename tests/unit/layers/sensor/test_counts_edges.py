@@ -3,7 +3,8 @@
 import tracemalloc
 from pathlib import Path
 
-from ralph_tui.layers.sensor.counts import LONGEST_LINE, count_tests, lines_of
+from ralph_tui.adapters.workspace.verification import LONGEST_LINE, lines_of
+from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.layers.sensor.runners import MOST_CHARACTERS, MOST_NAMES
 from tests.rows import each_row
@@ -309,14 +310,14 @@ def test_colour_is_taken_out_of_lines_and_files(tmp_path: Path) -> None:
     log.write_bytes(text.encode())
 
     assert count_tests([text]) == Counts("pytest", 3)
-    assert list(lines_of(log)) == ["3 passed in 0.10s"]
+    assert count_tests(lines_of(log)) == Counts("pytest", 3)
 
 
 def test_lines_of_any_bytes(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"a\xff\nb\r\n\n" + b"x" * (3 * LONGEST_LINE) + b"\nlast")
 
-    assert list(lines_of(log)) == ["a\ufffd", "b", "", "x" * LONGEST_LINE, "last"]
+    assert list(lines_of(log)) == ["a\ufffd\n", "b\r\n", "\n", "x" * LONGEST_LINE, "last"]
 
 
 def test_junit_on_one_long_line_is_read_whole(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The first error of a build that is broken, as each runner reports it."""
 
-from ralph_tui.layers.sensor.counts import count_tests, lines_of
+from ralph_tui.adapters.workspace.verification import lines_of
+from ralph_tui.layers.sensor.counts import count_tests
 from tests.paths import FIXTURES
 from tests.rows import each_row
 
