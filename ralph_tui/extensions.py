@@ -16,6 +16,11 @@ WATCHED = "ralph_tui.hooks.source:Watched"
 """A `sources.attached.Attached` of a run that hooks record."""
 FOREIGN_RUNS = "ralph_tui.importers.foreign_runs:ImportedRuns"
 """Makes a `sources.foreign.ForeignRuns`."""
+FOREIGN_PLACES = (
+    "ralph-external",
+    *(f"ralph/{name}" for name in ("current-loop.json", "iterations", "loops", "archive")),
+)
+"""Below a worktree's ``.aiwg``: one without any of them has no foreign runs."""
 
 
 @cache

@@ -12,6 +12,7 @@ from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events import Event
 from ralph_tui.importers.foreign_runs import ImportedRuns
 from ralph_tui.importers.records import ImportedRun
+from ralph_tui.sources.foreign import foreign_runs
 from ralph_tui.state import RunState
 from tests.paths import ROOT
 
@@ -22,9 +23,18 @@ STATE = "session-state.json"
 
 SAMPLES = ROOT / "tests" / "fixtures" / "runs"
 _RUNS = ImportedRuns()
-find_imported, imported_at, remains = _RUNS.find, _RUNS.find_at, _RUNS.remains
-read_imported, row_of = _RUNS.read, _RUNS.row_of
+imported_at, read_imported, row_of = _RUNS.find_at, _RUNS.read, _RUNS.row_of
 NAMES = sorted(path.name.removesuffix(".tar.gz") for path in SAMPLES.glob("*.tar.gz"))
+
+
+def find_imported(root: Path) -> list[ImportedRun]:
+    """The runs of a project, as commands look for them."""
+    return [run for run in foreign_runs(root).find(root) if isinstance(run, ImportedRun)]
+
+
+def remains(root: Path) -> list[str]:
+    """What is left of others, as commands look for it."""
+    return list(foreign_runs(root).remains(root))
 
 
 @cache

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ralph_tui.extensions import FOREIGN_RUNS, brought, is_there
+from ralph_tui.extensions import FOREIGN_PLACES, FOREIGN_RUNS, brought, is_there
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
@@ -93,8 +93,13 @@ class NoForeignRuns:
         raise NotImplementedError
 
 
-def foreign_runs() -> ForeignRuns:
-    """Those of the extension that reads them; without it there are none."""
+def foreign_runs(root: Path | None = None) -> ForeignRuns:
+    """Return the reader of foreign runs; without its extension there are none.
+
+    With `root`, the extension loads only if that worktree may have some.
+    """
+    if root is not None and not any((root / ".aiwg" / place).exists() for place in FOREIGN_PLACES):
+        return NoForeignRuns()
     if not is_there(FOREIGN_RUNS):
         return NoForeignRuns()
     found: ForeignRuns = brought(FOREIGN_RUNS)()

@@ -102,7 +102,7 @@ def read_run(run: AnyRun) -> "Recording":
 def _newest(root: Path, *, hooked: bool) -> AnyRun | None:
     """The one that was written to last; None where there is none."""
     ours = newest_run(root, hooked=hooked)
-    theirs = max(foreign_runs().find(root), key=lambda run: run.changed, default=None)
+    theirs = max(foreign_runs(root).find(root), key=lambda run: run.changed, default=None)
     if ours is None or theirs is None:
         return ours or theirs
     return theirs if theirs.changed > ours.journal.stat().st_mtime else ours

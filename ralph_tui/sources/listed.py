@@ -70,7 +70,7 @@ class ListedRuns:
         if not first:
             from ralph_tui.sources.foreign import foreign_runs  # noqa: PLC0415
 
-            foreign = foreign_runs()
+            foreign = foreign_runs(self._root)
             self._imported = {run.name: run for run in foreign.find(self._root)}
             self._lost = foreign.remains(self._root)
             when |= {name: run.changed for name, run in self._imported.items()}

@@ -114,7 +114,8 @@ def test_no_events_are_made_for_it(tmp_path: Path) -> None:
     (attempt / "status.json").write_text(summary)
     look = (
         "import sys; from ralph_tui.cli import main; main(['status']);"
-        "print({'pydantic', 'textual', 'rich', 'asyncio'} & set(sys.modules))"
+        "heavy = {'pydantic', 'textual', 'rich', 'asyncio', 'ralph_tui.importers'};"
+        "print(heavy & set(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", look], cwd=tmp_path, capture_output=True, text=True, check=True
