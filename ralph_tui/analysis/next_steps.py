@@ -14,8 +14,6 @@ from ralph_tui.text.secrets import HIDDEN
 
 SCRATCH = "ralph-tui-demo-"
 """How a folder's name begins that is deleted when its demo's screen is left."""
-HOOKS = "hooks"
-"""What a loop that hooks have recorded is called by, before its id."""
 TREE_CHARACTERS = 12
 """Of a snapshot's name, as git is asked about it."""
 
@@ -75,9 +73,7 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
 
 
 def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
-    run, name = state.run, f"{started.task}/{started.attempt}"
-    if started.watched:
-        name = f"{HOOKS}/{started.run_id}"
+    run, name = state.run, started.name
     completed = run.finished is not None and run.finished.outcome == "completed"
     if started.imported:
         yield NextStep("report", "report", f"ralph-tui report {name}")
@@ -92,10 +88,15 @@ def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
         first, last = (tree[:TREE_CHARACTERS] for tree in trees)
         if trees[0] != trees[1]:
             yield NextStep("diff", "diff", f"git diff {first} {last}")
-        yield NextStep("restore", "restore", f"ralph-tui restore --run {name}")
+        yield NextStep("restore", "restore", restore_command(name))
     if not started.watched:
         yield NextStep("again", "run again", instead or run_again(started))
     yield NextStep("replay", "replay", f"ralph-tui replay {name}")
+
+
+def restore_command(run: str, which: str = "") -> str:
+    """Restores a snapshot of this run, or lists them; without ``--run`` the newest is meant."""
+    return " ".join(("ralph-tui restore", *([which] if which else []), "--run", shlex.quote(run)))
 
 
 def _of_fleet(work: FleetWork) -> Iterator[NextStep]:
@@ -104,7 +105,7 @@ def _of_fleet(work: FleetWork) -> Iterator[NextStep]:
         yield NextStep("diff", "diff", f"git diff {change}")
         yield NextStep("merge", "merge", f"git merge {shlex.quote(work.branch)}")
     if work.record:
-        yield NextStep("restore", "restore", f"ralph-tui restore --run {shlex.quote(work.record)}")
+        yield NextStep("restore", "restore", restore_command(work.record))
     yield NextStep("attach", "look again", f"ralph-tui fleet attach {shlex.quote(work.name)}")
 
 

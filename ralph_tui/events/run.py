@@ -90,8 +90,13 @@ class RunStarted(Event):
     set_names: list[Name] = []
     """Those of them that ``--set`` gave."""
 
+    @property
+    def name(self) -> str:
+        """The run as the command line names it."""
+        return f"{self.task}/{self.attempt}" if self.task else f"hooks/{self.run_id}"
+
     def line(self) -> str:
-        name = f"run {self.task}/{self.attempt}" if self.task else f"loop of {self.agent} sessions"
+        name = f"run {self.name}" if self.task else f"loop of {self.agent} sessions"
         by = f" (recorded by {self.imported})" if self.imported else ""
         return f"{name}: {self.objective}{by}"
 

@@ -32,6 +32,8 @@ from ralph_tui.text.sanitize import clip, one_line
 if TYPE_CHECKING:
     from ralph_tui.ports import Workspace
 
+LIST = "leave the number out to list those there are"
+
 
 @dataclass(frozen=True)
 class Point:
@@ -69,7 +71,7 @@ def refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
     if not held_in(workspace.repository, [target]):
         raise WorkspaceError(
             f"{one_line(str(workspace.root))} does not hold snapshot {target.number} any more: it "
-            "was pruned, or the repository was cloned anew; see 'ralph-tui restore'"
+            f"was pruned, or the repository was cloned anew; {LIST}"
         )
 
 
@@ -91,9 +93,9 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
             # An iteration whose snapshot failed, or that goes on, has the boundary before it.
             if span.number == number and span.boundary and span.boundary.iteration == number:
                 return span.boundary
-        raise UsageError(f"iteration {number} has left no snapshot behind; see 'ralph-tui restore'")
+        raise UsageError(f"iteration {number} has left no snapshot behind; {LIST}")
     if number not in known:
-        raise UsageError(f"there is no snapshot {number} in this run; see 'ralph-tui restore'")
+        raise UsageError(f"there is no snapshot {number} in this run; {LIST}")
     return known[number]
 
 
@@ -175,8 +177,8 @@ def restore_worktree(
             with suppress(JournalError):
                 append(Noticed(level="error", source="workspace", text=text))
             raise WorkspaceError(
-                f"the restore failed half-way ({error}); do it again, or "
-                f"'ralph-tui restore {number}' for what was there before"
+                f"the restore failed half-way ({error}); do it again, or restore snapshot "
+                f"{number}, which holds what was there before"
             ) from error
         told = worktree_restored(iteration, target, number, restored, by)
         append(told)

@@ -55,7 +55,7 @@ def named(recording: Recording) -> str:
     """What the run is called, where its record tells that."""
     first = recording.events[0] if recording.events else None
     if isinstance(first, RunStarted) and first.imported:
-        return f"{first.task}/{first.attempt}"
+        return first.name
     return f"attempt {one_line(recording.path.parent.name)}"
 
 

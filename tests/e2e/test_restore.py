@@ -456,7 +456,7 @@ def test_snapshots_nobody_recorded_keep_their_numbers(ended: Path) -> None:
 
 def test_what_is_no_point(ended: Path) -> None:
     for word in ("7", "0", "iter-9"):
-        assert "see 'ralph-tui restore'" in refused(ended, word, "--yes", code=2)
+        assert "leave the number out to list" in refused(ended, word, "--yes", code=2)
     for word in ("iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\nx", "+1"):
         assert "give a number, best, or iter-N" in refused(ended, word, "--yes", code=2)
     # Also where nobody could be asked.

@@ -201,9 +201,11 @@ def test_a_click_selects_an_iteration_and_a_second_one_opens_its_changes() -> No
     drive(live(story("steady"), files=Held()), look)
 
 
-@pytest.mark.parametrize("record", [".aiwg/fleets/fleet-001/1", ""])
-def test_the_snapshot_of_a_fleets_loop_is_restored_by_the_loops_record(record: str) -> None:
-    work = FleetWork("fleet-001/1", "1649807", record=record)
+@pytest.mark.parametrize("record", [".aiwg/fleets/fleet-001/1", "", None])
+def test_a_snapshot_is_restored_by_its_runs_own_name(record: str | None) -> None:
+    """Without a name the newest run is meant. None: no loop of a fleet."""
+    work = None if record is None else FleetWork("fleet-001/1", "1649807", record=record)
+    record = "task-001/001" if record is None else record
     source = Replay(story("steady"))
     source.record = SimpleNamespace(fleet=work)
     pane = IterationsPane(source, refused=lambda _: "it is over")

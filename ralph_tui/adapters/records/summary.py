@@ -128,7 +128,7 @@ def summarize(
         "updated": _iso(state.at),
         "silent_s": None if silent_s is None else round(silent_s, 3),
         "run_id": started.run_id if started else None,
-        "run": f"{started.task}/{started.attempt}" if started and started.task else None,
+        "run": started.name if started and started.task else None,
         "objective": started.objective if started else "",
         "watched": started is not None and started.watched,
         "imported": started.imported if started else "",

@@ -97,9 +97,7 @@ def _title(told: Material, circumstances: Circumstances) -> str:
 
 def _name(told: Material) -> str:
     started = told.started
-    if started.watched:
-        return f"hooks/{started.run_id}"
-    return f"{started.task}/{started.attempt}" if started.task else ""
+    return started.name if started.task or started.watched else ""
 
 
 def _objective(told: Material) -> list[str]:
@@ -290,8 +288,8 @@ def _records(told: Material, circumstances: Circumstances) -> str:
     if imported := told.started.imported:
         tool = escaped(imported.partition(",")[0])
         where = f"In {code(folder)}, as {tool} left them"
-        name = f"{told.started.task}/{told.started.attempt}"
-        return f"{where}; `ralph-tui replay {name}` shows them.\n\nRun {code(told.started.run_id)}."
+        shows = f"`ralph-tui replay {told.started.name}` shows them"
+        return f"{where}; {shows}.\n\nRun {code(told.started.run_id)}."
     lines = [f"In {code(folder)}:\n"] if folder else []
     lines.append("- `events.jsonl`: the journal; `ralph-tui replay` shows it")
     started = told.state.run.started

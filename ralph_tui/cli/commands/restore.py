@@ -155,9 +155,7 @@ def _not_to_be_done(
 ) -> int | None:
     """Show what would change, and ask; the exit code unless it is to be done."""
     if not (args.yes or args.dry_run or sys.stdin.isatty()):
-        raise UsageError(
-            f"nobody can be asked here: say ralph-tui restore {args.snapshot} --yes, or --dry-run"
-        )
+        raise UsageError("not a terminal; use --yes to confirm, or --dry-run to look")
     rows = workspace.way_back(target.tree)
     note = notes_of(state).get(target.number, "")
     while True:

@@ -4,10 +4,8 @@ Rule: git is asked through the source's `Files` alone, and never on the UI threa
 command like any other, which the run may refuse.
 """
 
-import shlex
-
 from ralph_tui import commands
-from ralph_tui.analysis.next_steps import whole_change
+from ralph_tui.analysis.next_steps import restore_command, whole_change
 from ralph_tui.commands import IMPORTED, WATCHED, over
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
@@ -155,12 +153,10 @@ class HistoryView:
         return self._source.restores_ended or not over(self._host.state)
 
     def _command(self, number: int | None) -> str:
-        started = self._host.state.run.started
-        # Another run may be the newest one by now.
-        run = f" --run {started.task}/{started.attempt}" if started else ""
-        if (work := self._going_on.fleet) is not None and work.record:
-            run = f" --run {shlex.quote(work.record)}"
-        return f"ralph-tui restore{'' if number is None else f' {number}'}{run}"
+        started, work = self._host.state.run.started, self._going_on.fleet
+        assert started is not None  # a run has points only then
+        name = work.record if work is not None and work.record else started.name
+        return restore_command(name, "" if number is None else str(number))
 
     def follow(self) -> None:
         """Say how a rollback that has just happened is undone, and select it for that."""

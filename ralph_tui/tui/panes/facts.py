@@ -155,7 +155,7 @@ def facts(
             *_files(span, width),
         ]
         rows += [*_tests(span.gate, gate_before(span, state), width), *made(span, state, width)]
-    return [*rows, *of_point(point, state, width), *_saved(point, state, way_back), *calm]
+    return [*rows, *of_point(point, state, width), *_saved(point, state, way_back, width), *calm]
 
 
 def between(
@@ -330,12 +330,13 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
     return [row]
 
 
-def _saved(point: TimelinePoint, state: RunState, way_back: str) -> list[Line]:
-    """Which snapshot has its files, and the way back to them."""
+def _saved(point: TimelinePoint, state: RunState, way_back: str, width: int) -> list[Line]:
+    """Which snapshot has its files, and the way back to them where it is not cut."""
     taken = to_restore(point, state)
     if taken is None or (open_now(point.span, state) and point.whole):
         return []
     row: Line = [(f"saved as snapshot {taken.number}", "text")]
     if point.rollback is not None:
         row = [(f"as it was before: snapshot {taken.number}", "text")]
-    return [[*row, (f" · {way_back.replace('{}', str(taken.number))}", "dim")] if way_back else row]
+    way: Line = [(f" · {way_back.replace('{}', str(taken.number))}", "dim")] if way_back else []
+    return [[*row, *way] if cells(row) + cells(way) <= width else row]

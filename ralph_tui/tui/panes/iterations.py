@@ -1,6 +1,5 @@
 """The iterations of the run; a point of it can be looked at, compared with another, restored."""
 
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from ralph_tui.analysis.next_steps import restore_command
 from ralph_tui.commands import over
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
@@ -211,16 +211,14 @@ class IterationsPane(LinesPane):
         if self._able:
             return self._keys.told("{restore} restores it")
         started = self.state.run.started
-        if started is not None and started.watched:
+        if started is None or started.watched:
             return ""
         if self._source.live and over(self.state) is None:
             return self._keys.told("to restore it: {pause} pause, then {restore}")
         record = self._source.record
         work = record.fleet if record is not None else None
-        if work is None:
-            return "ralph-tui restore {}"
-        # Without --run, the command would restore a run of the repository's own.
-        return f"ralph-tui restore {{}} --run {shlex.quote(work.record)}" if work.record else ""
+        name = started.name if work is None else work.record
+        return restore_command(name, "{}") if name else ""
 
     @property
     def _able(self) -> bool:

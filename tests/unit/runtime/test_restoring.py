@@ -178,7 +178,7 @@ def test_one_that_fails_half_way_says_how_to_get_back(git_repo: Path, journal: P
     recording = read_journal(journal)
     state = RunState().apply_all(recording.events)
     breaking = workspace_of(git_repo, RUN, Breaking)
-    with pytest.raises(WorkspaceError, match="ralph-tui restore 2"):
+    with pytest.raises(WorkspaceError, match="restore snapshot 2, which"):
         restore_worktree(recording, state, breaking, chosen(state, "1"), "me")
     kinds = [event.kind for event in after(journal)]
     assert kinds == ["snapshot_taken", "restore_began", "noticed"]

@@ -56,7 +56,7 @@ def plan_text(started: RunStarted, made: PlanMade | None) -> str:
     plan = plan_of(started, made)
     end = "" if plan.approach.endswith((".", "!", "?")) else "."
     parts = [
-        f"# Plan of {started.task}/{started.attempt}",
+        f"# Plan of {started.name}",
         started.objective.strip(),
         f"## Approach\n\n{plan.approach}{end}",
         *([_numbered("Steps", plan.steps)] if made and plan.steps else []),
