@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -15,7 +15,7 @@ from typing import IO
 from tests.doubles.launch import request_line, user_line
 from tests.doubles.scenario import Action, Json, Scenario
 
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 EVERY_S = 0.02
 
 
@@ -126,8 +126,9 @@ def run(
     root: Path,
     environ: Mapping[str, str],
     limit_s: float = LIMIT_S,
+    stays: Callable[[int], bool] = lambda _pid: False,
 ) -> Run:
-    """Run a session to its end, at most so many seconds; then it is killed."""
+    """Run a session to its end; it is killed once it `stays`, or after so many seconds."""
     errors = root.with_name(f"{root.name}.stderr")
     with errors.open("wb") as stderr:
         process = _start(argv, root, environ, stderr)
@@ -137,7 +138,7 @@ def run(
     talk.write(user_line(scenario.prompt))
     deadline = time.monotonic() + limit_s
     while process.poll() is None:
-        if time.monotonic() > deadline:
+        if stays(process.pid) or time.monotonic() > deadline:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         talk.step()
