@@ -465,7 +465,7 @@ def test_what_is_no_point(ended: Path) -> None:
 
 
 def test_nobody_can_be_asked(ended: Path) -> None:
-    assert "ralph-tui restore 1 --yes" in refused(ended, "1", code=2)
+    assert "not a terminal; use --yes to confirm" in refused(ended, "1", code=2)
 
 
 def test_the_refs_were_pruned(ended: Path) -> None:
