@@ -218,6 +218,7 @@ ENDLESS: Mapping[str, Term] = {"died": DIED, "unheard": UNHEARD}
 """What stands for the phase of a run that has no end and no process that is known."""
 STATES: Mapping[str, Term] = {**PHASES, **OUTCOMES, **ENDLESS}
 """A run's outcome, or its phase while it has none, as a list and a status name it."""
+IN_CLONE = "the prompts of a fleet's loop stay in its clone, and go with it"
 NOT_RECORDED = "not recorded by the tool that led this run"
 """Of what is missing in a run of another tool."""
 

@@ -3,6 +3,7 @@
 from collections import deque
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -20,8 +21,10 @@ from ralph_tui.events import (
     WaitEnded,
 )
 from ralph_tui.sources.live import Live
+from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.agent import KEPT_ROWS
+from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.claims import without_claims
 from ralph_tui.tui.modals.text_dialog import Detail
 from ralph_tui.tui.panes.agent import AgentPane
@@ -196,6 +199,19 @@ def test_the_prompt_of_the_latest_session_is_shown(tmp_path: Path) -> None:
         pane.changed()
         assert pane.build(40, 5) == [[(text, "text")]]
     assert pane.subtitle(60) == [("iteration 7, session 2 · 5 characters", "dim")]
+
+
+@pytest.mark.parametrize("loop", [None, FleetWork("fleet-001/1", "1649807")])
+def test_a_prompt_that_is_not_here_may_be_in_a_loops_clone(
+    loop: FleetWork | None, tmp_path: Path
+) -> None:
+    source = Replay([prepared := PromptPrepared(seq=1, at=START, iteration=1, path="gone.md")])
+    source.folder, source.record = tmp_path, SimpleNamespace(fleet=loop)
+    pane = PromptPane(source)
+    pane.state = RunState().apply_all([prepared])
+    pane.changed()
+    (row,) = pane.build(100, 5)
+    assert ("in its clone" in row[0][0]) == (loop is not None)
 
 
 @each_row("name", ["../secret", "/etc/passwd", "link", "a\0b", "missing", "x" * 5000])

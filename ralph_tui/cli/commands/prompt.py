@@ -18,6 +18,7 @@ from ralph_tui.plain_files import read_bytes
 from ralph_tui.sources.found import AnyRun, find_ours, find_run, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
+from ralph_tui.text.terms import IN_CLONE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,8 +87,7 @@ def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:
         text = read_bytes(path, below=run.folder).decode("utf-8", "replace")
     except OSError as error:
         looped = isinstance(run, RecordedRun) and run.fleet is not None
-        gone = "the prompts of a fleet's loop stay in its clone, and go with it"
-        what = why(error, gone if looped else "it may have been deleted")
+        what = why(error, IN_CLONE if looped else "it may have been deleted")
         raise RalphError(f"the prompt {one_line(last.path)} cannot be read: {what}") from error
     tokens = f", about {last.tokens:,} tokens (an estimate)" if last.tokens else ""
     edited = f", edited by {last.edited_by}" if last.edited_by else ""

@@ -11,12 +11,12 @@ from ralph_tui.events import PromptPrepared
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
-from ralph_tui.text.terms import NOT_RECORDED
+from ralph_tui.text.terms import IN_CLONE, NOT_RECORDED
 from ralph_tui.tui.actions import EDIT
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.pane import IterationPane
-from ralph_tui.tui.panes.recorded_text import read_inside, text_rows
+from ralph_tui.tui.panes.recorded_text import DELETED, read_inside, text_rows
 
 
 class PromptPane(IterationPane):
@@ -51,7 +51,12 @@ class PromptPane(IterationPane):
     def _words(self, prompt: PromptPrepared) -> tuple[str, str]:
         # A pane that is hidden is not told of what comes; when it is drawn again, it may know less.
         if prompt.seq not in self._read:
-            self._read[prompt.seq] = read_inside(self._source.folder, prompt.path, "prompt")
+            record = self._source.record
+            looped = record is not None and record.fleet is not None
+            missing = IN_CLONE if looped else DELETED
+            self._read[prompt.seq] = read_inside(
+                self._source.folder, prompt.path, "prompt", missing
+            )
         return self._read[prompt.seq]
 
     def _prompts(self) -> list[PromptPrepared]:

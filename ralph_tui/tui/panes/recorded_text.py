@@ -9,12 +9,16 @@ from ralph_tui.tui.draw.spans import Line, wrap
 
 MOST_BYTES = 400_000
 """Of a text that are shown."""
+DELETED = "it may have been deleted"
 
 
-def read_inside(folder: Path | None, name: str, what: str) -> tuple[str, str]:
+def read_inside(
+    folder: Path | None, name: str, what: str, missing: str = DELETED
+) -> tuple[str, str]:
     """Text of a file below the folder, and an empty string; or nothing, and why, in a sentence.
 
-    `what` is what the sentence calls it; a path out of the folder is not followed.
+    `what` is what the sentence calls it, `missing` why it may not be there; a path out of the
+    folder is not followed.
     """
     if folder is None:
         return "", f"The {what} is not at hand: this record came without its folder."
@@ -28,7 +32,7 @@ def read_inside(folder: Path | None, name: str, what: str) -> tuple[str, str]:
     except NotPlainError as error:
         return "", f"The {what}'s file cannot be read: {why(error, '')}."
     except (OSError, ValueError, RuntimeError):
-        return "", f"The {what}'s file cannot be read; it may have been deleted."
+        return "", f"The {what}'s file cannot be read; {missing}."
 
 
 def text_rows(text: str, width: int) -> list[Line]:
