@@ -304,7 +304,7 @@ class LoopState:
     def on_requeued(self, event: told.LoopRequeued) -> None:
         if self.commit and self.branch:
             self.earlier = Earlier(self.branch, self.commit, self.attempt, self.host)
-        if self.run_id and not event.resume and not self.work_gone:
+        if self.run_id and not (event.resume or self.work_gone or self.collected):
             self.left = {**self.left, self.attempt: self.host}
         if self.never_began:
             self.unbegun = self.attempt

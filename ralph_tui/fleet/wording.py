@@ -267,6 +267,9 @@ def result_sentence(loop: LoopState, *, lost: bool = False) -> str:
 def kept_sentence(loop: LoopState) -> str:
     """Where the work of earlier attempts is; empty: there is none."""
     kept = [f"attempt {number} is kept as {branch}" for number, branch in loop.kept.items()]
+    earlier = loop.earlier
+    if earlier is not None and earlier.attempt < loop.attempt and not loop.collected:
+        kept.append(f"attempt {earlier.attempt} is kept as {earlier.branch}")
     left = [
         f"what attempt {number} had made is on {host_words(host)} alone, until that comes back"
         for number, host in loop.left.items()

@@ -137,6 +137,10 @@ def test_where_the_work_of_an_earlier_attempt_is() -> None:
     assert kept_sentence(loop) == "attempt 1 is kept as ralph/f/1-attempt-1"
     nothing = told.AttemptKept(loop="1", attempt=1, host="one")
     assert kept_sentence(loop_after(*lost, nothing)) == ""
+    done = told.ResultCollected(loop="1", branch="ralph/f/1", commit="abc", files=3)
+    pruned = (JOINED, placed(), began(), done, anew, placed(attempt=2), began())
+    assert kept_sentence(loop_after(*pruned)) == "attempt 1 is kept as ralph/f/1"
+    assert kept_sentence(loop_after(*pruned, done)) == ""
     in_its_tree = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
     never_began = told.LoopRequeued(loop="1", reason="its host is lost", resume=False)
     for events in ((placed(), began(), in_its_tree), (placed(), never_began)):
