@@ -174,8 +174,11 @@ def why_over(state: FleetState) -> str:
         return ""
     if state.stopping is not None and state.stopping.abort:
         return "it was aborted"
-    left = any(goes_on_when_resumed(loop) for loop in state.loops.values())
-    return "" if left else "all its loops have ended"
+    loops = state.loops.values()
+    if any(goes_on_when_resumed(loop) for loop in loops):
+        return ""
+    skipped = any(loop.waits_again for loop in loops)  # and would be skipped for the same reason
+    return f"all its loops have ended{' or were skipped' if skipped else ''}"
 
 
 @dataclass(frozen=True)

@@ -151,6 +151,7 @@ class TestQueue:
         played.collect("1")
         assert outcome(played) == "limit_reached"
         assert [played.state.loops[name].status for name in "23"] == ["skipped"] * 2
+        assert why_over(played.state) == "all its loops have ended or were skipped"
 
     def test_a_queued_loop_is_skipped_when_its_fleet_is_aborted(self) -> None:
         played = fleet(numbered(3))
