@@ -66,6 +66,7 @@ def evidence_of(state: RunState) -> Evidence:
         else "",
         actions=run.iteration_tool_calls + state.actions.iteration_derived,
         error=ended.reason if ended and failed else "",
+        cut=ended.words if ended and ended.outcome in ("timeout", "max_turns", "budget") else "",
         conflicts=state.oversight.conflicts,
         unmeasured=state.gate.unmeasured,
         silence=state.gate.readings[-1].note if state.gate.unmeasured else "",

@@ -38,6 +38,8 @@ class Evidence:
     """Tool calls of this iteration, and what is derived for an agent that tells of none."""
     error: str = ""
     """Why the session failed, as told; empty when it did not, or when it changed files."""
+    cut: str = ""
+    """Why the session was stopped, where it reached a limit of its own."""
     conflicts: tuple[str, ...] = ()
     """Paths with unresolved git conflicts."""
     unmeasured: int = 0

@@ -26,6 +26,8 @@ class Circuit:
     """What the completion command said last, as a fingerprint."""
     same: int = 0
     """The latest of them in which it said the same."""
+    cut: str = ""
+    """Why the latest session was stopped, where each of them reached a limit of its own."""
 
     def after(self, history: History, evidence: Evidence) -> "Circuit":
         """The streaks with the iteration of the latest reading in them."""
@@ -38,16 +40,16 @@ class Circuit:
             0 if above(history.rise, 0) else self.barren + 1,
             output,
             (self.same + 1 if goes_on else 1) if output else 0,
+            evidence.cut if self.cut or not self.idle else "",
         )
 
     @property
     def tripped(self) -> str:
-        """Why the loop is not to go on as it does, one sentence; empty while it may."""
+        """Why the loop is not to go on as it does; empty while it may."""
+        idle = "iterations in a row changed no file"
+        cut = f" Each session was cut off; the last one: {self.cut}" if self.cut else ""
         if self.barren >= TRIPS:
-            return f"{self.barren} iterations in a row changed no file and brought no new best."
+            return f"{self.barren} {idle} and brought no new best.{cut}"
         if self.same >= TRIPS:
-            return (
-                f"{self.same} iterations in a row changed no file, and the completion command "
-                "said the same after each."
-            )
+            return f"{self.same} {idle}, and the completion command said the same after each.{cut}"
         return ""

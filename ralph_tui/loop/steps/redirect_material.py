@@ -46,9 +46,7 @@ def _stuck(spans: Sequence[IterationSpan]) -> list[str]:
         if names:
             said.append(_names(f"These tests have failed in every measurement {where}", names))
     if changed := _changed(since):
-        label = f"Iterations {since[0].number}-{since[-1].number} changed these files"
-        said.append(data(label, changed))
-        said.append("Those edits did not raise completion.")
+        said += [changed, "Those edits did not raise completion."]
     if tried := _tried(since):
         said.append(data("What was tried in them, in the agent's words", tried))
         said.append("Choose an approach that is not on that list.")
@@ -73,7 +71,7 @@ def _regressing(spans: Sequence[IterationSpan]) -> list[str]:
     if lines:
         said.append(data("Tests that broke since, and in which iteration", lines[:NAMED]))
     if changed := _changed(since):
-        said.append(data("Files that changed since", changed))
+        said.append(changed)
     if top.boundary is not None and since:
         paths = dict.fromkeys(
             change.path for span in since if span.files for change in span.files.changes
@@ -125,18 +123,20 @@ def _names(label: str, names: Sequence[str]) -> str:
     return data(label, [*(f"- {item(name)}" for name in names[:NAMED]), *more])
 
 
-def _changed(spans: Sequence[IterationSpan]) -> list[str]:
-    """The files that these iterations changed, and by how much."""
+def _changed(spans: Sequence[IterationSpan]) -> str:
+    """The files that these iterations changed, and by how much in sum; empty without any."""
     lines: dict[str, tuple[int, int]] = {}
     for span in spans:
         for change in span.files.changes if span.files else ():
             added, removed = lines.get(change.path, (0, 0))
             lines[change.path] = added + change.added, removed + change.removed
     said = [f"- {item(path)} (+{added} −{removed})" for path, (added, removed) in lines.items()]
-    return [
-        *said[:NAMED],
-        *([f"- and {count(len(said) - NAMED, 'more file')}"] if said[NAMED:] else []),
-    ]
+    if not said:
+        return ""
+    more = [f"- and {count(len(said) - NAMED, 'more file')}"] if said[NAMED:] else []
+    numbers = str(spans[0].number)
+    numbers = f"s {numbers}-{spans[-1].number}" if len(spans) > 1 else f" {numbers}"
+    return data(f"Iteration{numbers} changed these files", [*said[:NAMED], *more])
 
 
 def _tried(spans: Sequence[IterationSpan]) -> list[str]:

@@ -1,5 +1,7 @@
 """The circuit breaker: three iterations in which nothing happens at all."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,6 +51,14 @@ def test_the_reason_is_a_sentence_with_the_number() -> None:
     )
     assert names(finding) == ["circuit"]
     assert finding.detections[0].severity == "high"
+
+
+def test_the_reason_names_the_limit_that_cut_every_session_off() -> None:
+    late = replace(IDLE, cut="The session ran longer than it may and was stopped.")
+    for evidence, told in (((late, late, late), True), ((late, IDLE, late), False)):
+        run = Run()
+        finding = [run.take(30, each) for each in evidence][-1]
+        assert finding.situations[0].reason.endswith(late.cut) == told
 
 
 @each_row("breaks", [BUSY, Evidence()])
