@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 TRIGGERS: Mapping[str, str] = {
-    "failure": "after a failure",
+    "failure": "after an attempt that did not complete",
     "success": "after a success",
     "timeout": "when the limit was reached",
     "manual": "by hand",
