@@ -16,7 +16,7 @@ from bench.places import clean_environment
 from bench.result import Result, Scale
 from bench.usage import resident_bytes
 from ralph_tui.events import Event, IterationStarted, SessionStarted
-from ralph_tui.sources.live import PER_POLL, Live
+from ralph_tui.runtime.sources.live import PER_POLL, Live
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 

@@ -16,7 +16,7 @@ from bench.starting import MINIMAL_PAINTED
 from bench.terminal import Paint, Terminal, told
 from bench.usage import resident_bytes, waited_seconds
 from ralph_tui.adapters.records.lazy import LazyJournal
-from ralph_tui.sources.recorded import opened
+from ralph_tui.runtime.sources.recorded import opened
 from ralph_tui.state import RunState
 
 EVENTS = 100_000

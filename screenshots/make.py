@@ -24,8 +24,8 @@ from ralph_tui.adapters.records.runs import find_runs
 from ralph_tui.events import Event, QuestionAsked
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.ports.source import Source
-from ralph_tui.sources.live import Live
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.live import Live
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from screenshots import fleet

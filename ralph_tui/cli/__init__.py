@@ -16,12 +16,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from ralph_tui import __version__, extensions
+from ralph_tui import __version__
+from ralph_tui.base import extensions
+from ralph_tui.base.errors import RalphError, UsageError, out_of_means
 from ralph_tui.cli.exit_codes import ExitCode, GoOn
 from ralph_tui.cli.for_people import refuse_agents
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.parser import Parser, did_you_mean
-from ralph_tui.errors import RalphError, UsageError, out_of_means
 from ralph_tui.text.sanitize import one_line
 
 _KNOWN = {

@@ -11,11 +11,11 @@ from typing import Protocol
 from ralph_tui.adapters.processes.lineage import own_start
 from ralph_tui.adapters.records.run_status import Question
 from ralph_tui.adapters.remote.protocol import RefusedError
+from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import answers, confirm, text_argument
 from ralph_tui.cli.question_words import question_text
 from ralph_tui.cli.request_words import chosen, short_id
-from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import ALLOWING, answer_name, answer_word
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import argcomplete
 from argcomplete.completers import FilesCompleter, SuppressCompleter
 
+from ralph_tui.base.errors import RalphError
 from ralph_tui.cli import COMMANDS, build_parser
-from ralph_tui.errors import RalphError
 
 Names = Callable[[str], Iterable[str]]
 """What may stand there, for what is typed of it so far."""
@@ -84,7 +84,7 @@ def _runs(prefix: str) -> Iterable[str]:
 def _runs_of_all(prefix: str) -> Iterable[str]:
     """Also those that other tools have recorded here."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415
-    from ralph_tui.sources.foreign import foreign_runs  # noqa: PLC0415
+    from ralph_tui.runtime.sources.foreign import foreign_runs  # noqa: PLC0415
 
     imported = (run.name for run in foreign_runs().find(worktree_root(Path.cwd())))
     return chain(_runs(prefix), filter(_TYPEABLE.fullmatch, imported))

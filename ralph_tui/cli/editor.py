@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ralph_tui.errors import RalphError, UsageError, why
-from ralph_tui.plain_files import read_bytes, write_whole
+from ralph_tui.base.errors import RalphError, UsageError, why
+from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line
 
 CUT = "# ------------------------ >8 ------------------------"

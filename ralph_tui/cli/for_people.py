@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Callable
 
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 
 STARTED_BY_RUN = (
     "a process that a run or fleet has started cannot do this: use a terminal that none has started"

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.base.errors import RalphError
+from ralph_tui.base.keys import Keys
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.config.files import first_keys, first_theme
-from ralph_tui.errors import RalphError
-from ralph_tui.keys import Keys
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.tui.app import BaseScreen, SideScreen, SideScreens
 from ralph_tui.tui.first_frame import ListFrame
@@ -25,7 +25,7 @@ from ralph_tui.tui.first_frame import ListFrame
 if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import NewRuns
     from ralph_tui.ports.source import Source
-    from ralph_tui.sources.listed import ListedRuns
+    from ralph_tui.runtime.sources.listed import ListedRuns
     from ralph_tui.tui.home.table import Listing
 
 BEGINS = ("run", "demo", "resume")
@@ -96,7 +96,7 @@ class Home(Looking):
 
     def screen(self) -> BaseScreen:
         """See `Front`."""
-        from ralph_tui.sources.listed import ListedRuns  # noqa: PLC0415 - behind the first frame
+        from ralph_tui.runtime.sources.listed import ListedRuns  # noqa: PLC0415 - behind the first frame
         from ralph_tui.tui.home.screen import HomeScreen  # noqa: PLC0415
         from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
 
@@ -120,7 +120,7 @@ class Home(Looking):
 
     def _search(self) -> SideScreen:
         # An index and a cockpit take long to import, and few homes search.
-        from ralph_tui.sources.archive import ArchivedRuns  # noqa: PLC0415
+        from ralph_tui.runtime.sources.archive import ArchivedRuns  # noqa: PLC0415
         from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
 
         return SearchScreen(ArchivedRuns(lambda: self._root))

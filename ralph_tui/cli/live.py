@@ -18,8 +18,8 @@ from ralph_tui.adapters.records.run_status import Question, RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
-from ralph_tui.errors import RalphError, UsageError
-from ralph_tui.sources.found import find_ours
+from ralph_tui.base.errors import RalphError, UsageError
+from ralph_tui.runtime.sources.found import find_ours
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, outcome_word
 

@@ -14,7 +14,7 @@ def look(found: RecordedRun) -> Callable[[], None]:
         return lambda: None
     # They load every event; a status bar needs none.
     from ralph_tui.adapters.records.seen import seen_in  # noqa: PLC0415
-    from ralph_tui.sources.run_record import RunRecord  # noqa: PLC0415
+    from ralph_tui.runtime.sources.run_record import RunRecord  # noqa: PLC0415
 
     known = told(found, lambda status: seen_in(status, datetime.now(UTC)))
     return lambda: RunRecord(found.journal).put_down(known)

@@ -9,11 +9,11 @@ from ralph_tui.adapters.knowledge.exchange import Taken, entries_of, exported, t
 from ralph_tui.adapters.knowledge.files import LARGEST
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.records.folders import named_path
+from ralph_tui.base.errors import RalphError, UsageError, why
+from ralph_tui.base.plain_files import NotPlainError, read_bytes
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.memory_words import wrapped
 from ralph_tui.cli.output_file import write_output
-from ralph_tui.errors import RalphError, UsageError, why
-from ralph_tui.plain_files import NotPlainError, read_bytes
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 

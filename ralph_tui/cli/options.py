@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents import AGENTS, offered, unknown_agent
 from ralph_tui.adapters.agents.command import COMMAND
-from ralph_tui.errors import SettingsError, UsageError
+from ralph_tui.base.errors import SettingsError, UsageError
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ralph_tui.adapters.records.files import write_text
-from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.base.errors import RalphError, UsageError, why
 
 
 def write_output(path: Path, text: str, *, force: bool) -> None:

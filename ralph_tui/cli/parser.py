@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 
 _SENTENCES = (
     (r"argument (.+?): invalid int value: (.*)", r"\1 takes a whole number, not \2"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ralph_tui.adapters.records.run_status import Question
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import WHY, WOULD_ALLOW, WOULD_DO

@@ -6,9 +6,9 @@ import time
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.common import Printer
-from ralph_tui.errors import UsageError
 from ralph_tui.events import RunCrashed, RunFinished, RunResumed, parse_event
 from ralph_tui.text.terms import DIED, PROCESS_GONE
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from platformdirs import user_config_path
 
-from ralph_tui.errors import UsageError, why
-from ralph_tui.keys import TABLE, Keys
-from ralph_tui.plain_files import reading
+from ralph_tui.base.errors import UsageError, why
+from ralph_tui.base.keys import TABLE, Keys
+from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import bounded
 
 MOST_PARSED = 1_000_000

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ralph_tui.base.plain_files import leaves_folder
 from ralph_tui.config.files import SettingsFile
-from ralph_tui.plain_files import leaves_folder
 
 NOT_FROM_REPOSITORY = (
     "permissions",

@@ -16,7 +16,7 @@ from pydantic import (
     create_model,
 )
 
-from ralph_tui.keys import TABLE, Keys, checked
+from ralph_tui.base.keys import TABLE, Keys, checked
 from ralph_tui.layers.settings import (
     ContextSettings,
     ControlSettings,

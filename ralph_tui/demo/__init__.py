@@ -11,9 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.demo.agent.plan_file import PLAN, TEXT
 from ralph_tui.demo.agent.scenario import SCENARIOS
-from ralph_tui.errors import UsageError, WorkspaceError
 
 PROJECT = Path(__file__).with_name("project")
 OBJECTIVE = "Fix the failing tests of the calculator"

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ralph_tui.base.errors import SettingsError, UsageError
 from ralph_tui.config.files import SettingsFile, read_file
 from ralph_tui.config.problems import closest, sentence
 from ralph_tui.config.settings import Settings, Words
-from ralph_tui.errors import SettingsError, UsageError
 from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Plan, tries_at
 from ralph_tui.ports.clones import Isolation, Loop
 from ralph_tui.text.durations import DAY, Seconds

@@ -24,12 +24,12 @@ from ralph_tui.adapters.records.folders import named_path, number_of, numbered, 
 from ralph_tui.adapters.records.journal import Recording, parse_line, read_events
 from ralph_tui.adapters.records.lock import Lock, Owner, acquire, holder, worker
 from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun, fleet_folders
-from ralph_tui.errors import LockHeldError, UsageError, WorkspaceError, why, workspace_error
+from ralph_tui.base.errors import LockHeldError, UsageError, WorkspaceError, why, workspace_error
+from ralph_tui.base.plain_files import make_folder, open_plain, reading
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.events.text import cleaned
 from ralph_tui.fleet.events import SCHEMA_VERSION, FleetEvent, FleetStarted, parse_fleet_event
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.plain_files import make_folder, open_plain, reading
 from ralph_tui.text.sanitize import one_line
 
 _LOOP = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,79}")

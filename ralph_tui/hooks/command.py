@@ -14,9 +14,9 @@ from pathlib import Path
 from ralph_tui import __version__
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.runs import find_hooked
+from ralph_tui.base.errors import RalphError, UsageError, why
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
-from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.hooks.program import store, watch
 from ralph_tui.hooks.program.words import PROMPT, has_section, names_task, write_prompt
 from ralph_tui.hooks.project import FOLDER, LoopFile, Program, Standing, contents, project_root

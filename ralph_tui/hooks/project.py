@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from ralph_tui.errors import RalphError, UsageError, why
-from ralph_tui.file_lock import locked
+from ralph_tui.base.errors import RalphError, UsageError, why
+from ralph_tui.base.file_lock import locked
+from ralph_tui.base.plain_files import make_folder, read_bytes, write_whole
 from ralph_tui.hooks.program.store import ASIDE
 from ralph_tui.layers.context import state_file
 from ralph_tui.layers.context.state_file import State
-from ralph_tui.plain_files import make_folder, read_bytes, write_whole
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -27,9 +27,11 @@ LIST = "installed.json"
 """What was copied: it stands beside the copy."""
 FILES = (
     "__init__.py",
-    "errors.py",
-    "file_lock.py",
-    "git_config.py",
+    "base/__init__.py",
+    "base/errors.py",
+    "base/file_lock.py",
+    "base/git_config.py",
+    "base/plain_files.py",
     "hooks/__init__.py",
     "layers/__init__.py",
     "layers/context/__init__.py",
@@ -39,7 +41,6 @@ FILES = (
     "layers/context/resume.py",
     "layers/context/state_file.py",
     "layers/sensor/plan.py",
-    "plain_files.py",
     "text/__init__.py",
     "text/foreign_json.py",
     "text/format.py",

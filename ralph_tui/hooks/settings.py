@@ -20,9 +20,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
+from ralph_tui.base.plain_files import make_folder, open_plain, read_bytes, write_whole
 from ralph_tui.hooks.project import FOLDER, beside, told, within
-from ralph_tui.plain_files import make_folder, open_plain, read_bytes, write_whole
 from ralph_tui.text.foreign_json import parse_json, parse_json_at
 
 NAME = ".claude/settings.json"

@@ -6,9 +6,9 @@ Rule: it is looked at alone. Nobody takes a command, and no process tells whethe
 from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.records.runs import HEARD_S
 from ralph_tui.adapters.records.status import unheard
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import WATCHED
-from ralph_tui.errors import RalphError
-from ralph_tui.sources.attached import Attached
+from ralph_tui.runtime.sources.attached import Attached
 from ralph_tui.state import RunState
 
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ralph_tui import __version__
 from ralph_tui.adapters.records.listing import OBJECTIVE, RunRow
-from ralph_tui.errors import why
-from ralph_tui.plain_files import is_plain, read_bytes, reading
+from ralph_tui.base.errors import why
+from ralph_tui.base.plain_files import is_plain, read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_list, as_map, as_number, as_text
 from ralph_tui.text.sanitize import clip, one_line

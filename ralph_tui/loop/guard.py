@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable
 from typing import TypeVar
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events import Event, Noticed
 from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.sanitize import clip, one_line

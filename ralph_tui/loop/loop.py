@@ -7,7 +7,7 @@ folded into `state` before the next line runs, so `state` is always what the jou
 from collections.abc import Callable
 from itertools import count
 
-from ralph_tui.errors import JournalError, RalphError
+from ralph_tui.base.errors import JournalError, RalphError
 from ralph_tui.events import Noticed, RunResumed
 from ralph_tui.events.run import Outcome
 from ralph_tui.loop.iteration import Iteration

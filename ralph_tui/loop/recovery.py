@@ -7,7 +7,7 @@ interrupted, its changes kept and told to the next session.
 
 from datetime import datetime
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import LimitsChanged, Noticed
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.step import Step

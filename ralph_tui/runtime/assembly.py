@@ -33,7 +33,7 @@ from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.adapters.workspace.watching import FileWatcher
 from ralph_tui.adapters.workspace.work_commits import WorkCommits
-from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.layers.memory.by_hand import is_afterthought

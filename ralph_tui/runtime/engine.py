@@ -15,8 +15,8 @@ from pathlib import Path
 from ralph_tui.adapters.records.files import without_unknown, write_json
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.base.errors import JournalError, JournalFullError, RalphError, out_of_means
 from ralph_tui.commands import Abort, Command, Stop
-from ralph_tui.errors import JournalError, JournalFullError, RalphError, out_of_means
 from ralph_tui.events import (
     Event,
     JournalRestored,

@@ -9,8 +9,8 @@ from ralph_tui.adapters.agents import (
     choose_fallbacks,
     fallback_settings,
 )
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import UsageError
 from ralph_tui.text.sanitize import one_line
 
 

@@ -17,11 +17,11 @@ from ralph_tui.adapters.workspace.git import run_git
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.suggestions import suggestions
 from ralph_tui.adapters.workspace.verification import ShellGate
+from ralph_tui.base.errors import LockHeldError, RalphError
+from ralph_tui.base.plain_files import reading
 from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import FLAGS, Loaded, examine, problem_of
-from ralph_tui.errors import LockHeldError, RalphError
 from ralph_tui.layers.sensor import GateResult
-from ralph_tui.plain_files import reading
 from ralph_tui.ports.new_runs import (
     AgentOffer,
     Default,

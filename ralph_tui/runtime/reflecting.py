@@ -14,7 +14,7 @@ from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.journal import Journal, cut, read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.task_index import TaskIndex
-from ralph_tui.errors import UsageError, WorkspaceError, why
+from ralph_tui.base.errors import UsageError, WorkspaceError, why
 from ralph_tui.layers.memory.by_hand import by_hand
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock

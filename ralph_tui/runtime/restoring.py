@@ -20,7 +20,7 @@ from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
+from ralph_tui.base.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
 from ralph_tui.loop.steps.workspace_facts import snapshot_taken, worktree_restored
 from ralph_tui.runtime.claiming import claim

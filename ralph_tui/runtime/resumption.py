@@ -15,9 +15,9 @@ from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.analysis.checkpoints import summarize, words_of
+from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Extend
 from ralph_tui.config.settings import NAMES, Settings
-from ralph_tui.errors import UsageError
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.loop.run import Layers
 from ralph_tui.runtime.request import ResumeRequest, RunRequest

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ralph_tui.analysis.next_steps import refusal_to_go_on
+from ralph_tui.base.keys import TABLE, Keys, Where
 from ralph_tui.commands import (
     Checkpoint,
     Command,
@@ -21,7 +22,6 @@ from ralph_tui.commands import (
     refusal,
     stopping,
 )
-from ralph_tui.keys import TABLE, Keys, Where
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line

@@ -9,10 +9,10 @@ import sys
 import threading
 from pathlib import Path
 
+from ralph_tui.base.plain_files import appending
 from ralph_tui.fleet.dispatch import Address, wire
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.ports import Adopt, Joined, Observation, Recorded
-from ralph_tui.plain_files import appending
 
 
 def main(address: str, folder: str) -> None:

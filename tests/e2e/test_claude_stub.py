@@ -17,8 +17,8 @@ from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
 from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
 from ralph_tui.adapters.agents.command import COMMAND
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.errors import UsageError
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,

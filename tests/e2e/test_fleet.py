@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events import Event, WorktreeRestored
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.records import find_fleet, read_fleet

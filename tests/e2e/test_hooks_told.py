@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.file_lock import locked
+from ralph_tui.base.file_lock import locked
 from ralph_tui.hooks.program.words import BEGIN, END
 from tests.e2e.cli import here
 

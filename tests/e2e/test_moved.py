@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.search.documents import handoffs
-from ralph_tui.sources.recorded import opened
+from ralph_tui.runtime.sources.recorded import opened
 from tests.e2e.cli import here
 from tests.fixtures.journals.make import FOLDER
 from tests.tui.driving import Driver, drive

@@ -15,9 +15,9 @@ import pytest
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.config.sources import load
-from ralph_tui.errors import UsageError
 from ralph_tui.events import RunResumed
 from ralph_tui.runtime.assembly import resumed_run
 from ralph_tui.runtime.request import ResumeRequest

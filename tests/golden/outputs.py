@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from tests.e2e.cli import here
 from tests.tui.driving import Driver, drive
 from tests.unit.adapters.search.journals import attempt

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config import repository_file
 from ralph_tui.config import sources as config
 from ralph_tui.config.settings import NAMES, Settings, leaves
 from ralph_tui.config.sources import load, variable
-from ralph_tui.errors import UsageError
 
 ANYTHING = st.text(max_size=20) | st.sampled_from(["0", "-1", "1e999", "nan", "true", "8h", "3"])
 VALUES = st.recursive(

@@ -11,7 +11,7 @@ from typing import Any
 
 from ralph_tui.events import AbortRequested, Event, RunFinished
 from ralph_tui.events.run import Outcome
-from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.tui.cockpit import layout
 from tests.foreign import sample_events
 from tests.tui.archive import OneRun, beside

@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 from random import Random
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from tests.soak.figures import Figures
 from tests.soak.killing import Trial
 

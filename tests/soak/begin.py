@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ralph_tui import demo
+from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, wants_screen
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import RalphError
 from ralph_tui.runtime.assembly import AssembledRun, new_run
 from ralph_tui.runtime.request import RunRequest
 

@@ -11,8 +11,8 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.status_words import status_text
-from ralph_tui.errors import RalphError
 from ralph_tui.events import (
     Event,
     HandoffWritten,

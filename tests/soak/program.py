@@ -15,8 +15,8 @@ from typing import Any
 from ralph_tui.adapters.processes.keeper import Entry, read_entry
 from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.remote.client import send
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Command
-from ralph_tui.errors import RalphError
 from tests.forks import RALPH, SCREEN, Forked
 
 ROOT = Path(__file__).parents[2]

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events import Event
 from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.tui.app import SideScreens
 from ralph_tui.tui.cockpit.recorded import RecordedScreen
 from ralph_tui.tui.search.screen import SearchScreen

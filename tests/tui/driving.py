@@ -20,8 +20,8 @@ from textual.pilot import Pilot
 from ralph_tui.commands import Command, Present
 from ralph_tui.events import Event
 from ralph_tui.ports.source import Source
-from ralph_tui.sources.live import Live
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.live import Live
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.draw.line_widget import LineWidget

@@ -6,8 +6,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Command, Present
-from ralph_tui.errors import RalphError
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.plan import Plan
@@ -15,7 +15,7 @@ from ralph_tui.fleet.ports import Asked
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.ports.clones import Loop
-from ralph_tui.sources.live import Live
+from ralph_tui.runtime.sources.live import Live
 from ralph_tui.tui.app import RalphApp, SideScreen
 from ralph_tui.tui.cockpit.recorded import LoopScreen
 from tests.fleet_events import START

@@ -2,7 +2,7 @@
 
 import time
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.workspace import FileChange
 
 LEXER = """\

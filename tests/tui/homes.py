@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Command
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.home.screen import HomeScreen

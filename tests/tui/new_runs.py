@@ -7,8 +7,8 @@ from typing import Any
 from textual import events
 from textual.widgets import Input, TextArea
 
+from ralph_tui.base.errors import RalphError
 from ralph_tui.config.sources import problem_of
-from ralph_tui.errors import RalphError
 from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.ports.new_runs import (
     AgentOffer,

@@ -4,8 +4,8 @@ import sys
 from collections import deque
 from functools import partial
 
-from ralph_tui.sources.live import Live
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.live import Live
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from tests.world.decisions import DECISIONS

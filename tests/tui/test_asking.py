@@ -7,7 +7,7 @@ import pytest
 from ralph_tui.commands import Abort, Answer
 from ralph_tui.events import QuestionAnswered, QuestionAsked, QuestionWithdrawn
 from ralph_tui.events.waiting import Option
-from ralph_tui.sources.live import Live
+from ralph_tui.runtime.sources.live import Live
 from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question

@@ -20,7 +20,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.intelligence import Blocker, Statement, TestStatus, ValidationIssue
 from ralph_tui.events.sensor import ReadingSource
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.guide import TextEntry

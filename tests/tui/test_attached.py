@@ -21,7 +21,7 @@ from ralph_tui.events import Event, QuestionAnswered
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
-from ralph_tui.sources.attached import Attached
+from ralph_tui.runtime.sources.attached import Attached
 from ralph_tui.state import RunState
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question

@@ -14,7 +14,7 @@ from ralph_tui.events import (
     SessionFinished,
     SessionStarted,
 )
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit.footer import keys_line
 from ralph_tui.tui.draw.spans import cells

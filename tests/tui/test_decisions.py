@@ -14,7 +14,7 @@ from textual.widgets import TextArea
 from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
 from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionHeld
 from ralph_tui.events.waiting import Takes
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import marks_of
 from ralph_tui.tui.draw.spans import cells

@@ -18,7 +18,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.tui.modals.changes import Changes
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.tui.modals.export import Export
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from tests.tui.driving import Driver, drive, live, replay, story

@@ -12,8 +12,8 @@ from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.adapters.remote.server import Reply, hearing_fleet, serving
+from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.commands import Pause
-from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import Event
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.cli.showing import find_shown
@@ -24,7 +24,7 @@ from ralph_tui.fleet.sources.whole import Fleet, FollowedFleet
 from ralph_tui.fleet.wording import DIED_WORDS
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
 from tests.tui.driving import Driver, drive, story

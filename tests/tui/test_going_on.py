@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.events import IterationStarted, RunStarted
-from ralph_tui.sources.replay import Replay
-from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.replay import Replay
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.tui.modals.choosing import Confirm
 from ralph_tui.tui.modals.report import Report
 from tests.tui.driving import Driver, drive, live, replay, story

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.lazy import CUT_SHORT, GONE
-from ralph_tui.sources.recorded import opened
-from ralph_tui.sources.replay import LOOK_S, Replay
+from ralph_tui.runtime.sources.recorded import opened
+from ralph_tui.runtime.sources.replay import LOOK_S, Replay
 from tests.tui.driving import Driver, drive, story
 
 EVENTS = story("stuck")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.sources.found import read_run
-from ralph_tui.sources.recorded import opened
+from ralph_tui.runtime.sources.found import read_run
+from ralph_tui.runtime.sources.recorded import opened
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import NOBODY_ASKED
 from ralph_tui.text.terms import NOT_RECORDED

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events import CheckpointCaptured, IterationStarted
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.terms import alarm_words

@@ -14,7 +14,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line

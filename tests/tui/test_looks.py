@@ -11,9 +11,9 @@ import pytest
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.events import RunStarted
-from ralph_tui.sources.recorded import opened, was_left
-from ralph_tui.sources.replay import LOOK_S, Replay
-from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.recorded import opened, was_left
+from ralph_tui.runtime.sources.replay import LOOK_S, Replay
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state.seen import Seen
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.returning import Away, FilmedCockpit, ReturningCockpit

@@ -9,9 +9,9 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from ralph_tui.base.keys import DEFAULTS
 from ralph_tui.cli.fronts.side_screens import side_screens
-from ralph_tui.keys import DEFAULTS
-from ralph_tui.sources.live import Live
+from ralph_tui.runtime.sources.live import Live
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.opening import OpeningScreen

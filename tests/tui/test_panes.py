@@ -20,8 +20,8 @@ from ralph_tui.events import (
     ToolStarted,
     WaitEnded,
 )
-from ralph_tui.sources.live import Live
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.live import Live
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.agent import KEPT_ROWS
 from ralph_tui.state.fleet_work import FleetWork

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.errors import RalphError
-from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.base.errors import RalphError
+from ralph_tui.runtime.sources.snapshots import RecordedFiles
 from ralph_tui.tui.draw.diff import rows_of
 from tests.tui.held import CHANGES
 from tests.workspaces import workspace_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.scrubber import Scrubber
 from ralph_tui.tui.modals.modal import Modal

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.tui.modals.choosing import Choosing
 from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
 from tests.tui.driving import Driver, drive, live, story

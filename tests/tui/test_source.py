@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ralph_tui.commands import Pause
 from ralph_tui.events import AgentSpoke, Event
-from ralph_tui.sources.keyframes import FRAME, copied
-from ralph_tui.sources.live import Live
-from ralph_tui.sources.replay import LONGEST_GAP_S, SPEEDS, Replay
+from ralph_tui.runtime.sources.keyframes import FRAME, copied
+from ralph_tui.runtime.sources.live import Live
+from ralph_tui.runtime.sources.replay import LONGEST_GAP_S, SPEEDS, Replay
 from ralph_tui.state import RunState
 from tests.examples import FEWER
 from tests.rows import each_row

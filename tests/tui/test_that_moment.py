@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.events import HandoffWritten
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.panes.details import DetailsPane

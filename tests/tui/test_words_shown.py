@@ -11,7 +11,7 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.events import Event
-from ralph_tui.sources.replay import Replay
+from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.details import DetailsPane

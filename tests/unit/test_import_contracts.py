@@ -183,7 +183,7 @@ def test_the_keeper_needs_the_standard_library_only() -> None:
 
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "fdopen", "truncate"}
 OPENERS = {
-    "plain_files.py": "the one way",
+    "base/plain_files.py": "the one way",
     "adapters/processes/keeper.py": "it runs alone, and opens /proc",
     "adapters/processes/lineage.py": "/proc",
     "adapters/processes/memory.py": "/proc",

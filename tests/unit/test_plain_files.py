@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.plain_files import (
+from ralph_tui.base.plain_files import (
     NotPlainError,
     appending,
     emptied,

@@ -14,7 +14,7 @@ from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.text.sanitize import clip
 
 if TYPE_CHECKING:

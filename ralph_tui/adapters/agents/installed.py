@@ -14,7 +14,7 @@ from ralph_tui.adapters.agents import no_agent
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.programs import binary_of, find_program
 from ralph_tui.adapters.processes.child import PIPE, Child, launch
-from ralph_tui.errors import ProcessError
+from ralph_tui.base.errors import ProcessError
 from ralph_tui.text.sanitize import one_line
 
 CHUNK = 64 * 1024

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH, BoundedWork
-from ralph_tui.plain_files import appending, write_all
+from ralph_tui.base.plain_files import appending, write_all
 from ralph_tui.text.format import count
 from ralph_tui.text.secrets.lines import LineFilter
 

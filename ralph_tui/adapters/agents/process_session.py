@@ -17,7 +17,7 @@ from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.ends import SessionEnd, Tally, session_finished, stopped
 from ralph_tui.adapters.agents.output import CHUNK, BoundedLines, Transcript, chunks
 from ralph_tui.adapters.processes.child import PIPE, Child, Exit, launch
-from ralph_tui.errors import AgentError, ProcessError, why
+from ralph_tui.base.errors import AgentError, ProcessError, why
 from ralph_tui.events import AgentNoted, Event, SessionStarted
 from ralph_tui.ports import AgentAnswer, Emit, Turn
 

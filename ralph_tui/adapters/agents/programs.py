@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 

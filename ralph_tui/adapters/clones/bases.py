@@ -18,8 +18,8 @@ from ralph_tui.adapters.clones.making import Origin, has_commit
 from ralph_tui.adapters.clones.places import fleet_folder
 from ralph_tui.adapters.processes.child import STDOUT, launch
 from ralph_tui.adapters.workspace.git import MISLEADING
-from ralph_tui.errors import ProcessError, WorkspaceError, why, workspace_error
-from ralph_tui.plain_files import emptied, make_folder, write_whole
+from ralph_tui.base.errors import ProcessError, WorkspaceError, why, workspace_error
+from ralph_tui.base.plain_files import emptied, make_folder, write_whole
 from ralph_tui.ports.clones import Base, Place
 from ralph_tui.text.sanitize import one_line
 

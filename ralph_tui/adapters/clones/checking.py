@@ -11,7 +11,7 @@ from ralph_tui.adapters.clones.filling import SETUP, SETUP_LIMIT_S, put_copied, 
 from ralph_tui.adapters.clones.making import Origin, make_clone
 from ralph_tui.adapters.clones.places import TreeFolder
 from ralph_tui.adapters.workspace.verification import ShellGate
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.ports.clones import Source
 from ralph_tui.text.sanitize import clip, one_line
 

@@ -15,7 +15,7 @@ from ralph_tui.adapters.workspace.hidden_refs import hidden_refs
 from ralph_tui.adapters.workspace.private_repository import OWN_FOLDERS
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.work_commits import RECORDS
-from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.ports.clones import Collected
 from ralph_tui.text.sanitize import one_line, shorten
 

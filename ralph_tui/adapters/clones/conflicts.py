@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import GitResult, run_git
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError, why, workspace_error
+from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError, why, workspace_error
 from ralph_tui.text.sanitize import one_line
 
 MOST_FILES = 5

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ralph_tui.adapters.clones.git import own_git
 from ralph_tui.adapters.workspace.verification import ShellGate
-from ralph_tui.errors import UsageError, WorkspaceError, why, workspace_error
-from ralph_tui.plain_files import (
+from ralph_tui.base.errors import UsageError, WorkspaceError, why, workspace_error
+from ralph_tui.base.plain_files import (
     is_plain,
     leaves_folder,
     make_folder,

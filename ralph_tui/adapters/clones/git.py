@@ -10,7 +10,7 @@ from pathlib import Path
 from ralph_tui.adapters.workspace.git import GitResult, run_git
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.user_config import UserConfig
-from ralph_tui.git_config import SEALED, sealed_with
+from ralph_tui.base.git_config import SEALED, sealed_with
 from ralph_tui.text.sanitize import one_line
 
 WORKERS = ("-c", "checkout.workers=2")

@@ -12,7 +12,7 @@ from ralph_tui.adapters.clones.git import WORKERS, own_git
 from ralph_tui.adapters.clones.places import TreeFolder, remove_folder
 from ralph_tui.adapters.clones.worktrees import list_worktrees, worktrees_held
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.base.errors import NoRoomError, WorkspaceError
 from ralph_tui.ports.clones import Source
 from ralph_tui.text.sanitize import one_line
 

@@ -20,8 +20,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ralph_tui.adapters.records.files import write_json
 from ralph_tui.adapters.records.folders import ralph_folder
-from ralph_tui.errors import WorkspaceError, why, workspace_error
-from ralph_tui.plain_files import make_folder, put_new, read_bytes
+from ralph_tui.base.errors import WorkspaceError, why, workspace_error
+from ralph_tui.base.plain_files import make_folder, put_new, read_bytes
 from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line
 

@@ -18,9 +18,9 @@ from pathlib import Path, PurePosixPath
 
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.verification import ShellGate
-from ralph_tui.errors import WorkspaceError, why, workspace_error
+from ralph_tui.base.errors import WorkspaceError, why, workspace_error
+from ralph_tui.base.plain_files import is_plain, read_bytes, write_whole
 from ralph_tui.layers.sensor import GateResult
-from ralph_tui.plain_files import is_plain, read_bytes, write_whole
 from ralph_tui.text.sanitize import clip, one_line
 
 LIMIT_S = 180.0

@@ -15,8 +15,8 @@ from uuid import uuid4
 from ralph_tui.adapters.clones.collecting import changed_between
 from ralph_tui.adapters.clones.worktrees import checked_out
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.errors import WorkspaceError, why, workspace_error
-from ralph_tui.plain_files import write_whole
+from ralph_tui.base.errors import WorkspaceError, why, workspace_error
+from ralph_tui.base.plain_files import write_whole
 from ralph_tui.ports.clones import Collected, Earlier
 from ralph_tui.text.sanitize import one_line
 

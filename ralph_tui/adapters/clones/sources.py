@@ -8,7 +8,7 @@ from pathlib import Path
 from ralph_tui.adapters.clones.git import configured
 from ralph_tui.adapters.workspace.git import run_git
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.ports.clones import Source
 from ralph_tui.text.sanitize import one_line
 

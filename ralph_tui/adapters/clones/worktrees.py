@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ralph_tui.adapters.clones.git import own_git
-from ralph_tui.errors import WorkspaceError, why, workspace_error
-from ralph_tui.file_lock import holder_of, locked
-from ralph_tui.git_config import own_folder
+from ralph_tui.base.errors import WorkspaceError, why, workspace_error
+from ralph_tui.base.file_lock import holder_of, locked
+from ralph_tui.base.git_config import own_folder
 from ralph_tui.text.sanitize import one_line
 
 WAIT_S = 60.0

@@ -21,7 +21,7 @@ from ralph_tui.adapters.knowledge.files import document_of, parsed, refuse_other
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.schema import Entry, check_entry
-from ralph_tui.errors import KnowledgeError
+from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.text import cleaned
 from ralph_tui.layers.memory.knowledge import joins, merged

@@ -18,9 +18,9 @@ from typing import Any, Literal
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.adapters.knowledge.locking import refused
 from ralph_tui.adapters.knowledge.schema import VERSION, Entry, check
-from ralph_tui.errors import KnowledgeError
-from ralph_tui.file_lock import clear_unfinished
-from ralph_tui.plain_files import NotPlainError, reading, write_whole
+from ralph_tui.base.errors import KnowledgeError
+from ralph_tui.base.file_lock import clear_unfinished
+from ralph_tui.base.plain_files import NotPlainError, reading, write_whole
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 

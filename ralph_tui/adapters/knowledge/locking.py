@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from ralph_tui.errors import KnowledgeError, why
-from ralph_tui.file_lock import PATIENCE_S, holder_of
-from ralph_tui.file_lock import locked as file_locked
-from ralph_tui.plain_files import make_folder, write_whole
+from ralph_tui.base.errors import KnowledgeError, why
+from ralph_tui.base.file_lock import PATIENCE_S, holder_of
+from ralph_tui.base.file_lock import locked as file_locked
+from ralph_tui.base.plain_files import make_folder, write_whole
 
 _IGNORED = b"""\
 # What runs have learned stays out of git, unless you add it:

@@ -15,9 +15,9 @@ from ralph_tui.adapters.knowledge.files import KnowledgeFile, Stamp, moment
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.locking import locked
 from ralph_tui.adapters.knowledge.lookup import Lookup, Scores, no_scores
-from ralph_tui.errors import KnowledgeError
+from ralph_tui.base.errors import KnowledgeError
+from ralph_tui.base.file_lock import PATIENCE_S
 from ralph_tui.events.memory import Change, Learning
-from ralph_tui.file_lock import PATIENCE_S
 from ralph_tui.ports.knowledge import Candidate, Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from ralph_tui.adapters.outreach.channel import Channel, ChannelContext
 from ralph_tui.adapters.outreach.tracker import Tracker
 from ralph_tui.adapters.outreach.webhook import Webhook
+from ralph_tui.base.errors import UsageError, install_hint
 from ralph_tui.config.settings import OutreachSettings
-from ralph_tui.errors import UsageError, install_hint
 
 CHANNELS: tuple[Callable[[ChannelContext], Channel | None], ...] = (
     Webhook.from_settings,

@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ralph_tui import __version__
-from ralph_tui.errors import install_hint
+from ralph_tui.base.errors import install_hint
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.secrets import HIDDEN

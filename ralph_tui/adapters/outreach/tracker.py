@@ -19,8 +19,8 @@ from ralph_tui.adapters.outreach.http_service import (
 )
 from ralph_tui.adapters.outreach.message import Message, comment_body, issue_body
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import shown_address
-from ralph_tui.errors import UsageError
 from ralph_tui.text.sanitize import clip, one_line, plain
 
 COLOURS = {

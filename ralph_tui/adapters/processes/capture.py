@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH, BoundedWork
-from ralph_tui.errors import NO_ROOM, why
-from ralph_tui.plain_files import emptied, reading, write_whole
+from ralph_tui.base.errors import NO_ROOM, why
+from ralph_tui.base.plain_files import emptied, reading, write_whole
 from ralph_tui.text.secrets.lines import LineFilter
 
 LOG_LIMIT = 256 * 1024 * 1024

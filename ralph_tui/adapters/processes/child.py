@@ -27,7 +27,7 @@ from ralph_tui.adapters.processes.sweep import (
     place_of,
     stop_command,
 )
-from ralph_tui.errors import ProcessError, out_of_means, why
+from ralph_tui.base.errors import ProcessError, out_of_means, why
 from ralph_tui.text.foreign_json import parse_json
 
 PIPE = subprocess.PIPE

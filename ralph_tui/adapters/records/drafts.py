@@ -13,7 +13,7 @@ from typing import cast, get_args
 from platformdirs import user_state_path
 
 from ralph_tui.adapters.records.files import json_text
-from ralph_tui.plain_files import read_bytes, write_whole
+from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.ports.new_runs import By, Draft
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.secrets import redact

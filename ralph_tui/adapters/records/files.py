@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.plain_files import LARGEST, make_folder, read_bytes, write_whole
+from ralph_tui.base.plain_files import LARGEST, make_folder, read_bytes, write_whole
 from ralph_tui.text.foreign_json import parse_json
 
 

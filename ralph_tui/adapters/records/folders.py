@@ -3,8 +3,8 @@
 from contextlib import suppress
 from pathlib import Path
 
-from ralph_tui.errors import UsageError
-from ralph_tui.plain_files import is_plain, make_folder, write_whole
+from ralph_tui.base.errors import UsageError
+from ralph_tui.base.plain_files import is_plain, make_folder, write_whole
 from ralph_tui.text.sanitize import one_line
 
 

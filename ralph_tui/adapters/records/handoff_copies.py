@@ -8,7 +8,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from ralph_tui.plain_files import make_folder, open_plain, write_whole
+from ralph_tui.base.plain_files import make_folder, open_plain, write_whole
 from ralph_tui.text.secrets import redact
 
 FOLDER = Path(".claude") / "handoffs"

@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.runs import RecordedRun, nothing_recorded
 from ralph_tui.adapters.records.status import newer_of
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
-from ralph_tui.errors import UsageError, WorkspaceError, why
+from ralph_tui.base.errors import UsageError, WorkspaceError, why
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from typing import TypeVar
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.newer import told_newer
 from ralph_tui.adapters.records.refused import empty, not_ours, not_the_start, unreadable
-from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError, why
+from ralph_tui.base.errors import NO_ROOM, JournalError, JournalFullError, why
+from ralph_tui.base.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.events import SCHEMA_VERSION, Event, RunStarted, parse_event, parse_newer
 from ralph_tui.events.base import EPOCH
-from ralph_tui.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.ports import Clock
 
 KEEP_SIZE = 1

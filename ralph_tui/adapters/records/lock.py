@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from ralph_tui.errors import LockHeldError, WorkspaceError, why
-from ralph_tui.plain_files import NotPlainError, clear_way, make_folder, open_plain, read_bytes
+from ralph_tui.base.errors import LockHeldError, WorkspaceError, why
+from ralph_tui.base.plain_files import NotPlainError, clear_way, make_folder, open_plain, read_bytes
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import one_line

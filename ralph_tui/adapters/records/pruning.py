@@ -20,8 +20,8 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, find_mirrors, find_runs
 from ralph_tui.adapters.records.status import problem_of
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.plain_files import reading
+from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ralph_tui.errors import JournalError, why
-from ralph_tui.plain_files import reading
+from ralph_tui.base.errors import JournalError, why
+from ralph_tui.base.plain_files import reading
 from ralph_tui.text.sanitize import one_line
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import named_path, numbered, ralph_folder
-from ralph_tui.errors import UsageError, why
-from ralph_tui.extensions import COMMANDS, is_there
-from ralph_tui.plain_files import reading
+from ralph_tui.base.errors import UsageError, why
+from ralph_tui.base.extensions import COMMANDS, is_there
+from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from ralph_tui.adapters.records.files import write_text
 from ralph_tui.adapters.records.run_status import RunStatus
-from ralph_tui.plain_files import read_bytes
+from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.state.seen import Seen
 
 MOST_BYTES = 10_000

@@ -12,8 +12,8 @@ from ralph_tui.adapters.records.folders import from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
-from ralph_tui.errors import JournalError, why
-from ralph_tui.plain_files import read_bytes, reading
+from ralph_tui.base.errors import JournalError, why
+from ralph_tui.base.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import one_line

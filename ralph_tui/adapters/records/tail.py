@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from ralph_tui.plain_files import open_plain
+from ralph_tui.base.plain_files import open_plain
 
 CHUNK = 1 << 18
 """Bytes of one look, unless a line is longer."""

@@ -17,7 +17,7 @@ from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import number_of
 from ralph_tui.adapters.records.task_table import TaskRow, TaskTable, by_number, checked
-from ralph_tui.file_lock import clear_unfinished, locked
+from ralph_tui.base.file_lock import clear_unfinished, locked
 from ralph_tui.text.sanitize import clip, one_line
 
 _FILES = ("metadata.json", "summary.json", "trajectory.json")

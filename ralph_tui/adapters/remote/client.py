@@ -14,7 +14,7 @@ from ralph_tui.adapters.remote.protocol import (
     read_answer,
     request_line,
 )
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 
 if TYPE_CHECKING:
     from ralph_tui.commands import Command

@@ -19,7 +19,7 @@ from ralph_tui.adapters.processes.lineage import (
     name_of,
     terminal_of,
 )
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 
 SO_PEERPIDFD = 77
 """Linux 6.5 and later; Python has no name for it yet."""

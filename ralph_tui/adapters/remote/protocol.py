@@ -12,7 +12,7 @@ Standard library only: a command of another terminal is as fast as Python starts
 import json
 from collections.abc import Mapping
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 

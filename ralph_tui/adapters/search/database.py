@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ralph_tui.adapters.records.folders import keep_out, ralph_folder
-from ralph_tui.errors import SearchError, why
-from ralph_tui.plain_files import clear_way
+from ralph_tui.base.errors import SearchError, why
+from ralph_tui.base.plain_files import clear_way
 
 Result = TypeVar("Result")
 

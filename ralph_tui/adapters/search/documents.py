@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.events import (
     EVENT_TYPES,
     AgentReported,
@@ -27,7 +28,6 @@ from ralph_tui.events import (
     SessionFinished,
     ToolStarted,
 )
-from ralph_tui.plain_files import read_bytes
 from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.terms import in_words
 

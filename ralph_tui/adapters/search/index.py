@@ -16,9 +16,9 @@ from ralph_tui.adapters.records.runs import RecordedRun, find_hooked, find_runs
 from ralph_tui.adapters.search.database import WAIT_SECONDS, Database, index_folder
 from ralph_tui.adapters.search.documents import Document, Documents, is_read
 from ralph_tui.adapters.search.terms import terms
-from ralph_tui.errors import SearchError
+from ralph_tui.base.errors import SearchError
+from ralph_tui.base.plain_files import reading
 from ralph_tui.events import Event, parse_event
-from ralph_tui.plain_files import reading
 
 VERSION: Final = 2
 SCHEMA: Final = """

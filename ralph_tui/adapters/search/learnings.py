@@ -17,7 +17,7 @@ from weakref import finalize
 from ralph_tui.adapters.search.database import Database, index_folder
 from ralph_tui.adapters.search.ranking import fit, weights
 from ralph_tui.adapters.search.terms import sought, terms
-from ralph_tui.errors import SearchError
+from ralph_tui.base.errors import SearchError
 
 LOOKED_AT: Final = 200
 """Learnings that are ranked for a query; the rest share no rarer word with it."""

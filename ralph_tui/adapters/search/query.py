@@ -16,7 +16,7 @@ from ralph_tui.adapters.search.database import WAIT_SECONDS
 from ralph_tui.adapters.search.documents import KINDS
 from ralph_tui.adapters.search.index import OtherRun, catch_up, index_of
 from ralph_tui.adapters.search.terms import sought, terms
-from ralph_tui.errors import SearchError
+from ralph_tui.base.errors import SearchError
 from ralph_tui.ports.search import Found
 from ralph_tui.text.sanitize import one_line, plain
 

@@ -14,7 +14,7 @@ from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts, Vector,
 from ralph_tui.adapters.search.index import catch_up, index_of
 from ralph_tui.adapters.search.ranking import shares
 from ralph_tui.adapters.search.trained import trained_embedder
-from ralph_tui.errors import SearchError
+from ralph_tui.base.errors import SearchError
 from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.text.sanitize import plain
 

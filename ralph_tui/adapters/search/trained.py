@@ -14,7 +14,7 @@ from typing import Any, Final
 from platformdirs import user_cache_path
 
 from ralph_tui.adapters.search.embedder import Embedder, Vector
-from ralph_tui.errors import install_hint
+from ralph_tui.base.errors import install_hint
 from ralph_tui.text.sanitize import shorten
 
 LIBRARY: Final = "fastembed"

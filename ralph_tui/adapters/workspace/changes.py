@@ -12,10 +12,10 @@ from pathlib import Path
 from ralph_tui.adapters.workspace.obstacles import FILE, LINK, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own
 from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_paths
-from ralph_tui.errors import GitEndedError, WorkspaceError
+from ralph_tui.base.errors import GitEndedError, WorkspaceError
+from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.layers.sensor import categorize
-from ralph_tui.plain_files import read_bytes
 
 MAX_COUNTED = 1_000_000
 """Bytes of a new file whose lines are still counted while an agent works."""

@@ -17,7 +17,7 @@ from typing import IO, cast
 
 from ralph_tui.adapters.processes.adopted import starting
 from ralph_tui.adapters.workspace.git_calls import GitCalls, communicate, stop
-from ralph_tui.errors import (
+from ralph_tui.base.errors import (
     NO_ROOM,
     GitEndedError,
     NoRoomError,
@@ -25,7 +25,7 @@ from ralph_tui.errors import (
     why,
     workspace_error,
 )
-from ralph_tui.git_config import SEALED
+from ralph_tui.base.git_config import SEALED
 from ralph_tui.text.sanitize import one_line
 
 MOST_NAMED = 3

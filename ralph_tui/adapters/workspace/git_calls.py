@@ -21,7 +21,7 @@ from ralph_tui.adapters.processes.guard import Guard
 from ralph_tui.adapters.processes.keeper import Entry
 from ralph_tui.adapters.processes.sweep import GUARD_MARK, kill, orphans, processes_below
 from ralph_tui.adapters.workspace.pipes import Pipes, folders, let_go, waits_for_pipe
-from ralph_tui.errors import GitEndedError
+from ralph_tui.base.errors import GitEndedError
 from ralph_tui.text.sanitize import one_line
 
 PIPE_BYTES = 1 << 12

@@ -10,7 +10,7 @@ from ralph_tui.adapters.workspace.changes import shown
 from ralph_tui.adapters.workspace.private_repository import is_own
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.staging import split
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.layers.sensor import categorize
 
 MOST_PATHS = 1_000

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import GitResult
 from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.base.git_config import content_of
 from ralph_tui.events import SnapshotTaken
-from ralph_tui.git_config import content_of
 
 _OURS = re.compile(r"refs/ralph/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/\d+")
 _LAYOUT = "--format=%(refname)%00%(objectname)%00%(symref)"

@@ -14,15 +14,15 @@ from pathlib import Path, PurePosixPath
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of
 from ralph_tui.adapters.workspace.git import GitResult, Running, begin_git
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.git_config import (
+from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.base.git_config import (
     SEALED,
     config_of_private,
     content_of,
     keep,
     own_folder,
 )
-from ralph_tui.plain_files import clear_way, is_plain, read_bytes, write_whole
+from ralph_tui.base.plain_files import clear_way, is_plain, read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/", ".claude/handoffs/")

@@ -24,7 +24,7 @@ from ralph_tui.adapters.workspace.git import (
 )
 from ralph_tui.adapters.workspace.git_calls import GitCalls
 from ralph_tui.adapters.workspace.user_config import UserConfig, at_home, default_excludes
-from ralph_tui.errors import (
+from ralph_tui.base.errors import (
     NO_ROOM,
     NoRoomError,
     RalphError,
@@ -33,7 +33,7 @@ from ralph_tui.errors import (
     why,
     workspace_error,
 )
-from ralph_tui.git_config import (
+from ralph_tui.base.git_config import (
     SEALED,
     carried,
     config_of_view,
@@ -43,7 +43,7 @@ from ralph_tui.git_config import (
     own_folder,
     sealed_with,
 )
-from ralph_tui.plain_files import is_plain
+from ralph_tui.base.plain_files import is_plain
 from ralph_tui.text.sanitize import one_line
 
 PROBE = 1 << 20

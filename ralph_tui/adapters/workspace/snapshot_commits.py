@@ -13,8 +13,8 @@ from functools import partial
 from ralph_tui.adapters.workspace.git import PersistentGit
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.staging import Staged, split
-from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError
-from ralph_tui.git_config import quoted
+from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError
+from ralph_tui.base.git_config import quoted
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import plain
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from ralph_tui.adapters.workspace.git import GitResult, Running, met_size_limit
 from ralph_tui.adapters.workspace.obstacles import FILE, FOLDER, covered, is_special, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
-from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError
+from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError
 
 
 class Unlisted:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.plain_files import reading
+from ralph_tui.base.plain_files import reading
 from ralph_tui.ports.new_runs import Suggestion
 from ralph_tui.text.foreign_json import bounded, parse_json
 

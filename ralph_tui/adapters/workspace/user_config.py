@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import run_git
-from ralph_tui.git_config import entries_of
-from ralph_tui.plain_files import NotPlainError, read_bytes
+from ralph_tui.base.git_config import entries_of
+from ralph_tui.base.plain_files import NotPlainError, read_bytes
 
 LARGEST = 1 << 20
 """Bytes of one file."""

@@ -16,10 +16,10 @@ from typing import BinaryIO
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH
 from ralph_tui.adapters.processes.capture import CappedLog, shorten
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
-from ralph_tui.errors import NoRoomError, ProcessError
+from ralph_tui.base.errors import NoRoomError, ProcessError
+from ralph_tui.base.plain_files import reading
 from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.layers.sensor.counts import count_tests
-from ralph_tui.plain_files import reading
 from ralph_tui.text.sanitize import clip, one_line, one_name, plain
 
 CHUNK = 64 * 1024

@@ -19,11 +19,11 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from ralph_tui.adapters.workspace.private_repository import is_own
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.base.plain_files import folder_of
 from ralph_tui.events.run import Noticed
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor import files_changed
-from ralph_tui.plain_files import folder_of
 from ralph_tui.ports import Emit
 
 Batches = Iterable[set[tuple[watchfiles.Change, str]]]

@@ -32,7 +32,7 @@ from ralph_tui.analysis.verdict.work import (
     unread,
     verifying,
 )
-from ralph_tui.keys import DEFAULTS, Keys
+from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 
 __all__ = ["LOST", "UNHEARD", "Verdict", "gone", "gone_word", "iterations_left", "leads", "verdict"]

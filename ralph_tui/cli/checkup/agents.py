@@ -23,12 +23,12 @@ from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.description import can_words
 from ralph_tui.adapters.agents.installed import NOT_TOLD, PROBE_S
 from ralph_tui.adapters.agents.programs import begins_with
+from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.checkup.finding import Finding, Level, refusal
 from ralph_tui.cli.checkup.running import together
 from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.config.files import read_file
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.sanitize import clip, one_line
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.cli.checkup.finding import Finding, Level
 from ralph_tui.cli.checkup.surroundings import Surroundings
-from ralph_tui.plain_files import read_bytes
 from ralph_tui.text.format import memory_size
 
 WHAT = "disk"

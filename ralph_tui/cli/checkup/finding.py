@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 
 Level = Literal["ok", "note", "warning", "problem"]
 """All is well; worth knowing; something works less well; no run can begin without it."""

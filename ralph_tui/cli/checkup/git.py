@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from ralph_tui.adapters.workspace.git import run_git
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.user_config import UserConfig
+from ralph_tui.base.errors import RalphError
+from ralph_tui.base.git_config import sealed_with
 from ralph_tui.cli.checkup.finding import Finding, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
-from ralph_tui.errors import RalphError
-from ralph_tui.git_config import sealed_with
 
 WHAT = "git"
 _IDENTITY = ("user.", "committer.")

@@ -11,9 +11,9 @@ from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun, newest_run
 from ralph_tui.adapters.records.status import problem_of, told
 from ralph_tui.adapters.search.database import index_folder
+from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.checkup.finding import Finding, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
-from ralph_tui.errors import RalphError
 
 WHAT = "records"
 

@@ -4,9 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from ralph_tui.base.errors import RalphError, why
 from ralph_tui.cli.checkup.finding import Finding, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
-from ralph_tui.errors import RalphError, why
 
 Check = Callable[[Surroundings], Iterable[Finding]]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from ralph_tui.adapters.agents import AgentContext
 from ralph_tui.adapters.agents.installed import run_once
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
+from ralph_tui.base.errors import ProcessError
 from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import Loaded, examine
-from ralph_tui.errors import ProcessError
 from ralph_tui.text.sanitize import one_line
 
 ASK_S = 5.0

@@ -12,15 +12,15 @@ from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
+from ralph_tui.base.errors import UsageError
+from ralph_tui.base.extensions import WATCHED, brought, is_there
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step, told
 from ralph_tui.config.files import first_keys, first_theme
-from ralph_tui.errors import UsageError
-from ralph_tui.extensions import WATCHED, brought, is_there
-from ralph_tui.sources.foreign import ForeignRun, foreign_runs
-from ralph_tui.sources.found import find_run, read_run
+from ralph_tui.runtime.sources.foreign import ForeignRun, foreign_runs
+from ralph_tui.runtime.sources.found import find_run, read_run
 from ralph_tui.text.terms import outcome_word
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
         # Behind the first frame.
         from ralph_tui.cli.fronts.onlooker import Onlooker, replayed  # noqa: PLC0415
         from ralph_tui.config.sources import load as load_settings  # noqa: PLC0415
-        from ralph_tui.sources.attached import Attached  # noqa: PLC0415
-        from ralph_tui.sources.snapshots import RecordedFiles  # noqa: PLC0415
+        from ralph_tui.runtime.sources.attached import Attached  # noqa: PLC0415
+        from ralph_tui.runtime.sources.snapshots import RecordedFiles  # noqa: PLC0415
 
         settings = load_settings(root, {}, os.environ, []).settings
         theme, keys = settings.ui.theme, settings.keys.as_keys()

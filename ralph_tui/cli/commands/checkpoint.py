@@ -5,10 +5,10 @@ import time
 
 from ralph_tui.adapters.records.run_status import HandoffStatus, RunStatus
 from ralph_tui.adapters.records.status import read_status
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.context_words import handed_over
 from ralph_tui.cli.live import LiveRun, find_live, text_argument
 from ralph_tui.cli.run_option import add_run_option
-from ralph_tui.errors import UsageError
 
 LONGEST_REASON = 1000
 """Characters of a note about a rollover."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from ralph_tui.adapters.records.folders import from_here, worktree_root
+from ralph_tui.base.errors import MOST_SENTENCES, RalphError, SettingsError, UsageError, why
+from ralph_tui.base.plain_files import put_new
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import add_settings, terminal_width
 from ralph_tui.config.described import commented_file, in_toml
@@ -18,8 +20,6 @@ from ralph_tui.config.files import REPOSITORY_FILE, user_config_file
 from ralph_tui.config.problems import unknown
 from ralph_tui.config.settings import NAMES, leaves
 from ralph_tui.config.sources import FLAGS, Loaded, examine
-from ralph_tui.errors import MOST_SENTENCES, RalphError, SettingsError, UsageError, why
-from ralph_tui.plain_files import put_new
 from ralph_tui.text.sanitize import one_line, plain
 
 PRIVATE = 0o600

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from ralph_tui import demo
 from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.adapters.records.folders import named_path
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import add_presentation, add_settings, check_settings, load_settings
 from ralph_tui.config.files import first_theme
-from ralph_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import Settings

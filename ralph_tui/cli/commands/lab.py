@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.analysis.lab import Compared, LabRow, Verified, measure, recompute, simulate
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
-from ralph_tui.errors import UsageError
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.control import push_words
-from ralph_tui.sources.found import find_run, read_run
+from ralph_tui.runtime.sources.found import find_run, read_run
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
 

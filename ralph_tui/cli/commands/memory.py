@@ -12,6 +12,7 @@ from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import run_names
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.editor import edited
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
@@ -28,7 +29,6 @@ from ralph_tui.cli.memory_words import (
     rows,
     wrapped,
 )
-from ralph_tui.errors import UsageError
 from ralph_tui.events.memory import CHANGED, Change, Learning, LearningType
 from ralph_tui.layers.memory.task_types import TASK_TYPES
 from ralph_tui.text.format import count

@@ -8,14 +8,14 @@ from pathlib import Path
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.workspace.template_file import parsed, read_template
+from ralph_tui.base.errors import RalphError, UsageError, why
+from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.cli.options import load_settings
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.events import PromptPrepared
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.template import BUILT_IN, VARIABLES, lacking
-from ralph_tui.plain_files import read_bytes
-from ralph_tui.sources.found import AnyRun, find_ours, find_run, read_run
+from ralph_tui.runtime.sources.found import AnyRun, find_ours, find_run, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import IN_CLONE

@@ -20,9 +20,9 @@ from ralph_tui.adapters.records.pruning import (
 from ralph_tui.adapters.records.runs import fleet_folders
 from ralph_tui.adapters.workspace.hidden_refs import HiddenRef, delete_refs, hidden_refs, worktrees
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm
-from ralph_tui.errors import UsageError
 from ralph_tui.text.durations import seconds
 from ralph_tui.text.format import byte_size, count
 from ralph_tui.text.sanitize import one_line

@@ -9,10 +9,10 @@ from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun, find_runs
 from ralph_tui.adapters.records.task_index import TaskIndex
+from ralph_tui.base.errors import JournalError, WorkspaceError, why
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.errors import JournalError, WorkspaceError, why
 from ralph_tui.runtime.claiming import claim
-from ralph_tui.sources.found import find_ours
+from ralph_tui.runtime.sources.found import find_ours
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
 from ralph_tui.config.files import first_keys, first_theme
-from ralph_tui.errors import UsageError
-from ralph_tui.sources.found import find_run, read_run, to_replay
+from ralph_tui.runtime.sources.found import find_run, read_run, to_replay
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.cli.fronts.stage import Front, Stage
-    from ralph_tui.sources.found import AnyRun
+    from ralph_tui.runtime.sources.found import AnyRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 def _as_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
     # A screen's first frame is painted before these are loaded.
     from ralph_tui.cli.fronts.common import Printer  # noqa: PLC0415
-    from ralph_tui.sources.recorded import named, within  # noqa: PLC0415
+    from ralph_tui.runtime.sources.recorded import named, within  # noqa: PLC0415
 
     recording = read_run(found)
     until = None if at is None else within(named(recording), len(recording.events), at)

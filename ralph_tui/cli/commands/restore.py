@@ -17,11 +17,11 @@ from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.base.errors import RalphError, UsageError, WorkspaceError, why
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, confirm, find_live, here
 from ralph_tui.cli.restore_words import done, left_alone, notes_of, plan, row
 from ralph_tui.cli.run_option import add_run_option
-from ralph_tui.errors import RalphError, UsageError, WorkspaceError, why
 from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
 from ralph_tui.runtime.restoring import (
     chosen,
@@ -33,7 +33,7 @@ from ralph_tui.runtime.restoring import (
     restore_worktree,
     sound,
 )
-from ralph_tui.sources.found import find_ours
+from ralph_tui.runtime.sources.found import find_ours
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line

@@ -21,7 +21,7 @@ from ralph_tui.cli.options import (
     load_settings,
 )
 from ralph_tui.config.files import first_theme
-from ralph_tui.sources.found import find_ours
+from ralph_tui.runtime.sources.found import find_ours
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.runs import RecordedRun

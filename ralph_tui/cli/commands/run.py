@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents import AgentContext, choose_fallbacks, find_agent, offered
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import (
@@ -25,7 +26,6 @@ from ralph_tui.cli.options import (
     load_settings,
 )
 from ralph_tui.config.files import first_theme
-from ralph_tui.errors import UsageError
 from ralph_tui.runtime.checks import place_looks_well
 
 if TYPE_CHECKING:

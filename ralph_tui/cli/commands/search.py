@@ -12,10 +12,10 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import fleet_folders, newest_run, nothing_recorded
 from ralph_tui.adapters.search.documents import KINDS
 from ralph_tui.adapters.search.terms import sought
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.errors import UsageError
 from ralph_tui.ports.search import NOT_SEARCHED, Found
-from ralph_tui.sources.archive import search_all
+from ralph_tui.runtime.sources.archive import search_all
 from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import clip, one_line
 

@@ -13,7 +13,7 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import newer_of, problem_of, status_of_past, told
 from ralph_tui.cli.looking import look
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
-from ralph_tui.sources.found import find_run, read_run
+from ralph_tui.runtime.sources.found import find_run, read_run
 from ralph_tui.text.terms import ENDLESS
 
 

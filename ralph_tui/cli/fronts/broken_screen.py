@@ -4,7 +4,7 @@ import os
 import traceback
 from datetime import UTC, datetime
 
-from ralph_tui.errors import why
+from ralph_tui.base.errors import why
 from ralph_tui.text.sanitize import clip, one_line
 
 
@@ -13,7 +13,7 @@ def report_of(error: Exception) -> str:
     # Loaded only when a screen has broken.
     from platformdirs import user_state_path  # noqa: PLC0415
 
-    from ralph_tui.plain_files import make_folder, write_whole  # noqa: PLC0415
+    from ralph_tui.base.plain_files import make_folder, write_whole  # noqa: PLC0415
     from ralph_tui.text.secrets import redact  # noqa: PLC0415
 
     trace = redact("".join(traceback.format_exception(error)))

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import (
@@ -35,12 +36,11 @@ from ralph_tui.cli.fronts.presentation import (
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Stage
 from ralph_tui.commands import Command, Restore, Stop, over
-from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, RunCrashed, RunFinished
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.sources.live import Live
-from ralph_tui.sources.run_record import RunRecord
-from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.runtime.sources.live import Live
+from ralph_tui.runtime.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.snapshots import RecordedFiles
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.lock import owner_of
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Restore
-from ralph_tui.errors import RalphError
 from ralph_tui.events import Event
-from ralph_tui.sources.live import Live
+from ralph_tui.runtime.sources.live import Live
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import outcome_word
 

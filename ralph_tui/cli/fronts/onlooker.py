@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Looking, Stage
-from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
-from ralph_tui.sources.recorded import opened, was_left
+from ralph_tui.runtime.sources.recorded import opened, was_left
 from ralph_tui.tui.app import BaseScreen
 from ralph_tui.tui.cockpit.returning import FilmedCockpit, ReturningCockpit
 from ralph_tui.tui.cockpit.screen import CockpitScreen

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ralph_tui.keys import DEFAULTS, Keys
+from ralph_tui.base.keys import DEFAULTS, Keys
 
 if TYPE_CHECKING:
     from ralph_tui.events.run import Mode

@@ -10,7 +10,7 @@ def side_screens(source: Source) -> SideScreens:
 
     def search() -> SideScreen:
         # A text field and an index take long to import, and the first paint waits for neither.
-        from ralph_tui.sources.archive import ArchivedRuns, worktree_of  # noqa: PLC0415
+        from ralph_tui.runtime.sources.archive import ArchivedRuns, worktree_of  # noqa: PLC0415
         from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
 
         return SearchScreen(ArchivedRuns(lambda: worktree_of(source.folder)))

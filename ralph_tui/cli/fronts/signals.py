@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ralph_tui.adapters.processes.sweep import kill_adopted
-from ralph_tui.plain_files import open_plain
+from ralph_tui.base.plain_files import open_plain
 
 FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 CAME: list[signal.Signals] = []

@@ -18,11 +18,11 @@ from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 
 prepare_textual(os.environ)
 
+from ralph_tui.base.keys import Keys  # noqa: E402
 from ralph_tui.cli.exit_codes import ExitCode, GoOn  # noqa: E402
 from ralph_tui.cli.fronts import signals  # noqa: E402
 from ralph_tui.cli.fronts.broken_screen import report_of  # noqa: E402
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS  # noqa: E402
-from ralph_tui.keys import Keys  # noqa: E402
 from ralph_tui.text.sanitize import one_line  # noqa: E402
 from ralph_tui.tui.app import BaseScreen, RalphApp, SideScreens  # noqa: E402
 from ralph_tui.tui.cockpit.opening import OpeningScreen  # noqa: E402

@@ -1,11 +1,11 @@
 """The fleet's screen on a fleet that lives in another process, or is over; its loops beside it."""
 
+from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.fleet.sources.loop import opened_loop
 from ralph_tui.fleet.sources.whole import Fleet
 from ralph_tui.fleet.tui.screen import FleetScreen
-from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.tui.app import BaseScreen, SideScreen, SideScreens
 from ralph_tui.tui.cockpit.recorded import LoopScreen, RecordedScreen
 
@@ -40,7 +40,7 @@ class FleetFront(Looking):
 
     def _search(self) -> SideScreen:
         # A text field and an index take long to import, and the first paint waits for neither.
-        from ralph_tui.sources.archive import ArchivedRuns, worktree_of  # noqa: PLC0415
+        from ralph_tui.runtime.sources.archive import ArchivedRuns, worktree_of  # noqa: PLC0415
         from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
 
         return SearchScreen(ArchivedRuns(lambda: worktree_of(self._fleet.folder.path)))

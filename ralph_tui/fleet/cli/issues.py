@@ -9,8 +9,8 @@ from ralph_tui.adapters.outreach import outbox_folder
 from ralph_tui.adapters.outreach.channel import ChannelContext
 from ralph_tui.adapters.outreach.http_service import UndeliveredError
 from ralph_tui.adapters.outreach.tracker import Issue, Tracker
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.options import load_settings
-from ralph_tui.errors import UsageError
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.ports.clones import Loop
 from ralph_tui.text.sanitize import clip, one_line

@@ -31,10 +31,10 @@ from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktre
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import holder, worker
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.base.errors import JournalError, UsageError, WorkspaceError, why
+from ralph_tui.base.file_lock import holder_of, locked
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm
-from ralph_tui.errors import JournalError, UsageError, WorkspaceError, why
-from ralph_tui.file_lock import holder_of, locked
 from ralph_tui.fleet.events import CollectionFailed, TreeRemoved
 from ralph_tui.fleet.records import FleetFolder, find_fleets, read_fleet, take_lock
 from ralph_tui.fleet.state import FleetState

@@ -16,13 +16,13 @@ from ralph_tui.adapters.clones.receiving import BELOW
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.base.errors import JournalError, RalphError, UsageError
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.options import terminal_width
 from ralph_tui.cli.status_words import told
 from ralph_tui.config.files import first_keys, first_theme
-from ralph_tui.errors import JournalError, RalphError, UsageError
 from ralph_tui.fleet.events import parse_fleet_event
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words

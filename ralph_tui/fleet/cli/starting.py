@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from ralph_tui.adapters.agents import offered
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import named_path, worktree_root
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.background import Begun, begin_in_background
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.options import check_goal, check_settings
-from ralph_tui.errors import UsageError
 from ralph_tui.fleet.dispatch import Address, check_installed
 from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Plan, tries_at
 from ralph_tui.fleet.records import FleetFolder, find_fleet

@@ -12,11 +12,11 @@ from ralph_tui.adapters.records.run_status import Question
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.protocol import RefusedError
+from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.answering import answer_question
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.cli.question_words import question_text
-from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.fleet.ports import ALL, FLEET
 from ralph_tui.fleet.records import FleetFolder, find_fleet, fleets_folder, read_fleet
 from ralph_tui.fleet.sources.whole import tell

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.clones.places import WORKER_LOCK
 from ralph_tui.adapters.processes.sweep import MARKS, no_orphans
 from ralph_tui.adapters.records.folders import named_path
+from ralph_tui.base.errors import RalphError, UsageError, why
+from ralph_tui.base.file_lock import holder_of, locked
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.output import print_line
-from ralph_tui.errors import RalphError, UsageError, why
-from ralph_tui.file_lock import holder_of, locked
 from ralph_tui.fleet.dispatch import KEY_HOLDERS, Address, check_installed
 from ralph_tui.fleet.ports import Began, NotCollected, Noted, Observation, Over, Stage
 from ralph_tui.ports.clones import Collected

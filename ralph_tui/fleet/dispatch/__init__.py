@@ -14,7 +14,7 @@ import socket
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from ralph_tui.errors import UsageError, install_hint, why
+from ralph_tui.base.errors import UsageError, install_hint, why
 from ralph_tui.text.sanitize import one_line
 
 NEEDED = ("distributed", "cryptography")

@@ -12,7 +12,7 @@ from typing import Any
 from distributed.security import Security
 
 from ralph_tui import __version__
-from ralph_tui.errors import UsageError, why
+from ralph_tui.base.errors import UsageError, why
 from ralph_tui.fleet.dispatch import Address, check_free, wire
 from ralph_tui.fleet.dispatch.engine import (
     SILENT_S,

@@ -23,8 +23,8 @@ from distributed.security import Security
 
 from ralph_tui.adapters.processes.lineage import belongs_to_run, is_still, lineage
 from ralph_tui.adapters.processes.open_files import holders_of_socket
+from ralph_tui.base.plain_files import appending, make_folder
 from ralph_tui.fleet.dispatch import Address
-from ralph_tui.plain_files import appending, make_folder
 
 TABLES = (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6"))
 End = tuple[str, int]

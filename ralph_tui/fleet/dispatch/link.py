@@ -20,7 +20,7 @@ from distributed.security import Security
 from tornado.iostream import StreamClosedError
 
 from ralph_tui import __version__
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.fleet.dispatch import wire
 from ralph_tui.fleet.dispatch.engine import CONNECT_S, FleetWorker
 from ralph_tui.fleet.ports import LoopHost, Observation, Order

@@ -10,9 +10,9 @@ from pathlib import Path
 from distributed.security import Security
 from pydantic import TypeAdapter, ValidationError
 
-from ralph_tui.errors import UsageError, why
+from ralph_tui.base.errors import UsageError, why
+from ralph_tui.base.plain_files import make_folder, put_new
 from ralph_tui.fleet.ports import Held, Observation, Order, Recorded, Stands
-from ralph_tui.plain_files import make_folder, put_new
 
 BATCH_S = 0.08
 """How long what a run records may wait for more of it."""

@@ -16,7 +16,7 @@ from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet.ports import Began, Observation, Observe, Recorded, Stands
 from ralph_tui.ports.clones import Place

@@ -12,7 +12,8 @@ from pathlib import Path
 from ralph_tui.adapters.clones.filling import SetupError
 from ralph_tui.adapters.clones.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.processes.child import Child, Exit, launch
-from ralph_tui.errors import RalphError, WorkspaceError, why, workspace_error
+from ralph_tui.base.errors import RalphError, WorkspaceError, why, workspace_error
+from ralph_tui.base.plain_files import appending, emptied, read_bytes
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet.host.following import Follower, Telling
 from ralph_tui.fleet.host.preparing import (
@@ -26,7 +27,6 @@ from ralph_tui.fleet.host.preparing import (
 )
 from ralph_tui.fleet.host.running import Channel, Inbox, Running
 from ralph_tui.fleet.ports import Adopt, Held, Noted, Observe, Over, Stage, StageName, Tell, Told
-from ralph_tui.plain_files import appending, emptied, read_bytes
 from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line, shorten
 

@@ -28,9 +28,9 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.adapters.workspace.verification import ShellGate
+from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.base.plain_files import open_plain
 from ralph_tui.config.sources import FLAGS
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.plain_files import open_plain
 from ralph_tui.ports.clones import Place
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ralph_tui.adapters.clones.bases import Bases
 from ralph_tui.adapters.clones.collecting import collect
 from ralph_tui.adapters.clones.making import remove_tree
 from ralph_tui.adapters.clones.places import TreeFolder, found_in, home_of
-from ralph_tui.errors import RalphError, WorkspaceError
+from ralph_tui.base.errors import RalphError, WorkspaceError
 from ralph_tui.fleet.host.held_loop import HeldLoop
 from ralph_tui.fleet.host.preparing import Preparer, Slots, wait_for_end
 from ralph_tui.fleet.ports import (

@@ -19,7 +19,7 @@ from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.remote.server import hearing_fleet, serving
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.dispatch import KEY_HOLDERS, Address
 from ralph_tui.fleet.host.worker_host import WorkerHost

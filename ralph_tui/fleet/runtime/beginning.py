@@ -23,14 +23,14 @@ from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.adapters.workspace.git_status import git_status
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.verification import ShellGate
+from ralph_tui.base.errors import UsageError, WorkspaceError, why
+from ralph_tui.base.plain_files import make_folder
 from ralph_tui.config.sources import examine
-from ralph_tui.errors import UsageError, WorkspaceError, why
 from ralph_tui.fleet.events import FleetEvent, FleetNoticed
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import named
-from ralph_tui.plain_files import make_folder
 from ralph_tui.ports.clones import Source
 from ralph_tui.runtime.lineup import line_up
 from ralph_tui.state.goal import passes_before_words

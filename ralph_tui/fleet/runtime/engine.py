@@ -14,7 +14,7 @@ from queue import SimpleQueue
 
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.remote.requests import Request
-from ralph_tui.errors import JournalError, RalphError, out_of_means
+from ralph_tui.base.errors import JournalError, RalphError, out_of_means
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Order, Told

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic import ValidationError
 
 from ralph_tui.adapters.records.runs import STATUS_VERSION
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen

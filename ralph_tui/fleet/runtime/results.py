@@ -15,7 +15,7 @@ from ralph_tui.adapters.clones.places import TreeFolder
 from ralph_tui.adapters.clones.receiving import receive
 from ralph_tui.adapters.clones.sources import base_bundle
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.fleet.events import (
     AttemptKept,
     CollectionFailed,

@@ -10,21 +10,21 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.base.errors import RalphError
+from ralph_tui.base.plain_files import reading
 from ralph_tui.commands import Command
-from ralph_tui.errors import RalphError
 from ralph_tui.events import Event
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.ports import Asked
 from ralph_tui.fleet.sources.whole import Fleet
 from ralph_tui.fleet.wording import DIED_WORDS, loop_sentence
-from ralph_tui.plain_files import reading
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk, Source
-from ralph_tui.sources.following import Following, followed_run
-from ralph_tui.sources.outbox import Outbox
-from ralph_tui.sources.recorded import opened
-from ralph_tui.sources.run_record import INSIDE, RunRecord
-from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.runtime.sources.following import Following, followed_run
+from ralph_tui.runtime.sources.outbox import Outbox
+from ralph_tui.runtime.sources.recorded import opened
+from ralph_tui.runtime.sources.run_record import INSIDE, RunRecord
+from ralph_tui.runtime.sources.snapshots import RecordedFiles
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.foreign_json import parse_json
@@ -58,7 +58,7 @@ class LoopRecord(RunRecord):
     def report(self) -> str:
         """See `OnDisk`; it leads to the mirror, which stays."""
         # It loads git; few screens need it.
-        from ralph_tui.sources.reporting import report_of  # noqa: PLC0415
+        from ralph_tui.runtime.sources.reporting import report_of  # noqa: PLC0415
 
         mirror = RecordedRun(self._beside / "events.jsonl")
         return report_of(self._read(), worktree_root(self._beside), mirror=mirror)

@@ -12,8 +12,8 @@ from time import monotonic
 
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.adapters.remote.protocol import RefusedError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Command, Pause, Unpause
-from ralph_tui.errors import RalphError
 from ralph_tui.fleet.events import FleetEvent, parse_fleet_event
 from ralph_tui.fleet.ports import ALL, FLEET, Asked
 from ralph_tui.fleet.records import FleetFolder, find_fleets
@@ -21,10 +21,10 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import GONE, cost_words, fleet_sentence
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.runs import FleetGlance
-from ralph_tui.sources.following import Following
-from ralph_tui.sources.listed import FleetGlances
-from ralph_tui.sources.outbox import Outbox
-from ralph_tui.sources.presence import Presence
+from ralph_tui.runtime.sources.following import Following
+from ralph_tui.runtime.sources.listed import FleetGlances
+from ralph_tui.runtime.sources.outbox import Outbox
+from ralph_tui.runtime.sources.presence import Presence
 from ralph_tui.text.sanitize import one_line
 
 

@@ -9,8 +9,8 @@ from functools import partial
 
 from textual.app import ComposeResult
 
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Present
-from ralph_tui.errors import RalphError
 from ralph_tui.fleet.ports import FleetSource
 from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.bars import FleetLog

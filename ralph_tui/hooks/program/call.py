@@ -12,10 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ralph_tui.base.plain_files import reading
 from ralph_tui.hooks.program.store import Fields, Held
 from ralph_tui.layers.context.levels import LEVELS, Level, above
 from ralph_tui.layers.context.state_file import State, todo_of
-from ralph_tui.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_map, as_number
 

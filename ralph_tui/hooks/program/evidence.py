@@ -19,9 +19,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ralph_tui.git_config import ASK, SEALED, carried, config_of_view, entries_of
+from ralph_tui.base.git_config import ASK, SEALED, carried, config_of_view, entries_of
+from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.layers.context.hashes import hash_of
-from ralph_tui.plain_files import read_bytes, write_whole
 from ralph_tui.text.git_diff import parts_of
 
 LIMIT_S = 5.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.hooks.program.call import LARGEST, Answer, Call, Given, read_given
 from ralph_tui.hooks.program.record import flush
 from ralph_tui.hooks.program.store import state_file

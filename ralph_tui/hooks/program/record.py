@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ralph_tui import __version__
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.hooks.program.call import Call, Session, sessions_of
 from ralph_tui.hooks.program.store import Fields, append, folder_of, has_begun
 from ralph_tui.hooks.program.transcript import Heard

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ralph_tui.errors import RalphError, why
+from ralph_tui.base.errors import RalphError, why
+from ralph_tui.base.plain_files import make_folder, write_whole
 from ralph_tui.hooks.program import record, words
 from ralph_tui.hooks.program.call import Call, Session
 from ralph_tui.hooks.program.evidence import Changed, gather
@@ -21,7 +22,6 @@ from ralph_tui.layers.context.state_file import (
     with_checkpoint,
     without_checkpoint,
 )
-from ralph_tui.plain_files import make_folder, write_whole
 
 HANDOFFS = Path(".claude") / "handoffs"
 MOST_FILES = 10

@@ -11,7 +11,7 @@ and an outer loop or its user starts the next one, for which all stays as it was
 import re
 from typing import NamedTuple
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.hooks.program import record
 from ralph_tui.hooks.program.call import Call, sessions_of
 from ralph_tui.hooks.program.evidence import gather

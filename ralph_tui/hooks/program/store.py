@@ -19,10 +19,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.errors import RalphError, why
-from ralph_tui.file_lock import locked
+from ralph_tui.base.errors import RalphError, why
+from ralph_tui.base.file_lock import locked
+from ralph_tui.base.plain_files import is_plain, make_folder, open_plain, read_bytes, write_whole
 from ralph_tui.layers.context.state_file import State, StateRead, content_of, parse
-from ralph_tui.plain_files import is_plain, make_folder, open_plain, read_bytes, write_whole
 from ralph_tui.text.foreign_json import parse_json
 
 PATIENCE_S = 8.0

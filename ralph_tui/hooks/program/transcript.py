@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ralph_tui.plain_files import reading
+from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_list, as_map, as_text, content_text
 

@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.errors import RalphError, why
+from ralph_tui.base.errors import RalphError, why
+from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.hooks.program.call import Progress
 from ralph_tui.layers.context.handoff import MOST_CHARACTERS
 from ralph_tui.layers.context.resume import Resume, resume_text
 from ralph_tui.layers.context.state_file import Checkpoint, State
-from ralph_tui.plain_files import read_bytes, write_whole
 
 PROMPT = "PROMPT.md"
 BEGIN = b"<!-- ralph-tui: this section is written anew between sessions -->"

@@ -6,7 +6,7 @@ right after the reading, and kept as a file at the next iteration's step 1, or a
 
 from datetime import datetime
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import AssessmentMade, Noticed
 from ralph_tui.layers.intelligence import Traces, assess, gather, unassessed
 from ralph_tui.layers.sensor import Progress

@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import partial
 
-from ralph_tui.errors import RalphError, WorkspaceError
+from ralph_tui.base.errors import RalphError, WorkspaceError
 from ralph_tui.events import (
     CheckpointCaptured,
     Event,

@@ -2,7 +2,7 @@
 in `layers`; what they ask for is done in steps 13 and 14.
 """
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import AlarmCleared, ConflictsFound, Noticed
 from ralph_tui.layers.oversight import Finding
 from ralph_tui.loop.run import Run

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.base.errors import NoRoomError, WorkspaceError
 from ralph_tui.events import (
     AbortRequested,
     HandoffWritten,

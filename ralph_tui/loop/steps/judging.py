@@ -6,7 +6,7 @@ A model's yes completes the run, and its no goes on; without its verdict the hum
 from dataclasses import replace
 from uuid import uuid4
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import (
     AbortRequested,
     AgentReported,

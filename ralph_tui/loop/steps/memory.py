@@ -8,7 +8,7 @@ be used, the log says so and the run goes on without them.
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events import (
     LearningCredited,
     LearningPromoted,

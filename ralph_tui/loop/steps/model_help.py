@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
 
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Controls
-from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, ModelAnswered, ModelAsked, Noticed
 from ralph_tui.events.intelligence import Purpose
 from ralph_tui.layers.inputs import budget_of

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.events import (
     AbortRequested,
     GuidanceDelivered,

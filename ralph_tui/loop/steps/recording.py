@@ -1,6 +1,6 @@
 """Step 17: the record of an iteration, and the files that others read of the run."""
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import IterationFinished, Noticed
 from ralph_tui.events.run import IterationStatus
 from ralph_tui.loop.run import Run

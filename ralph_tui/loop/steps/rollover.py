@@ -4,8 +4,8 @@ In this order, so that a kill at any moment loses nothing: it is recorded that a
 over, the files are held in a snapshot, the handoff is written and recorded, and then the prompt.
 """
 
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Controls
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import HandoffWritten, Noticed, QuestionAsked, RolloverBegan, WorkCommitted
 from ralph_tui.layers.context.levels import whole
 from ralph_tui.loop.run import Run

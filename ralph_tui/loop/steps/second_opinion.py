@@ -1,6 +1,6 @@
 """Step 1: a model's second opinion on what the last iteration came to. It is never a reading."""
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import AssessmentRefined
 from ralph_tui.layers.intelligence.answers import AssessmentAnswer
 from ralph_tui.layers.intelligence.questions import LONGEST_WORDS, assessment_question

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events import Noticed
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.context.loop_state import fields_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import StrategyPlanned, ValidationDone
 from ralph_tui.events.intelligence import Blocker, ValidationIssue
 from ralph_tui.layers.governor import Governor

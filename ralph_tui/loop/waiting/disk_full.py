@@ -11,7 +11,7 @@ found no room:
 - the journal stops the agent too, keeps what waits in the inbox, and tries again (`Engine`).
 """
 
-from ralph_tui.errors import NO_ROOM, JournalFullError, NoRoomError
+from ralph_tui.base.errors import NO_ROOM, JournalFullError, NoRoomError
 from ralph_tui.events import WaitEnded, WaitStarted
 from ralph_tui.text.terms import DISK_FULL
 

@@ -1,6 +1,6 @@
 """How a wait ends other than by what it waits for."""
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events.run import Outcome
 from ralph_tui.ports import Job
 

@@ -41,8 +41,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
+from ralph_tui.base.errors import NoRoomError, RalphError, WorkspaceError, why
 from ralph_tui.commands import Abort, Command, Controls, Present, Stop, refusal
-from ralph_tui.errors import NoRoomError, RalphError, WorkspaceError, why
 from ralph_tui.events import CommandRefused, Event, LearningChanged, Noticed, SessionFinished
 from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.events.run import Outcome

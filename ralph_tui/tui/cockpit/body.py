@@ -9,7 +9,7 @@ from datetime import datetime
 from textual.app import ComposeResult
 from textual.containers import Container
 
-from ralph_tui.keys import Keys
+from ralph_tui.base.keys import Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit import layout

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.segment import Segment, Segments
 from textual.strip import Strip
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.ports.source import OnDisk
 from ralph_tui.tui import background
 from ralph_tui.tui.cockpit.run_screen import RunScreen

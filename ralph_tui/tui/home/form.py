@@ -20,7 +20,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.ports.new_runs import Draft, NewRuns, Trial
 from ralph_tui.text.format import duration, percent

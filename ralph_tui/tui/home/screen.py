@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.tui import background
 from ralph_tui.tui.draw.told_rows import Rows
 from ralph_tui.tui.home import bars

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ralph_tui.errors import RalphError, WorkspaceError
+from ralph_tui.base.errors import RalphError, WorkspaceError
 from ralph_tui.events.workspace import FileChange, SnapshotTaken
 from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count

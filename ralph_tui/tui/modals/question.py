@@ -18,8 +18,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import TextArea
 
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import MOST_ITERATIONS, Answer, Command, Hold
-from ralph_tui.errors import RalphError
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch, whole_change
 from ralph_tui.analysis.touched import to_check, touched_by
-from ralph_tui.keys import DEFAULTS, Keys
+from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.state.guidance import unsent_words

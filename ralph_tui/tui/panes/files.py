@@ -9,7 +9,7 @@ from typing import ClassVar, get_args
 
 from textual.binding import Binding, BindingType
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events.workspace import Category, FileChange
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState

@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from ralph_tui.analysis.next_steps import restore_command
+from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.commands import over
-from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, ROLLED_BACK, Term

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ralph_tui.errors import why
-from ralph_tui.plain_files import NotPlainError, reading
+from ralph_tui.base.errors import why
+from ralph_tui.base.plain_files import NotPlainError, reading
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import Line, wrap
 

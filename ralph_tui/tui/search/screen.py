@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.ports.search import NOT_SEARCHED, Archive
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.terms import NEEDS_YOU

@@ -14,7 +14,7 @@ import pytest
 from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.codex import agent as codex_session
 from ralph_tui.adapters.agents.codex.agent import CodexAgent
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.events import (
     AgentAsked,
     AgentNoted,

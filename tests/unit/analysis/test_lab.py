@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import recompute
+from ralph_tui.base.errors import JournalError, UsageError
 from ralph_tui.cli.commands import lab
 from ralph_tui.commands import Answer
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import JournalError, UsageError
 from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.oversight import OversightSettings

@@ -11,15 +11,16 @@ from typing import get_args
 
 import pytest
 
-from ralph_tui import __version__, cli, extensions
+from ralph_tui import __version__, cli
 from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.base import extensions
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.cli import COMMANDS, GROUPS, build_parser, main, memory_words
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 from ralph_tui.cli.options import add_settings, load_settings
 from ralph_tui.cli.parser import Parser
 from ralph_tui.config.sources import FLAGS
-from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet.records import create_fleet
 from tests.fleet_events import a_loop, a_plan, started

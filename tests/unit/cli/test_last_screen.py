@@ -15,7 +15,7 @@ from ralph_tui.cli.fronts import last_screen
 from ralph_tui.cli.fronts.last_screen import LastScreen
 from ralph_tui.events import Event
 from ralph_tui.runtime.assembly import AssembledRun
-from ralph_tui.sources.live import Live
+from ralph_tui.runtime.sources.live import Live
 from ralph_tui.state import RunState
 from tests.unit.adapters.search.journals import a_run, attempt, write
 from tests.waiting import until

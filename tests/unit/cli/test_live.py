@@ -14,6 +14,7 @@ from ralph_tui.adapters.records.lock import Lock, Owner, acquire
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.verdict import verdict
+from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli import answering
 from ralph_tui.cli.commands import abort, decide
 from ralph_tui.cli.live import LiveRun, find_live
@@ -24,7 +25,6 @@ from ralph_tui.cli.status_words import (
     status_line,
     status_text,
 )
-from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import (
     CheckpointCaptured,
     Event,

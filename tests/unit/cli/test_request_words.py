@@ -12,11 +12,11 @@ import pytest
 from ralph_tui.adapters.processes.lineage import own_start
 from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli import answering
 from ralph_tui.cli.commands import decide
 from ralph_tui.cli.live import LiveRun
 from ralph_tui.cli.question_words import question_text
-from ralph_tui.errors import RalphError, UsageError
 from tests.rows import each_row
 from tests.world.asking import ASKING
 

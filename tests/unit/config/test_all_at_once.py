@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.base.errors import MOST_SENTENCES, SettingsError
 from ralph_tui.config.files import lines_of, user_config_file
 from ralph_tui.config.sources import examine, load
-from ralph_tui.errors import MOST_SENTENCES, SettingsError
 from tests.e2e.cli import here
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config.sources import load
-from ralph_tui.errors import UsageError
 from tests.rows import each_row
 
 

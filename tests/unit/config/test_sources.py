@@ -9,10 +9,10 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config.files import first_theme
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import FLAGS, RECORD, Loaded, load, user_config_file, variable
-from ralph_tui.errors import UsageError
 from ralph_tui.events.run import RunStarted
 
 

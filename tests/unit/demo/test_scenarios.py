@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ralph_tui import demo
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.demo.agent.bugs import BUGS
 from ralph_tui.demo.agent.scenario import plan
 from ralph_tui.demo.agent.tools import counts
-from ralph_tui.errors import UsageError, WorkspaceError
 from tests.processes import Child
 from tests.rows import each_row
 

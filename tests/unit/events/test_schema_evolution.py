@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.analysis.report import Circumstances, report
-from ralph_tui.errors import JournalError
+from ralph_tui.base.errors import JournalError
 from ralph_tui.events import UnknownEvent, parse_event
 from ralph_tui.state import RunState
 from tests.fixtures.journals.make import FOLDER, facts, missing_fields

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.errors import SettingsError, UsageError
+from ralph_tui.base.errors import SettingsError, UsageError
 from ralph_tui.fleet.config import read_fleet_file
 from ralph_tui.fleet.plan import Plan
 from tests.rows import each_row

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.runs import resolve_run
-from ralph_tui.errors import LockHeldError, UsageError, WorkspaceError
+from ralph_tui.base.errors import LockHeldError, UsageError, WorkspaceError
 from ralph_tui.fleet.records import (
     FleetFolder,
     create_fleet,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.journal import Journal, cut
-from ralph_tui.errors import JournalError
+from ralph_tui.base.errors import JournalError
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.records import read_fleet
 from ralph_tui.fleet.state import FleetState

@@ -12,7 +12,7 @@ from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun
 from ralph_tui.adapters.records.status import FLEET_GONE, read_status
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import AgentSpoke
 from ralph_tui.fleet.records import GapError, Mirror, create_fleet, take_lock
 from ralph_tui.state import RunState
@@ -133,7 +133,7 @@ def test_on_a_full_disk_nothing_half_written_stays(tmp_path: Path) -> None:
     script = f"""
 from ralph_tui.fleet.records import Mirror
 from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.errors import NoRoomError
+from ralph_tui.base.errors import NoRoomError
 lines = Path({str(KEPT)!r}).read_text().splitlines()
 mirror = Mirror(Path("mirror"))
 mirror.append(1, lines[:5])

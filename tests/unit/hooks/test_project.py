@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.hooks.project import FOLDER, LIST, Program, project_root
 
 NOW = datetime(2026, 1, 7, 11, 45, tzinfo=UTC)

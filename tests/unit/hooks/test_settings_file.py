@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.hooks.project import project_root
 from ralph_tui.hooks.settings import NAME, SettingsFile, hooks_in
 

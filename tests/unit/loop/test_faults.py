@@ -6,9 +6,9 @@ from pkgutil import resolve_name
 
 import pytest
 
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AssessmentMade,
     EscalationRaised,

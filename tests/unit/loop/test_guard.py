@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events import Event, Noticed
 from ralph_tui.loop.guard import LONGEST, LONGEST_TRACEBACK, Guard, guarded
 from ralph_tui.loop.step import Step, guards

@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 
+from ralph_tui.base.errors import AgentError, WorkspaceError
 from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
 from ralph_tui.config.settings import CheckpointSettings, Settings
-from ralph_tui.errors import AgentError, WorkspaceError
 from ralph_tui.events import (
     AlarmRaised,
     CheckpointCaptured,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     FilesChanged,
     GateStarted,

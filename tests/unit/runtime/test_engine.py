@@ -12,8 +12,8 @@ import pytest
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.adapters.records.status import worked_on_s
+from ralph_tui.base.errors import JournalError, JournalFullError
 from ralph_tui.commands import Pause, Stop
-from ralph_tui.errors import JournalError, JournalFullError
 from ralph_tui.events import (
     Event,
     IterationStarted,

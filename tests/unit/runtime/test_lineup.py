@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.agents import AgentContext, choose_agent
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.options import add_settings, check_settings, load_settings
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import UsageError
 from ralph_tui.runtime.lineup import line_up
 from tests.rows import each_row
 

@@ -14,7 +14,7 @@ from ralph_tui.adapters.records.drafts import (
     last_start_file,
 )
 from ralph_tui.adapters.records.folders import ralph_folder
-from ralph_tui.errors import LockHeldError
+from ralph_tui.base.errors import LockHeldError
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.ports.new_runs import Draft, Surroundings
 from ralph_tui.runtime.claiming import claim

@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.runs import resolve_run
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.runtime import reflecting
 from tests.paths import FIXTURES
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.events import (
     CheckpointCaptured,
     Event,

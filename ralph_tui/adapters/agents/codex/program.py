@@ -5,7 +5,7 @@ import re
 from ralph_tui.adapters.agents import AgentContext
 from ralph_tui.adapters.agents.codex import PROGRAM
 from ralph_tui.adapters.agents.installed import dotted, printed, program_path, stamp
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 
 Version = tuple[int, ...]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.aiwg.write import put
+from ralph_tui.base.plain_files import appending, reading, write_all
 from ralph_tui.events import (
     EVENT_TYPES,
     Event,
@@ -29,7 +30,6 @@ from ralph_tui.events import (
     ToolStarted,
     parse_event,
 )
-from ralph_tui.plain_files import appending, reading, write_all
 from ralph_tui.state.actions import DERIVED_FROM, NO_ANSWER, Derivation, DerivedAction
 from ralph_tui.text.claims import without_claims
 from ralph_tui.text.foreign_json import parse_json

@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.aiwg.inventory import (
     write_inventory,
 )
 from ralph_tui.adapters.records.files import write_json
-from ralph_tui.errors import RalphError, why, workspace_error
+from ralph_tui.base.errors import RalphError, why, workspace_error
 from ralph_tui.events.text import Line
 from ralph_tui.ports import CheckpointFacts, Clock, Records
 

@@ -16,11 +16,11 @@ from typing import Literal
 
 from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, Timestamp, aiwg_files
 from ralph_tui.adapters.records.files import write_json
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
+from ralph_tui.base.plain_files import reading
 from ralph_tui.events.text import Line
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor import named_files
-from ralph_tui.plain_files import reading
 from ralph_tui.text.format import duration
 
 MOST_KEY_FILES = 64

@@ -20,9 +20,9 @@ from ralph_tui.adapters.records.files import read_json, without_unknown
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.errors import JournalError
+from ralph_tui.base.errors import JournalError
+from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.events.workspace import Category
-from ralph_tui.plain_files import read_bytes
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ralph_tui.base.plain_files import reading
 from ralph_tui.layers.intelligence import InnerLoop, Traces
-from ralph_tui.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import shorten
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.files import json_text, write_text
-from ralph_tui.plain_files import NotPlainError, is_plain, read_text
+from ralph_tui.base.plain_files import NotPlainError, is_plain, read_text
 from ralph_tui.text.foreign_json import parse_json
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ralph_tui.adapters.agents import AGENTS
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.programs import begins_with, looks_runnable, missing_program
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.errors import UsageError
 from tests.examples import FEWER
 from tests.rows import each_row
 

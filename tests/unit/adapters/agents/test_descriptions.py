@@ -16,9 +16,9 @@ from ralph_tui.adapters.agents.command.agent import CommandAgent, CommandSession
 from ralph_tui.adapters.agents.demo_agent import DemoAgent
 from ralph_tui.adapters.agents.description import Abilities
 from ralph_tui.adapters.agents.programs import binary_of
+from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.options import add_settings, load_settings
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.errors import UsageError
 from ralph_tui.ports import Agent
 
 

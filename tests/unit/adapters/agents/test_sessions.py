@@ -17,8 +17,8 @@ from ralph_tui.adapters.agents.command.agent import SPOKEN, CommandAgent
 from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.adapters.processes import bounded_work
 from ralph_tui.adapters.processes import child as running
+from ralph_tui.base.errors import AgentError, UsageError
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.errors import AgentError, UsageError
 from ralph_tui.events import (
     AgentNoted,
     AgentReported,

@@ -7,7 +7,7 @@ import pytest
 from ralph_tui.adapters.clones.checking import Check, FreshCheck
 from ralph_tui.adapters.clones.places import TreeFolder
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.runtime.beginning import remarks
 from ralph_tui.fleet.runtime.results import CollectedWork

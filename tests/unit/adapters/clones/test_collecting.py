@@ -17,7 +17,7 @@ from ralph_tui.adapters.clones.receiving import Received, receive
 from ralph_tui.adapters.clones.sources import base_bundle, source_of
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.ports.clones import Collected, Earlier
 from tests.hosted import FLEET, git, place_in
 

@@ -22,8 +22,8 @@ from ralph_tui.adapters.clones.making import (
 from ralph_tui.adapters.clones.places import PlaceRecord, TreeFolder
 from ralph_tui.adapters.clones.receiving import receive
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.file_lock import locked
+from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.base.file_lock import locked
 from ralph_tui.fleet.host.worker_host import WorkerHost
 from ralph_tui.fleet.ports import Stage
 from tests.fleet_programs import program

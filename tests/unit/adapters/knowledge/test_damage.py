@@ -14,7 +14,7 @@ import pytest
 
 from ralph_tui.adapters.knowledge import files
 from ralph_tui.adapters.knowledge.files import checksum
-from ralph_tui.errors import KnowledgeError
+from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.ports.knowledge import Credit
 from tests.rows import each_row
 from tests.unit.adapters.knowledge.stores import (

@@ -10,7 +10,7 @@ import pytest
 
 from ralph_tui.adapters.knowledge import files
 from ralph_tui.adapters.knowledge.files import checksum
-from ralph_tui.errors import KnowledgeError
+from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import estimate, learning_id, text_of
 from ralph_tui.ports.knowledge import Credit, Promotion

@@ -14,7 +14,7 @@ import pytest
 
 from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.adapters.knowledge.locking import locked
-from ralph_tui.errors import KnowledgeError
+from ralph_tui.base.errors import KnowledgeError
 from tests.forks import RALPH, Started
 from tests.paths import ROOT
 from tests.processes import state_of

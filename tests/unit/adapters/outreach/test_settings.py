@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.outreach import build_channels
+from ralph_tui.base.errors import UsageError
 from ralph_tui.config import sources as config
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
-from ralph_tui.errors import UsageError
 from ralph_tui.text.secrets import secrets_of
 from tests.rows import each_row
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
-from ralph_tui.errors import ProcessError
+from ralph_tui.base.errors import ProcessError
 from tests.paths import FIXTURES
 from tests.rows import each_row
 from tests.waiting import PATIENCE_S, until

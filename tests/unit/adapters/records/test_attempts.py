@@ -11,7 +11,7 @@ import pytest
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import find_runs, resolve_run
-from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.events import RunFinished, RunStarted
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.state import RunState

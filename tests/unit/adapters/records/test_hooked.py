@@ -15,8 +15,8 @@ from ralph_tui.adapters.records.runs import (
     resolve_run,
 )
 from ralph_tui.adapters.records.status import read_status
+from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Pause, RollOver, Stop, refusal
-from ralph_tui.errors import UsageError
 from ralph_tui.events import parse_event
 from ralph_tui.state import RunState
 from tests.e2e.cli import here

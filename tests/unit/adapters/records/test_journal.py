@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.journal import Journal, read_journal
-from ralph_tui.errors import JournalError
+from ralph_tui.base.errors import JournalError
 from ralph_tui.events import AgentSpoke, RunStarted, UnknownEvent
 from tests.rows import each_row
 from tests.small_disk import run_on_small_disk
@@ -165,7 +165,7 @@ def test_a_deleted_journal_is_written_again(journal: Journal, clock: FakeClock, 
 REFUSED = """
 import resource
 from ralph_tui.adapters.records.journal import Journal
-from ralph_tui.errors import JournalError, JournalFullError
+from ralph_tui.base.errors import JournalError, JournalFullError
 from ralph_tui.events import Noticed, RunStarted
 from ralph_tui.runtime.clock import SystemClock
 

@@ -7,7 +7,7 @@ import pytest
 from ralph_tui.adapters.records import journal
 from ralph_tui.adapters.records.journal import CUT_OFF, parse_line, read_journal
 from ralph_tui.adapters.records.lazy import CUT_SHORT, GONE, LazyJournal
-from ralph_tui.errors import JournalError
+from ralph_tui.base.errors import JournalError
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.state.outline import Outline
 from tests.rows import each_row

@@ -19,7 +19,7 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.listing import RunRow, list_rows
 from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
 from ralph_tui.adapters.records.status import read_status
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.text.sanitize import one_line
 from tests.examples import FEWER
 from tests.fixtures.journals.make import FOLDER

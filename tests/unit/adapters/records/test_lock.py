@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.lock import Owner, acquire, holder
-from ralph_tui.errors import LockHeldError, WorkspaceError
+from ralph_tui.base.errors import LockHeldError, WorkspaceError
 from tests.processes import Child
 from tests.rows import each_row
 

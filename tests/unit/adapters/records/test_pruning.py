@@ -16,7 +16,7 @@ from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.records.pruning import Listing, OldFile, known_run_ids, old_runs, remove
 from ralph_tui.adapters.workspace.hidden_refs import delete_refs, hidden_refs, worktrees
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from tests.rows import each_row
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)

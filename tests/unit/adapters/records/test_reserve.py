@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Li
 
 FULL = """
 from ralph_tui.adapters.records.journal import Journal
-from ralph_tui.errors import JournalFullError
+from ralph_tui.base.errors import JournalFullError
 from ralph_tui.events import Noticed
 from ralph_tui.runtime.clock import SystemClock
 

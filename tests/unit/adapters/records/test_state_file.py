@@ -14,8 +14,8 @@ from ralph_tui.adapters.records.state_file import StateFileOfRun
 from ralph_tui.adapters.workspace.private_repository import is_own
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.file_lock import locked
+from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.base.file_lock import locked
 from ralph_tui.layers.context.loop_state import merged
 from ralph_tui.layers.context.state_file import parse, read
 from ralph_tui.layers.sensor import Progress

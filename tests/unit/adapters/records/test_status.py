@@ -18,8 +18,8 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import newer_of, problem_of
 from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.base.errors import JournalError
 from ralph_tui.cli import main
-from ralph_tui.errors import JournalError
 from ralph_tui.state import RunState
 from tests.fixtures.journals.make import FOLDER
 

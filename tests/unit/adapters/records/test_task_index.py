@@ -16,8 +16,8 @@ from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskTable
+from ralph_tui.base.file_lock import locked
 from ralph_tui.events import Event
-from ralph_tui.file_lock import locked
 from ralph_tui.state import RunState
 from tests.rows import each_row
 from tests.steps import counted

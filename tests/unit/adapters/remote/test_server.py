@@ -22,8 +22,8 @@ from ralph_tui.adapters.remote import server as server_module
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.adapters.remote.protocol import LIMIT
 from ralph_tui.adapters.remote.server import CONNECTIONS, listen, listening
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
-from ralph_tui.errors import RalphError
 from ralph_tui.events import (
     GuidanceQueued,
     Noticed,

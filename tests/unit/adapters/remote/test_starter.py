@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.remote.starter import hearing, starter_of
+from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Command
-from ralph_tui.errors import UsageError
 from ralph_tui.events import Event
 from ralph_tui.fleet.host.running import Channel
 from ralph_tui.fleet.ports import Tell, Told

@@ -16,7 +16,7 @@ import pytest
 from ralph_tui.adapters.workspace.git import GitResult
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.base.errors import NoRoomError, WorkspaceError
 from tests.paths import ROOT
 from tests.small_disk import run_on_small_disk
 from tests.workspaces import workspace_of
@@ -354,7 +354,7 @@ def test_a_folder_of_two_gigabytes_is_neither_read_nor_held(git_repo: Path) -> N
 AS_NOBODY = """\
 import os, sys, subprocess, uuid
 from pathlib import Path
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 print("able")
@@ -456,7 +456,7 @@ FULL = """
 import os, subprocess, sys
 from ralph_tui.adapters.workspace.git import GitResult
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.errors import NoRoomError
+from ralph_tui.base.errors import NoRoomError
 from tests.unit.adapters.workspace.test_difficult import files_below, git, held
 from tests.workspaces import close_workspaces, workspace_of
 

@@ -19,7 +19,7 @@ from ralph_tui.adapters.workspace import git_calls, pipes
 from ralph_tui.adapters.workspace.git_status import git_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.errors import GitEndedError, WorkspaceError
+from ralph_tui.base.errors import GitEndedError, WorkspaceError
 from tests.processes import Child
 from tests.waiting import PATIENCE_S, until
 from tests.workspaces import workspace_of

@@ -10,7 +10,7 @@ import pytest
 
 from ralph_tui.adapters.workspace.git import run_git
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.errors import RalphError, UsageError, WorkspaceError
+from ralph_tui.base.errors import RalphError, UsageError, WorkspaceError
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -85,7 +85,7 @@ def test_git_is_missing(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_git_is_missing_from_the_start(git_repo: Path) -> None:
     program = (
         "import sys, pathlib\n"
-        "from ralph_tui.errors import WorkspaceError\n"
+        "from ralph_tui.base.errors import WorkspaceError\n"
         "from ralph_tui.adapters.workspace.repository import open_repository\n"
         "try: open_repository(pathlib.Path(sys.argv[1]))\n"
         "except WorkspaceError as error: print(error)\n"

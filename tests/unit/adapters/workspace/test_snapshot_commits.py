@@ -24,7 +24,7 @@ from ralph_tui.adapters.workspace.git import (
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.staging import Staging
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from tests.processes import Child
 from tests.waiting import until
 from tests.workspaces import workspace_of

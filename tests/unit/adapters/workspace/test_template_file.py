@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.workspace.template_file import LARGEST, load_template, read_template
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from tests.rows import each_row
 
 GOOD = "Reach this:\n\n$objective\n\n${state}\n\nIt costs $$5.\n\n$contract\n"

@@ -12,7 +12,7 @@ import pytest
 from ralph_tui.adapters.workspace.git_status import git_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.user_config import UserConfig
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from ralph_tui.adapters.processes import bounded_work, capture
 from ralph_tui.adapters.workspace import verification
 from ralph_tui.adapters.workspace.verification import ShellGate
-from ralph_tui.errors import NoRoomError
+from ralph_tui.base.errors import NoRoomError
 from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.text.secrets.lines import LineFilter
 from tests.paths import FIXTURES, ROOT

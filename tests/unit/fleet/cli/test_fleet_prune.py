@@ -9,7 +9,7 @@ from ralph_tui.adapters.clones.making import Origin, make_clone
 from ralph_tui.adapters.clones.places import WORKER_LOCK, PlaceRecord, TreeFolder
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import acquire
-from ralph_tui.file_lock import locked
+from ralph_tui.base.file_lock import locked
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.cli.pruning import REMOVED
 from ralph_tui.fleet.decisions import decide

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.fleet import dispatch
 from ralph_tui.fleet.dispatch import Address, wire
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher

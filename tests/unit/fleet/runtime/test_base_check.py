@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tui.adapters.clones.sources import source_of
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
-from ralph_tui.errors import LockHeldError, UsageError
+from ralph_tui.base.errors import LockHeldError, UsageError
 from ralph_tui.fleet.events import Reach
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.records import take_lock

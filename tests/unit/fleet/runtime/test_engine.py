@@ -12,8 +12,8 @@ import pytest
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.adapters.remote.requests import Request
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort, Command, Guide, Pause, RetryNow, Stop
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, Noticed, RunStarted, WaitStarted
 from ralph_tui.fleet import decisions
 from ralph_tui.fleet import events as told

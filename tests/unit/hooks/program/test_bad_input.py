@@ -13,8 +13,8 @@ from threading import Thread
 import pytest
 
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.base.file_lock import locked
 from ralph_tui.events import ToolStarted
-from ralph_tui.file_lock import locked
 from ralph_tui.hooks.program import store
 from ralph_tui.layers.context.state_file import parse
 from tests.forks import Forked

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
     AssessmentMade,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Answer, refusal
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
     AgentSpoke,

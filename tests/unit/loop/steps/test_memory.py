@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.knowledge import KnowledgeStore
+from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.commands import ChangeLearning, Instruct
 from ralph_tui.config.settings import MemorySettings, Settings
-from ralph_tui.errors import KnowledgeError
 from ralph_tui.events import (
     AgentReported,
     AlarmRaised,

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Answer, RollOver
 from ralph_tui.config.settings import Settings
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
     CheckpointCaptured,

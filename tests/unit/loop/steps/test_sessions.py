@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.base.errors import NoRoomError
 from ralph_tui.commands import Abort, Answer, Guide, Hold, Interrupt, RetryNow, SetPermissions
 from ralph_tui.config.settings import AgentSettings, Settings
-from ralph_tui.errors import NoRoomError
 from ralph_tui.events import (
     AgentSpoke,
     CommandRefused,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import RollOver
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Noticed, PlanItemBegan, UsageReported
 from ralph_tui.layers.context.loop_state import items_of
 from ralph_tui.layers.context.state_file import parse

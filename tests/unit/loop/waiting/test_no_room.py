@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.records.journal import Journal, read_journal
+from ralph_tui.base.errors import NoRoomError, WorkspaceError
 from ralph_tui.commands import Abort, Checkpoint, Stop
-from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.events import (
     GateFinished,
     IterationFinished,

@@ -18,7 +18,7 @@ from ralph_tui.adapters.records.aiwg.checkpoint_files import (
 from ralph_tui.adapters.workspace import git_status as readings
 from ralph_tui.adapters.workspace.git_status import GitStatus, git_status
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.workspace import Trigger
 from ralph_tui.ports import CheckpointFacts
 from ralph_tui.text.format import duration

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.search.related import related_tasks
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.ports.search import Found
-from ralph_tui.sources.archive import ArchivedRuns, worktree_of
+from ralph_tui.runtime.sources.archive import ArchivedRuns, worktree_of
 from ralph_tui.state import RunState
 from tests.foreign import STATE, External, entry, spoke, unpacked, used
 from tests.unit.adapters.search.journals import a_run, attempt, write

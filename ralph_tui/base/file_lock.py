@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ralph_tui.plain_files import clear_way, folder_of, make_folder, open_plain
+from ralph_tui.base.plain_files import clear_way, folder_of, make_folder, open_plain
 
 PATIENCE_S = 8.0
 """How long another holder is waited for: each holds it for a moment."""

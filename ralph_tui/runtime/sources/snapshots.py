@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.text.git_diff import parts_of
 from ralph_tui.text.sanitize import one_line

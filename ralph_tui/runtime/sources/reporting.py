@@ -10,10 +10,10 @@ from ralph_tui.adapters.records.status import endless, has_process, read_status
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.events import RunStarted, SnapshotTaken
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.runtime.sources.snapshots import RecordedFiles
 
 
 def report_of(

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import get_ident
 
-from ralph_tui.plain_files import read_bytes, write_whole
+from ralph_tui.base.plain_files import read_bytes, write_whole
 
 _NO_PROGRAMS = {
     "core.fsmonitor": "false",

@@ -23,9 +23,9 @@ from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.seen import read_seen, write_seen
 from ralph_tui.analysis.next_steps import SCRATCH
-from ralph_tui.errors import RalphError, why
+from ralph_tui.base.errors import RalphError, why
+from ralph_tui.base.plain_files import fresh, make_folder, write_all
 from ralph_tui.events import RunStarted
-from ralph_tui.plain_files import fresh, make_folder, write_all
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.state.seen import Seen
 from ralph_tui.text.sanitize import one_line
@@ -54,7 +54,7 @@ class RunRecord:
     def report(self) -> str:
         """See `OnDisk`."""
         # It loads git; few screens need it.
-        from ralph_tui.sources.reporting import report_of  # noqa: PLC0415
+        from ralph_tui.runtime.sources.reporting import report_of  # noqa: PLC0415
 
         return report_of(self._read(), worktree_root(self._journal.parent))
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
-from ralph_tui.errors import RalphError
+from ralph_tui.base.errors import RalphError
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.text.sanitize import one_line
 

@@ -13,12 +13,12 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.listing import ListedRun, list_runs, row_of, worker_here
 from ralph_tui.adapters.records.runs import HEARD_S, HOOKED
 from ralph_tui.analysis.run_row import RunRow
-from ralph_tui.extensions import FLEET_GLANCES, brought, is_there
+from ralph_tui.base.extensions import FLEET_GLANCES, brought, is_there
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
-    from ralph_tui.sources.foreign import ForeignRun
+    from ralph_tui.runtime.sources.foreign import ForeignRun
 
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
 """Of the records: folders that change with a new task or loop, files with every end."""
@@ -68,7 +68,7 @@ class ListedRuns:
             return None
         when = {name: listed.written for name, listed in self._found.items()}
         if not first:
-            from ralph_tui.sources.foreign import foreign_runs  # noqa: PLC0415
+            from ralph_tui.runtime.sources.foreign import foreign_runs  # noqa: PLC0415
 
             foreign = foreign_runs(self._root)
             self._imported = {run.name: run for run in foreign.find(self._root)}
@@ -105,7 +105,7 @@ class ListedRuns:
             if ours is not None and os.path.lexists(ours.journal):
                 rows[name] = row_of(ours.run, owner)
             elif imported is not None:
-                from ralph_tui.sources.foreign import foreign_runs  # noqa: PLC0415
+                from ralph_tui.runtime.sources.foreign import foreign_runs  # noqa: PLC0415
 
                 rows[name] = foreign_runs().row_of(imported)
         return rows

@@ -15,8 +15,8 @@ from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
-from ralph_tui.sources.keyframes import FRAME, Keyframes
-from ralph_tui.sources.record import ListedRecord, Record
+from ralph_tui.runtime.sources.keyframes import FRAME, Keyframes
+from ralph_tui.runtime.sources.record import ListedRecord, Record
 from ralph_tui.state import RunState
 from ralph_tui.state.outline import Mark
 

@@ -13,15 +13,15 @@ from ralph_tui.adapters.records.lock import Owner, holder, owner_of
 from ralph_tui.adapters.records.newer import told_newer
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.remote.client import send
+from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Command
-from ralph_tui.errors import RalphError
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
-from ralph_tui.sources.following import followed_run
-from ralph_tui.sources.outbox import Outbox
-from ralph_tui.sources.presence import Presence
-from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.following import followed_run
+from ralph_tui.runtime.sources.outbox import Outbox
+from ralph_tui.runtime.sources.presence import Presence
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state import RunState
 
 GONE = "the process of this run is gone; 'ralph-tui resume' goes on with it"

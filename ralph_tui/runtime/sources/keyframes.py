@@ -13,7 +13,7 @@ from datetime import datetime
 from types import NoneType
 from typing import Any
 
-from ralph_tui.sources.record import Record
+from ralph_tui.runtime.sources.record import Record
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.fold import Fold, Part
 

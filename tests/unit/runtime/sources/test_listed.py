@@ -11,8 +11,8 @@ import pytest
 from ralph_tui.adapters.records import lock
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.runs import HEARD_S
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.sources.listed import ListedRuns
+from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.runtime.sources.listed import ListedRuns
 from tests.hooked import NAME, HookedLoop
 from tests.unit.adapters.records.test_listing import put
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.sources.replay import LONGEST_GAP_S, TOP_SPEED, WHOLE_S, FilmTime
+from ralph_tui.runtime.sources.replay import LONGEST_GAP_S, TOP_SPEED, WHOLE_S, FilmTime
 from tests.rows import each_row
 
 

@@ -11,12 +11,12 @@ from ralph_tui.adapters.records.runs import find_hooked, find_runs
 from ralph_tui.adapters.search.documents import KINDS
 from ralph_tui.adapters.search.index import OtherRun
 from ralph_tui.adapters.search.query import search, silent
-from ralph_tui.errors import UsageError
+from ralph_tui.base.errors import UsageError
 from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
-from ralph_tui.sources.foreign import ForeignRun, foreign_runs
-from ralph_tui.sources.found import AnyRun, read_run, to_replay
-from ralph_tui.sources.recorded import opened
+from ralph_tui.runtime.sources.foreign import ForeignRun, foreign_runs
+from ralph_tui.runtime.sources.found import AnyRun, read_run, to_replay
+from ralph_tui.runtime.sources.recorded import opened
 
 
 def worktree_of(attempt: Path | None) -> Path:

@@ -10,11 +10,11 @@ from ralph_tui.adapters.records.lazy import LazyJournal
 from ralph_tui.adapters.records.lock import owner_of
 from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
 from ralph_tui.analysis import away
-from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.events import RunStarted
-from ralph_tui.sources.replay import Replay
-from ralph_tui.sources.run_record import RunRecord
-from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.runtime.sources.replay import Replay
+from ralph_tui.runtime.sources.run_record import RunRecord
+from ralph_tui.runtime.sources.snapshots import RecordedFiles
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line

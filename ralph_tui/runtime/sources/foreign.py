@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ralph_tui.extensions import FOREIGN_PLACES, FOREIGN_RUNS, brought, is_there
+from ralph_tui.base.extensions import FOREIGN_PLACES, FOREIGN_RUNS, brought, is_there
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording

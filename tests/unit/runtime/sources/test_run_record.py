@@ -11,9 +11,9 @@ import pytest
 
 from ralph_tui.adapters.records.attempts import prepare_folder
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.base.errors import JournalError, RalphError
 from ralph_tui.cli import main
-from ralph_tui.errors import JournalError, RalphError
-from ralph_tui.sources.run_record import ELSEWHERE, RunRecord
+from ralph_tui.runtime.sources.run_record import ELSEWHERE, RunRecord
 from tests.unit.adapters.search.journals import a_run, attempt, write
 
 
