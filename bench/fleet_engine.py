@@ -78,14 +78,14 @@ class _Measured(FleetEngine):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.rounds: list[float] = []
+        self.deciding: list[float] = []
 
     def _decide(self) -> float:
         began = time.thread_time()
         try:
             return super()._decide()
         finally:
-            self.rounds.append(time.thread_time() - began)
+            self.deciding.append(time.thread_time() - began)
 
 
 class _Told:
@@ -177,14 +177,14 @@ def thousand(scale: Scale) -> Iterator[Result]:
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         told = _Told(Path(scratch))
         told.begin()
-        told.engine.rounds.clear()
+        told.engine.deciding.clear()
         thread = next(one for one in threading.enumerate() if one.name == "ralph-fleet")
         clock = time.pthread_getcpuclockid(thread.ident or 0)
         used, began = time.clock_gettime(clock), time.monotonic()
         told.tell(scale.of(20, 8))
         passed = time.monotonic() - began
         share = (time.clock_gettime(clock) - used) / passed
-        rounds = told.engine.rounds.copy()
+        rounds = told.engine.deciding.copy()
         engine = told.engine
         one_round = per_call(lambda: decide(engine.state, engine.clock.now()), calls=10)
         told.end()

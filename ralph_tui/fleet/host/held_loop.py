@@ -9,15 +9,26 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
-from ralph_tui.adapters.clones.filling import SetupError
+from ralph_tui.adapters.clones.bases import Bases
+from ralph_tui.adapters.clones.filling import (
+    SETUP,
+    SETUP_LIMIT_S,
+    SetupError,
+    put_copied,
+    run_setup,
+    untracked,
+)
+from ralph_tui.adapters.clones.making import make_clone, make_worktree, remove_tree
 from ralph_tui.adapters.clones.places import PlaceRecord, TreeFolder
+from ralph_tui.adapters.clones.probing import Probe
 from ralph_tui.adapters.processes.child import Child, Exit, launch
+from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.base.errors import RalphError, WorkspaceError, why, workspace_error
 from ralph_tui.base.plain_files import appending, emptied, read_bytes
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet.host.following import Follower, Telling
 from ralph_tui.fleet.host.preparing import (
-    Preparer,
+    LOOK_S,
     Slots,
     environment,
     resume_words,
@@ -100,6 +111,113 @@ _SAYS = "ralph-tui:"
 
 NOT_RUNNING = "the loop is not running"
 BUG = "a bug of ralph-tui ended the host's work on it: the host's output says more"
+
+
+AT_ONCE = 2
+"""Trees that are made at once: more of them wait for the disk only."""
+
+
+class Preparer:
+    """Makes the trees of a host's loops."""
+
+    def __init__(self, bases: Bases) -> None:
+        self._bases = bases
+        self._making = threading.Semaphore(AT_ONCE)
+        self._probing = threading.Lock()
+        self._probed: set[tuple[str, str, str]] = set()
+
+    def prepare(self, loop: "HeldLoop", variables: Mapping[str, str]) -> PlaceRecord:
+        """The tree of a loop; `variables` are those of its run.
+
+        Raises ``RalphError``: one sentence about why there is none.
+        """
+        if loop.place.resume:
+            return self._found_again(loop)
+        self._refuse_work(loop.folder)
+        record = self._made(loop)
+        if loop.place.copied:
+            loop.stage("copying")
+            put_copied(loop.folder.tree, loop.place.copied)
+        if loop.place.setup.strip():
+            loop.stage("setup")
+            self._set_up(loop, variables)
+            record = record.model_copy(update={"of_setup": untracked(loop.folder.tree)})
+        self._probe(loop, variables)
+        loop.check()
+        return loop.folder.write(record.model_copy(update={"ready": True}))
+
+    def _made(self, loop: "HeldLoop") -> PlaceRecord:
+        place, folder = loop.place, loop.folder
+        loop.stage("fetching")
+        origin = self._bases.origin_of(place, loop)
+        # Only the user's own repository has worktrees that the user can see.
+        as_worktree = place.isolation == "worktree" and origin.users
+        make = make_worktree if as_worktree else make_clone
+        while not self._making.acquire(timeout=LOOK_S):
+            loop.check()
+        try:
+            loop.stage("cloning")
+            remove_tree(folder)  # of a host that was killed over it
+            folder.create()
+            record = folder.write(PlaceRecord(place=place, worktree=as_worktree))
+            branch = make(folder.tree, origin, place.source, place.branch)
+        except WorkspaceError:
+            with suppress(WorkspaceError):
+                folder.remove()  # where the disk is full, others need the room
+            raise
+        finally:
+            self._making.release()
+        return folder.write(record.model_copy(update={"branch": branch}))
+
+    def _set_up(self, loop: "HeldLoop", variables: Mapping[str, str]) -> None:
+        gate = ShellGate(
+            loop.place.setup,
+            cwd=loop.folder.tree,
+            run_id=f"fleet-{loop.place.fleet_id}-setup",
+            timeout_s=SETUP_LIMIT_S,
+            env=variables,
+            called=SETUP,
+        )
+        with loop.cancelled_by(gate.cancel):
+            run_setup(gate, loop.folder.log("setup"))
+
+    def _probe(self, loop: "HeldLoop", variables: Mapping[str, str]) -> None:
+        """Once for a command and a way to set a tree up: other trees are made like this one."""
+        place = loop.place
+        asked = (place.fleet_id, place.loop.command or "", place.setup)
+        with self._probing:
+            if asked in self._probed:
+                return
+            self._probed.add(asked)
+        with ExitStack() as held:
+            probe = Probe(
+                loop.folder.tree,
+                asked[1],
+                variables,
+                loop.folder.log("check"),
+                lambda gate: held.enter_context(loop.cancelled_by(gate.cancel)),
+            )
+            if not probe.begins():
+                return
+            loop.stage("checking")
+            warning = probe.run()
+        if warning:
+            loop.note(warning)
+
+    def _found_again(self, loop: "HeldLoop") -> PlaceRecord:
+        record = loop.folder.read()
+        if record is None or not record.ready or not loop.folder.tree.is_dir():
+            raise WorkspaceError("the tree it ran in is not on this host any more")
+        wait_for_end(loop.folder.tree, loop.check)
+        return record
+
+    def _refuse_work(self, folder: TreeFolder) -> None:
+        """A tree that a run has begun in holds work: no new one takes its place."""
+        record = folder.read()
+        if record is not None and record.run:
+            raise WorkspaceError(
+                f"this attempt ran here before ({folder.tree}): resume or collect it"
+            )
 
 
 class HeldLoop:
@@ -230,7 +348,7 @@ class HeldLoop:
 
     def _life(self) -> Over:
         with ExitStack() as held:
-            slot = held.enter_context(self._slots.taken(self))
+            slot = held.enter_context(self._slots.taken(self.check, self.note))
             block = take_block(self.place.ports)
             if block is not None:
                 held.callback(block.release)

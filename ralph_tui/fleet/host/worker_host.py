@@ -19,8 +19,8 @@ from ralph_tui.adapters.clones.collecting import collect
 from ralph_tui.adapters.clones.making import remove_tree
 from ralph_tui.adapters.clones.places import TreeFolder, found_in, home_of
 from ralph_tui.base.errors import RalphError, WorkspaceError
-from ralph_tui.fleet.host.held_loop import HeldLoop
-from ralph_tui.fleet.host.preparing import Preparer, Slots, wait_for_end
+from ralph_tui.fleet.host.held_loop import HeldLoop, Preparer
+from ralph_tui.fleet.host.preparing import Slots, wait_for_end
 from ralph_tui.fleet.ports import (
     Adopt,
     Collect,

@@ -7,18 +7,16 @@ waits for ever: a host that is lost refuses what it was asked.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.commands import Abort, Command, Pause, Present, Stop, Unpause
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState, ended, refusal
 from ralph_tui.fleet.ports import End, Tell, Told
+from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.text.sanitize import clip, one_line
-
-if TYPE_CHECKING:
-    from ralph_tui.fleet.runtime.engine import FleetEngine
 
 OVER = "the fleet is over"
 HOST_GONE = "its host is lost: it may have been told, and obey when it is found"
@@ -38,9 +36,9 @@ class _Open:
 class Asking:
     """Takes requests and their answers; called in the engine's thread."""
 
-    def __init__(self, desk: "FleetEngine", aborted: set[str]) -> None:
+    def __init__(self, core: Core, aborted: set[str]) -> None:
         """`aborted` takes the loops that are given up while their tree is made."""
-        self._desk = desk
+        self._core = core
         self._aborted = aborted
         self._open: dict[str, _Open] = {}
         self._numbers = count(1)
@@ -51,9 +49,9 @@ class Asking:
         if not name:
             self._of_fleet(command, reply)
             return
-        loop = self._desk.state.loops.get(name)
+        loop = self._core.state.loops.get(name)
         if loop is None:
-            known = ", ".join(self._desk.state.loops)
+            known = ", ".join(self._core.state.loops)
             sentence = f"this fleet has no loop {clip(one_line(name), 40)!r}: it has {known}"
             reply(Refused(clip(sentence, 400)))
         elif reason := refusal(loop, abort=isinstance(command, Abort)):
@@ -69,7 +67,7 @@ class Asking:
         number = str(next(self._numbers))
         self._open[number] = _Open(loop.spec.id, loop.host, command, reply)
         fields = command.model_dump(mode="json")
-        self._desk.order(loop.host, Tell(id=number, loop=loop.spec.id, command=fields))
+        self._core.order(loop.host, Tell(id=number, loop=loop.spec.id, command=fields))
 
     def told(self, answer: Told) -> None:
         """What a run has said to a command."""
@@ -93,7 +91,14 @@ class Asking:
         left, self._open = list(self._open.values()), {}
         return [asked.reply for asked in left]
 
-    def loop_over(self, loop: str) -> None:
+    def follow(self, event: FleetEvent) -> None:
+        """Do what a recorded event brings about for who waits, and for who asked all to pause."""
+        if isinstance(event, told.LoopBegan):
+            self._loop_began(event.loop)
+        elif isinstance(event, told.LoopEnded):
+            self._loop_over(event.loop)
+
+    def _loop_over(self, loop: str) -> None:
         """Its run has ended, perhaps without an answer."""
         for number, asked in list(self._open.items()):
             if asked.loop == loop:
@@ -104,26 +109,26 @@ class Asking:
         name = loop.spec.id
         first = self._given(name, command, "")
         if loop.status == "queued" and loop.run_id:
-            self._desk.record(ended(loop, "aborted", f"aborted by {command.by}"))
+            self._core.record(ended(loop, "aborted", f"aborted by {command.by}"))
         elif loop.status == "queued":
             reason = f"aborted by {command.by}"
-            self._desk.record(told.LoopSkipped(loop=name, reason=reason, aborted=True))
+            self._core.record(told.LoopSkipped(loop=name, reason=reason, aborted=True))
         else:
             self._aborted.add(name)
-            self._desk.order(loop.host, End(loop=name))
+            self._core.order(loop.host, End(loop=name))
         return first
 
     def _of_fleet(self, command: Command, reply: Reply) -> None:
         if isinstance(command, Present):
-            for loop in self._desk.state.loops.values():
+            for loop in self._core.state.loops.values():
                 if loop.status == "running":
                     self.tell(loop, command)
-            reply(Accepted(self._desk.state.seq))
+            reply(Accepted(self._core.state.seq))
             return
         if isinstance(command, Pause | Unpause):
             self._hold(command, reply)
             return
-        stopping, reason = self._desk.state.stopping, ""
+        stopping, reason = self._core.state.stopping, ""
         if not isinstance(command, Stop | Abort):
             reason = f"{command.name} is for a loop: name one, or all"
         elif isinstance(command, Stop) and command.mode == "taken_back":
@@ -137,28 +142,28 @@ class Asking:
         first = self._given("", command, "")
         abort = isinstance(command, Abort)
         now = abort or (isinstance(command, Stop) and command.mode == "now")
-        self._desk.record(told.StopAsked(by=command.by, now=now, abort=abort))
+        self._core.record(told.StopAsked(by=command.by, now=now, abort=abort))
         reply(Accepted(first))
 
     def _hold(self, command: Pause | Unpause, reply: Reply) -> None:
         """Let none of the queue begin, or let it; loops that run are told one by one."""
-        paused = self._desk.state.paused is not None
+        paused = self._core.state.paused is not None
         reason = ""
         if paused is isinstance(command, Pause):
             reason = "the fleet is paused already" if paused else "the fleet is not paused"
         first = self._given("", command, reason)
         reply(Refused(reason) if reason else Accepted(first))
 
-    def loop_began(self, name: str) -> None:
+    def _loop_began(self, name: str) -> None:
         """One that was on its way when all were asked to pause does so, too."""
-        paused, loop = self._desk.state.paused, self._desk.state.loops.get(name)
+        paused, loop = self._core.state.paused, self._core.state.loops.get(name)
         if paused is not None and loop is not None:
             self.tell(loop, Pause(by=paused.by))
 
     def _given(self, loop: str, command: Command, refused: str) -> int:
         if isinstance(command, Present):  # no news
-            return self._desk.state.seq
-        return self._desk.record(
+            return self._core.state.seq
+        return self._core.record(
             told.CommandGiven(loop=loop, name=command.name, by=command.by, refused=refused)
         )
 

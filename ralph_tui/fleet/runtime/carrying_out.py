@@ -4,8 +4,8 @@ Rule: journal first. What is decided stands in the journal before anybody is tol
 process can go on with it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from ralph_tui.commands import Abort, Command, RetryNow, Stop
 from ralph_tui.fleet import events as told
@@ -15,16 +15,9 @@ from ralph_tui.fleet.events import AttemptKept, ConflictsFound, FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import HERE, SIGNED
 from ralph_tui.fleet.records import Mirror
+from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.clones import Collected, Earlier, Place, Source
-
-if TYPE_CHECKING:
-    from ralph_tui.fleet.runtime.engine import FleetEngine
-
-
-Work = Callable[[], Iterable[FleetEvent]]
-"""Blocks, in a thread beside the engine's; gives back what is to be recorded."""
-
 
 Mirrors = Callable[[str, int], Mirror]
 """The copy of a loop's record in the fleet's folder, of one attempt; the same one each time."""
@@ -80,14 +73,14 @@ class CarryingOut:
 
     def __init__(
         self,
-        desk: "FleetEngine",
+        core: Core,
         source: Source,
         mirrors: Mirrors,
         results: Results,
         tell: Tell,
     ) -> None:
         """`source`: where hosts get the commit that loops begin with."""
-        self._desk = desk
+        self._core = core
         self._source = source
         self._mirrors = mirrors
         self._results = results
@@ -95,12 +88,12 @@ class CarryingOut:
 
     def follow(self, event: FleetEvent) -> None:
         """Do what a recorded event brings about."""
-        desk, loop = self._desk, self._desk.state.loops.get(getattr(event, "loop", ""))
+        core, loop = self._core, self._core.state.loops.get(getattr(event, "loop", ""))
         if isinstance(event, told.WinnerChosen):
-            for beaten in desk.state.tries(event.tries_at):
+            for beaten in core.state.tries(event.tries_at):
                 if beaten.outcome == "interrupted":  # of the others it was removed already
                     self._remove(beaten)
-            desk.work("conflicts", self._conflicts, once=True)
+            core.work("conflicts", self._conflicts, once=True)
         if loop is None:
             return
         match event:
@@ -111,21 +104,21 @@ class CarryingOut:
             case told.LoopRetried():
                 self._tell(loop, RetryNow(by=SIGNED))
             case told.CollectionAsked():
-                desk.order(loop.host, orders.Collect(loop=event.loop, attempt=loop.attempt))
+                core.order(loop.host, orders.Collect(loop=event.loop, attempt=loop.attempt))
             case told.VerificationBegan():
-                desk.work(f"verify {event.loop}", lambda: [self._results.verify(loop)])
+                core.work(f"verify {event.loop}", lambda: [self._results.verify(loop)])
             case told.ResultCollected():
                 self._remove(loop)
-                desk.work("conflicts", self._conflicts, once=True)
+                core.work("conflicts", self._conflicts, once=True)
 
     def _remove(self, loop: LoopState) -> None:
         """The tree of one whose work is a branch, and that does not go on in it."""
         if loop.commit and loop.tree_is_done:
             order = orders.Remove(loop=loop.spec.id, attempt=loop.attempt)
-            self._desk.order(loop.host, order)
+            self._core.order(loop.host, order)
 
     def _place(self, placed: told.LoopPlaced, loop: LoopState) -> None:
-        state, started = self._desk.state, self._desk.state.started
+        state, started = self._core.state, self._core.state.started
         assert started is not None
         plan = started.plan
         order = Place(
@@ -146,21 +139,21 @@ class CarryingOut:
             resume=placed.resumed,
             seen=self._mirrors(placed.loop, placed.attempt).seq,
         )
-        self._desk.order(placed.host, order)
+        self._core.order(placed.host, order)
 
     def _stop(self, asked: told.LoopStopAsked, loop: LoopState) -> None:
         """At once by the order to end; of an aborted fleet by the command to abort."""
-        stopping = self._desk.state.stopping
+        stopping = self._core.state.stopping
         if loop.status == "running" and stopping is not None and stopping.abort:
             self._tell(loop, Abort(by=stopping.by))
         elif loop.status != "running" or asked.now:
-            self._desk.order(loop.host, orders.End(loop=asked.loop))
+            self._core.order(loop.host, orders.End(loop=asked.loop))
         else:
             self._tell(loop, Stop(mode="after_iteration", by=SIGNED))
 
     def _conflicts(self) -> list[FleetEvent]:
         """What is new of them; blocks."""
-        state = self._desk.state
+        state = self._core.state
         loops = [one for one in list(state.loops.values()) if may_be_merged(state, one)]
         found = self._results.conflicts(loops) if loops else []
         known = {one.branch: (one.conflicts, one.conflicts_unknown) for one in loops}

@@ -1,7 +1,7 @@
 """The thread of a fleet: observations and commands in, its journal, orders out.
 
-Journal first, as in a run: an event is on disk before it is folded, shown or carried out. What is
-decided next is a pure function of the state, asked again when that has changed: see `Rounds`.
+What is decided next is a pure function of the state, asked again when that has changed: see
+`Rounds`.
 """
 
 import threading
@@ -10,16 +10,16 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from queue import SimpleQueue
 
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.base.errors import JournalError, RalphError, out_of_means
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
-from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Order, Told
+from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Told
 from ralph_tui.fleet.runtime.asking import HOST_GONE, OVER, Asking
-from ralph_tui.fleet.runtime.carrying_out import CarryingOut, Mirrors, Results, Work
+from ralph_tui.fleet.runtime.carrying_out import CarryingOut, Mirrors, Results
+from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.fleet.runtime.observing import Observing
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports import Accepted, Refused
@@ -28,47 +28,10 @@ from ralph_tui.ports.host import Clock
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
 
-LOOK_S = 1.0
-"""The longest time between two rounds."""
-RESTS = 20
-"""So many times as long as it has taken to see that there is nothing to do."""
-
-
-class Rounds:
-    """Decides when the engine asks what to do next; used by the engine's thread alone.
-
-    It asks after each change, and once a second, because leases, holds and the turns of starts
-    depend on time alone. A round takes longer the more loops there are, so the engine rests after
-    it in proportion; all changes of that time are decided together.
-    """
-
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        """The first round is due at once."""
-        self._monotonic = monotonic
-        self._changed = True
-        self._ended_at = self._rested_at = monotonic()
-
-    def change(self) -> None:
-        """Something has happened that may have to be decided about."""
-        self._changed = True
-
-    def due_in(self) -> float:
-        """Seconds until the next round; 0: now."""
-        due = self._rested_at if self._changed else self._ended_at + LOOK_S
-        return max(0.0, due - self._monotonic())
-
-    def end(self, took: float) -> None:
-        """One is over; to see at its end that nothing is left to do took so many seconds of CPU."""
-        self._changed = False
-        self._ended_at = self._monotonic()
-        self._rested_at = self._ended_at + min(LOOK_S, RESTS * took)
-
-
 MOST_TAKEN = 1000
 """So much is taken in before it is asked what is next, also where more comes all the time."""
 MOST_ROUNDS = 10_000
 """So often in a row nothing but a bug decides again."""
-Subscriber = Callable[[told.FleetEvent], None]
 
 
 @dataclass(frozen=True)
@@ -100,41 +63,31 @@ class Outside:
     """Gives the lock its name back; called about once a second."""
 
 
-class FleetEngine:
+class FleetEngine(Core):
     """Runs a fleet to its end in a thread of its own."""
 
     def __init__(
         self, journal: Journal, clock: Clock, outside: Outside, state: FleetState | None = None
     ) -> None:
         """`state` is the fold of what the journal holds already."""
-        self.clock = clock
-        self.journal = journal
-        self.state = state or FleetState()
+        super().__init__(journal, clock, outside.dispatcher, state)
         self.error: RalphError | None = None
         """Why the fleet could not be recorded to its end; one sentence for the user."""
         self._outside = outside
         self._inbox = Inbox()
-        self._rounds = Rounds(clock.monotonic)
-        self._subscribers: list[Subscriber] = []
-        self._works: SimpleQueue[tuple[str, Work] | None] = SimpleQueue()
-        self._working: list[str] = []
-        """Names of work that has not ended."""
         self._closing = threading.Lock()
         self._closed = self._stopped = False
         self._observing = Observing(self, outside.mirrors, outside.results)
         self._asking = Asking(self, self._observing.aborted)
-        self._carrying_out = CarryingOut(
+        carrying_out = CarryingOut(
             self, outside.source, outside.mirrors, outside.results, self._asking.tell
         )
+        self.followers = (carrying_out.follow, self._asking.follow)
         self._thread = threading.Thread(target=self._drive, name="ralph-fleet", daemon=True)
         self._worker = threading.Thread(target=self._do_work, name="ralph-fleet-git", daemon=True)
         self._opening: Sequence[told.FleetEvent] = ()
 
     # -- for others, from any thread -----------------------------------------------------------
-
-    def subscribe(self, receive: Subscriber) -> None:
-        """`receive` is called in the engine's thread for each recorded event; it must be quick."""
-        self._subscribers.append(receive)
 
     def begin(self, *opening: told.FleetEvent) -> None:
         """Record these, and go on until the fleet is over.
@@ -167,45 +120,10 @@ class FleetEngine:
                 return
         reply(Refused(OVER))
 
-    # -- for its parts, which only its own thread calls ----------------------------------------
-
-    def record(self, event: told.FleetEvent) -> int:
-        """Journal and fold an event, then carry out what follows from it; gives back its number."""
-        stamped = self._put(event)
-        self._rounds.change()
-        self._carrying_out.follow(stamped)
-        if isinstance(stamped, told.LoopBegan):
-            self._asking.loop_began(stamped.loop)
-        if isinstance(stamped, told.LoopEnded):
-            self._asking.loop_over(stamped.loop)
-        return stamped.seq
-
-    def _put(self, event: told.FleetEvent) -> told.FleetEvent:
-        """On disk, folded, told to who looks on; nothing follows from it."""
-        stamped = self.journal.append(event)
-        self.state.apply(stamped)
-        for receive in self._subscribers:
-            receive(stamped)
-        return stamped
-
-    def order(self, host: str, order: Order) -> None:
-        """Hand an order over to a host."""
-        self._outside.dispatcher.send(host, order)
-
-    def work(self, name: str, work: Work, *, once: bool = False) -> None:
-        """Do it behind what was begun before; the events it gives back are recorded.
-
-        `once`: not where work of this name waits already.
-        """
-        if once and name in self._working[1:]:  # the first one may have begun
-            return
-        self._working.append(name)
-        self._works.put((name, work))
-
     # -- the threads ---------------------------------------------------------------------------
 
     def _do_work(self) -> None:
-        while (begun := self._works.get()) is not None:
+        while (begun := self.works.get()) is not None:
             name, work = begun
             done = _Done(name)
             try:
@@ -231,13 +149,13 @@ class FleetEngine:
             if self.journal.tick():
                 self._outside.keep_lock()
             # Hosts speak first: what they hold decides what is lost.
-            item, taken = self._inbox.get(self._rounds.due_in()), 0
+            item, taken = self._inbox.get(self.rounds.due_in()), 0
             while item is not None:
                 self._take(item)
                 taken += 1
                 item = self._inbox.get(0) if taken < MOST_TAKEN else None
-            if not self._rounds.due_in():
-                self._rounds.end(self._decide())
+            if not self.rounds.due_in():
+                self.rounds.end(self._decide())
 
     def _decide(self) -> float:
         """Until nothing is left; the seconds of CPU that it took to see that."""
@@ -250,7 +168,7 @@ class FleetEngine:
             for decision in decisions:
                 if not isinstance(decision, told.FleetFinished):
                     self.record(decision)
-                elif self._working:  # what it gives back comes before the end
+                elif self.working:  # what it gives back comes before the end
                     return took
                 else:
                     self._outside.dispatcher.stop()
@@ -275,8 +193,8 @@ class FleetEngine:
                     self._asking.refuse_open(HOST_GONE, host=item.host)
 
     def _done(self, done: _Done) -> None:
-        self._working.remove(done.name)
-        self._rounds.change()  # the end may have waited for it
+        self.working.remove(done.name)
+        self.rounds.change()  # the end may have waited for it
         if isinstance(done.error, RalphError | OSError):
             text = f"{done.name}: {clip(one_line(str(done.error)), 500)}"
             self.record(told.FleetNoticed(text=text, level="warn"))
@@ -294,16 +212,16 @@ class FleetEngine:
         with suppress(JournalError):
             if not sentence:
                 trace = "".join(traceback.format_exception(bug))
-                self._put(told.FleetNoticed(text=trace, level="warn"))
+                self.put(told.FleetNoticed(text=trace, level="warn"))
             spent = self.state.spent_usd
-            self._put(told.FleetFinished(outcome="failed", reason=reason, spent_usd=spent or None))
+            self.put(told.FleetFinished(outcome="failed", reason=reason, spent_usd=spent or None))
 
     def _close(self) -> None:
         self._inbox.close()
         with self._closing:
             self._closed = True
         self._asking_over()
-        self._works.put(None)
+        self.works.put(None)
         self._outside.results.cancel()
         if not self._stopped:
             self._outside.dispatcher.stop()

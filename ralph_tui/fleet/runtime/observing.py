@@ -6,7 +6,7 @@ has placed; any other attempt is ended, its work kept as a branch beside, and th
 
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
@@ -19,14 +19,12 @@ from ralph_tui.fleet.events import LoopProgressed
 from ralph_tui.fleet.loop_state import LoopState, ended
 from ralph_tui.fleet.records import GapError
 from ralph_tui.fleet.runtime.carrying_out import Mirrors, Results
+from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.fleet.state import has_tree, margin_s
 from ralph_tui.ports.clones import Base, Collected
 from ralph_tui.state.run import Phase
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
-
-if TYPE_CHECKING:
-    from ralph_tui.fleet.runtime.engine import FleetEngine
 
 POINTS = 100.0
 """Completion in a status counts in them."""
@@ -138,9 +136,9 @@ def _moment(value: Any) -> datetime | None:
 class Observing:
     """Takes observations in; called in the engine's thread."""
 
-    def __init__(self, desk: "FleetEngine", mirrors: Mirrors, results: Results) -> None:
+    def __init__(self, core: Core, mirrors: Mirrors, results: Results) -> None:
         """`mirrors` gives the record of a loop's attempt."""
-        self._desk = desk
+        self._core = core
         self._mirrors = mirrors
         self._results = results
         self._unreadable: set[tuple[str, int]] = set()
@@ -156,11 +154,11 @@ class Observing:
             case seen.Joined():
                 self._joined(one)
             case seen.Leaving():
-                self._desk.record(told.HostLeaving(host=one.host, reason=one.reason))
+                self._core.record(told.HostLeaving(host=one.host, reason=one.reason))
             case seen.Gone():
                 self._gone(one)
             case seen.Refused():
-                self._desk.record(told.HostRefused(host=one.host, reason=one.reason))
+                self._core.record(told.HostRefused(host=one.host, reason=one.reason))
             case seen.NeedsBase():
                 self._needs_base(one)
             case seen.Noted():
@@ -173,9 +171,9 @@ class Observing:
     # -- hosts ---------------------------------------------------------------------------------
 
     def _joined(self, one: seen.Joined) -> None:
-        desk, known = self._desk, self._desk.state.hosts.get(one.host)
+        core, known = self._core, self._core.state.hosts.get(one.host)
         if known is None or not known.here or known.slots != one.slots:
-            desk.record(
+            core.record(
                 told.HostJoined(
                     host=one.host,
                     slots=one.slots,
@@ -187,84 +185,84 @@ class Observing:
         held = {(each.loop, each.attempt) for each in one.holds}
         for each in one.holds:
             self._held(one.host, each)
-        for loop in list(desk.state.loops.values()):
+        for loop in list(core.state.loops.values()):
             if not loop.placed or (loop.spec.id, loop.attempt) in held:
                 continue
             if has_tree(loop, one.host, one.home):
                 self._missing(loop, one.host)
             elif loop.host == one.host and loop.status != "lost":
                 # Another one took the name: where the loop ran it may go on until its lease ends.
-                desk.record(told.LoopLost(loop=loop.spec.id, until=self._lease_over()))
+                core.record(told.LoopLost(loop=loop.spec.id, until=self._lease_over()))
 
     def _lease_over(self) -> datetime:
-        lease = self._desk.state.plan.lease_s
-        return self._desk.clock.now() + timedelta(seconds=lease + margin_s(lease))
+        lease = self._core.state.plan.lease_s
+        return self._core.clock.now() + timedelta(seconds=lease + margin_s(lease))
 
     def _held(self, host: str, held: seen.Held) -> None:
-        desk, loop = self._desk, self._desk.state.loops.get(held.loop)
+        core, loop = self._core, self._core.state.loops.get(held.loop)
         if loop is None or loop.attempt != held.attempt or loop.status == "skipped":
             self._unwanted(host, held)
         elif loop.status == "queued" and loop.attempt == loop.unbegun and not held.alive:
-            desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
+            core.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
         elif loop.status == "queued" and loop.end_heard and not held.alive:
             pass  # it is placed there: what has ended is not found again
         elif loop.status != "ended":
             seq = self._mirrors(held.loop, held.attempt).seq
             if loop.status in ("lost", "queued") or loop.host != host:
-                desk.record(told.LoopAdopted(loop=held.loop, host=host, known=seq))
-            desk.order(host, seen.Adopt(loop=held.loop, attempt=held.attempt, seen=seq))
+                core.record(told.LoopAdopted(loop=held.loop, host=host, known=seq))
+            core.order(host, seen.Adopt(loop=held.loop, attempt=held.attempt, seen=seq))
         elif held.alive:
-            desk.order(host, seen.End(loop=held.loop))
+            core.order(host, seen.End(loop=held.loop))
         elif loop.commit and loop.tree_is_done:
-            desk.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
+            core.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
 
     def _unwanted(self, host: str, held: seen.Held) -> None:
         """It is not known, or another attempt has taken its place."""
-        desk, which = self._desk, {"loop": held.loop, "attempt": held.attempt}
+        core, which = self._core, {"loop": held.loop, "attempt": held.attempt}
         if held.alive:
-            desk.order(host, seen.End(**which))
-        loop = desk.state.loops.get(held.loop)
+            core.order(host, seen.End(**which))
+        loop = core.state.loops.get(held.loop)
         if loop is None or held.attempt >= loop.attempt:
-            desk.order(host, seen.Remove(**which))
+            core.order(host, seen.Remove(**which))
             return
         self._overtaken[held.loop, held.attempt] = host
         if not held.alive:  # else when it has ended
-            desk.order(host, seen.Collect(**which))
+            core.order(host, seen.Collect(**which))
 
     def _missing(self, loop: LoopState, host: str) -> None:
         """Its host is there, or its machine, and holds it no more."""
         gone = "the process that it ran under was gone"
         if loop.run_id:
-            self._desk.record(ended(loop, "interrupted", gone))
+            self._core.record(ended(loop, "interrupted", gone))
         else:
-            self._desk.record(told.LoopRequeued(loop=loop.spec.id, reason=gone))
+            self._core.record(told.LoopRequeued(loop=loop.spec.id, reason=gone))
 
     def _gone(self, one: seen.Gone) -> None:
-        self._desk.record(told.HostLost(host=one.host, reason=one.reason, left=one.left))
+        self._core.record(told.HostLost(host=one.host, reason=one.reason, left=one.left))
 
     def _needs_base(self, one: seen.NeedsBase) -> None:
-        started = self._desk.state.started
+        started = self._core.state.started
         if started is None or one.commit != started.commit:
             return
-        host, commit, desk = one.host, one.commit, self._desk
+        host, commit, core = one.host, one.commit, self._core
 
         def bundle() -> list[told.FleetEvent]:
             # An order may be handed over from any thread; it is no event.
-            desk.order(host, Base(commit=commit, bundle=self._results.bundle_base(commit)))
+            core.order(host, Base(commit=commit, bundle=self._results.bundle_base(commit)))
             return []
 
-        desk.work("base", bundle)
+        core.work("base", bundle)
 
     def _noted(self, one: seen.Noted) -> None:
         where = f"{one.host}: " if one.host else ""
-        self._desk.record(
+        self._core.record(
             told.FleetNoticed(text=f"{where}{one.text}", level=one.level, loop=one.loop)
         )
 
     # -- loops ---------------------------------------------------------------------------------
 
     def _of_loop(self, one: Any) -> None:
-        loop = self._desk.state.loops.get(one.loop)
+        loop = self._core.state.loops.get(one.loop)
         if loop is None or loop.attempt != one.attempt:
             if host := self._overtaken.get((one.loop, one.attempt)):
                 self._of_overtaken(host, one)
@@ -278,20 +276,20 @@ class Observing:
 
     def _of_overtaken(self, host: str, one: Any) -> None:
         """What it has made is kept before its tree goes."""
-        desk, which = self._desk, {"loop": one.loop, "attempt": one.attempt}
+        core, which = self._core, {"loop": one.loop, "attempt": one.attempt}
         match one:
             case seen.Over():
-                desk.order(host, seen.Collect(**which))
+                core.order(host, seen.Collect(**which))
             case seen.NotCollected():
                 del self._overtaken[one.loop, one.attempt]
                 if one.never_began:
-                    desk.order(host, seen.Remove(**which))
-                    if one.attempt in desk.state.loops[one.loop].left:
-                        desk.record(told.AttemptKept(**which, host=host))
+                    core.order(host, seen.Remove(**which))
+                    if one.attempt in core.state.loops[one.loop].left:
+                        core.record(told.AttemptKept(**which, host=host))
                     return
                 what = f"what attempt {one.attempt} of loop {one.loop} had made stays on {host}"
                 text = f"{what}: {one.reason}"
-                desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+                core.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
             case Collected():
                 del self._overtaken[one.loop, one.attempt]
                 run_id = self._mirrors(one.loop, one.attempt).run_id
@@ -299,19 +297,19 @@ class Observing:
                 def keep() -> list[told.FleetEvent]:
                     event = self._results.keep(one, host, run_id)
                     # An order may be handed over from any thread.
-                    desk.order(host, seen.Remove(**which))
+                    core.order(host, seen.Remove(**which))
                     return [event]
 
-                desk.work(f"keep {one.loop}", keep)
+                core.work(f"keep {one.loop}", keep)
 
     def _lives(self, loop: LoopState, one: Any) -> None:
-        desk = self._desk
+        core = self._core
         match one:
             case seen.Stage() if loop.status == "placing":
-                desk.record(told.LoopStage(loop=one.loop, stage=one.stage))
+                core.record(told.LoopStage(loop=one.loop, stage=one.stage))
             case seen.Began() if loop.run_id != one.run_id or loop.status == "placing":
-                host = desk.state.hosts.get(loop.host)
-                desk.record(
+                host = core.state.hosts.get(loop.host)
+                core.record(
                     told.LoopBegan(
                         loop=one.loop,
                         run_id=one.run_id,
@@ -333,17 +331,17 @@ class Observing:
             mirror.append(one.seq, one.lines)
         except GapError:
             order = seen.Adopt(loop=one.loop, attempt=one.attempt, seen=mirror.seq)
-            self._desk.order(loop.host, order)
+            self._core.order(loop.host, order)
         except (ValueError, WorkspaceError) as error:
             if key not in self._unreadable:
                 self._unreadable.add(key)
                 what = clip(one_line(str(error)), 200)
                 text = f"the record of loop {one.loop} breaks off behind event {mirror.seq}: {what}"
-                self._desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+                self._core.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
         else:
             told_of = filter(None, (without_room(loop, line) for line in one.lines))
             for waits in told_of if loop.placed else ():
-                self._desk.record(waits)
+                self._core.record(waits)
 
     def _stands(self, loop: LoopState, one: seen.Stands) -> None:
         try:
@@ -356,17 +354,17 @@ class Observing:
         if progress is None or not differs(progress, loop):
             return
         asks_anew = bool(progress.question) and progress.question_id != loop.question_id
-        self._desk.record(progress)
+        self._core.record(progress)
         if asks_anew:
             asked = clip(one_line(progress.question), 300)
             text = f"loop {one.loop} asks: {asked} (ralph-tui fleet decide {one.loop})"
-            self._desk.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+            self._core.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
 
     def _over(self, loop: LoopState, one: seen.Over) -> None:
         outcome: Outcome = one.outcome
         if one.loop in self.aborted and (outcome == "interrupted" or one.never_began):
             outcome = "aborted"
-        self._desk.record(
+        self._core.record(
             ended(loop, outcome, one.reason, never_began=one.never_began, elsewhere=one.elsewhere)
         )
 
@@ -374,7 +372,7 @@ class Observing:
         if loop.status != "ended" or loop.commit:
             return
         if isinstance(one, seen.NotCollected):
-            self._desk.record(told.CollectionFailed(loop=one.loop, reason=one.reason))
+            self._core.record(told.CollectionFailed(loop=one.loop, reason=one.reason))
             return
         run_id, earlier, best = loop.run_id, loop.earlier, better(loop)
         keeps_record = (
@@ -385,4 +383,4 @@ class Observing:
             events = self._results.receive(one, run_id, earlier)
             return [with_best(event, best, keeps_record=keeps_record) for event in events]
 
-        self._desk.work(f"collect {one.loop}", receive)
+        self._core.work(f"collect {one.loop}", receive)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.fleet.runtime.engine import LOOK_S, RESTS, Rounds
+from ralph_tui.fleet.runtime.core import LOOK_S, RESTS, Rounds
 
 
 class Clock:
