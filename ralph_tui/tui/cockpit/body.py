@@ -23,7 +23,6 @@ from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
 from ralph_tui.tui.panes.progress import ProgressPane
 from ralph_tui.tui.panes.prompt import PromptPane
-from ralph_tui.tui.panes.tabs import tab
 from ralph_tui.tui.panes.verification import VerificationPane
 
 
@@ -120,7 +119,7 @@ class Body(Container):
         self._place_agent(places)
         for name, pane in self.panes.items():
             group = (name,) if self.zoomed else layout.group_of(places, name)
-            tabs = tuple(tab(sharer, shown=sharer == name) for sharer in group)
+            tabs = tuple(layout.tab(sharer, shown=sharer == name) for sharer in group)
             pane.take_place(tabs, zoomed=self.zoomed == name)
             pane.display = name in visible
         self.end.display = self.ended and self.zoomed is None

@@ -6,15 +6,27 @@ at every size.
 
 from collections.abc import Collection, Sequence
 
-from ralph_tui.tui.panes.tabs import NAMES
+from ralph_tui.tui.panes.tabs import Tab
 
 HORIZONTAL = [(0, "-scant"), (60, "-narrow"), (100, "-normal"), (140, "-wide")]
 """Breakpoints by columns."""
 VERTICAL = [(0, "-flat"), (15, "-short"), (28, "-tall")]
 """Breakpoints by rows."""
 
+NAMES = {
+    "progress": ("progress", "chart"),
+    "log": ("what happened", "log"),
+    "iterations": ("iterations", "iter."),
+    "files": ("files", ""),
+    "learnings": ("learnings", "learned"),
+    "agent": ("agent", ""),
+    "tests": ("tests", ""),
+    "prompt": ("prompt", ""),
+    "details": ("details", ""),
+}
+"""All panes in the order of their digits, 1 to 9: what each is called, and where room is
+short; empty: the same."""
 ORDER = tuple(NAMES)
-"""All panes, in the order of their keys, 1 to 9."""
 
 Groups = tuple[tuple[str, ...], ...]
 
@@ -98,3 +110,9 @@ def shown(places: Groups, recent: Sequence[str], zoomed: str | None) -> set[str]
 def group_of(places: Groups, pane: str) -> tuple[str, ...]:
     """The panes that share the place of this one, itself included."""
     return next(place for place in places if pane in place)
+
+
+def tab(key: str, *, shown: bool) -> Tab:
+    """The pane of this key, as a title names it."""
+    heading, brief = NAMES[key]
+    return Tab(ORDER.index(key) + 1, heading, shown, brief)

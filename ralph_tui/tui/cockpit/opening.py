@@ -11,7 +11,7 @@ from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.first_frame import LEAVING, FirstFrame, FixedRows
-from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, title
+from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, title
 
 
 class Frame(LineWidget):
@@ -19,7 +19,7 @@ class Frame(LineWidget):
 
     def __init__(self, key: str) -> None:
         super().__init__(id=key, classes="pane")
-        self.tabs: tuple[Tab, ...] = (tab(key, shown=True),)
+        self.tabs: tuple[Tab, ...] = (layout.tab(key, shown=True),)
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
@@ -67,7 +67,7 @@ class OpeningScreen(FirstFrame):
         for place in places:
             for key in place:
                 frame = self._frames[key]
-                frame.tabs = tuple(tab(sharer, shown=sharer == key) for sharer in place)
+                frame.tabs = tuple(layout.tab(sharer, shown=sharer == key) for sharer in place)
                 frame.display = key == place[0]
 
     def _looks(self) -> dict[str, bool]:

@@ -34,7 +34,6 @@ from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.header import HEADS
 from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
-from ralph_tui.tui.panes.tabs import tab
 
 
 class Ending:
@@ -311,7 +310,7 @@ class CockpitScreen(RunScreen):
         """The pane that is looked at, and what it is called."""
         latest = self.body.panes[(self.body.recent or ["agent"])[0]]
         pane = self.focused if isinstance(self.focused, Pane) else latest
-        name = pane.heading if isinstance(pane, EndPane) else tab(pane.key, shown=True).heading
+        name = pane.heading if isinstance(pane, EndPane) else layout.NAMES[pane.key][0]
         return pane, name
 
     def _copy(self) -> None:

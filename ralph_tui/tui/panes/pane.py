@@ -19,7 +19,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
-from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, title
+from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, title
 
 FRAME_WIDTH = 4
 """Cells a frame takes from a row: a line and a blank on either side."""
@@ -48,7 +48,7 @@ class Pane(LineWidget, can_focus=True):
     """One framed pane; rows are drawn on demand by `row`."""
 
     key: ClassVar[str] = ""
-    """Its id; `tabs.NAMES` says what it is called and which digit calls it."""
+    """Its id; `cockpit.layout.NAMES` says what it is called and which digit calls it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
@@ -189,7 +189,7 @@ class Pane(LineWidget, can_focus=True):
 
     @property
     def _tabs(self) -> tuple[Tab, ...]:
-        return self.tabs or (tab(self.key, shown=True),)
+        return self.tabs or (Tab(0, self.key, shown=True),)
 
     def _thumb(self, y: int, count: int, height: int, style: str) -> tuple[str, str]:
         """The right edge, with the part that is in view drawn heavy."""

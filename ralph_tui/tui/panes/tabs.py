@@ -12,19 +12,6 @@ from rich.cells import cell_len
 
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip_line
 
-NAMES = {
-    "progress": ("progress", "chart"),
-    "log": ("what happened", "log"),
-    "iterations": ("iterations", "iter."),
-    "files": ("files", ""),
-    "learnings": ("learnings", "learned"),
-    "agent": ("agent", ""),
-    "tests": ("tests", ""),
-    "prompt": ("prompt", ""),
-    "details": ("details", ""),
-}
-"""All panes in the order of their digits, 1 to 9: what each is called, and where room is
-short; empty: the same."""
 TITLE_FRAME = 5
 """Cells a frame takes from the title at least, and from what stands in its lower edge."""
 
@@ -43,13 +30,6 @@ class Tab:
     def short(self) -> str:
         """The short name."""
         return self.brief or self.heading
-
-
-def tab(key: str, *, shown: bool) -> Tab:
-    """The pane of this key, as a title names it."""
-    heading, brief = NAMES.get(key, (key, ""))
-    digit = list(NAMES).index(key) + 1 if key in NAMES else 0
-    return Tab(digit, heading, shown, brief)
 
 
 Placed = tuple[Tab, str, int]
