@@ -26,7 +26,7 @@ from ralph_tui.adapters.records.runs import recorded_run_ids
 from ralph_tui.adapters.records.state_file import StateFileOfRun
 from ralph_tui.adapters.records.status import worked_on_s
 from ralph_tui.adapters.remote.server import listening
-from ralph_tui.adapters.workspace.git_status import commits_between, count_test_files, git_status
+from ralph_tui.adapters.workspace.git_status import Looks, commits_between
 from ralph_tui.adapters.workspace.plan_file import read_plan_file
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
@@ -192,6 +192,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         readings=lambda: _readings(engine),
     )
     agent, *fallbacks = preflight.build_agents(run_id, lock.descriptor)
+    looks = Looks(repository)
     ports = Ports(
         agent=agent,
         gate=ShellGate(
@@ -223,8 +224,8 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
             root,
             clock,
             Probes(
-                read_git=lambda: git_status(repository),
-                count_tests=lambda: count_test_files(repository),
+                read_git=looks.status,
+                count_tests=looks.test_files,
                 commits_between=lambda before, after: commits_between(repository, before, after),
             ),
             plan=request.plan or "",

@@ -5,6 +5,7 @@ A status is one git process, told with the user's own index; a list ends after `
 
 import re
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from ralph_tui.adapters.workspace.changes import shown
 from ralph_tui.adapters.workspace.private_repository import is_own
@@ -43,10 +44,36 @@ class GitStatus:
     """How many more there are than a list names, by the list's name."""
 
 
+class Looks:
+    """Reads the status, and lists the test files again only where it differs."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._read = self._counted = b""
+        """Digests of the status that was read last, and of the one whose test files are known."""
+        self._tests = 0
+
+    def status(self) -> GitStatus:
+        """The present. Raises ``WorkspaceError`` when git cannot tell."""
+        out = self._repository.git(*_STATUS).out
+        self._read = sha256(out).digest()
+        return _status_of(out)
+
+    def test_files(self) -> int:
+        """As `count_test_files`, at the time of the last status: that lists what came and went."""
+        if self._read != self._counted or not self._read:
+            self._tests, self._counted = count_test_files(self._repository), self._read
+        return self._tests
+
+
 def git_status(repository: Repository) -> GitStatus:
     """The present. Raises ``WorkspaceError`` when git cannot tell."""
+    return _status_of(repository.git(*_STATUS).out)
+
+
+def _status_of(out: bytes) -> GitStatus:
     status = GitStatus()
-    records = iter(split(repository.git(*_STATUS).out))
+    records = iter(split(out))
     for record in records:
         mark, _, rest = record.partition(" ")
         if mark == "#":

@@ -6,6 +6,7 @@ never written.
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import PurePosixPath
 from threading import Lock
@@ -89,6 +90,9 @@ class GitWorkspace:
         self._commits = SnapshotCommits(self._private, self._refs)
         self._lock = Lock()
         self._missing: frozenset[str] = frozenset()
+        self._conflicts: tuple[str, ...] = ()
+        self._index: tuple[int, int, int] | None = None
+        """The user's index in which those were found."""
         self._recalled = False
         """Whether it is known what an earlier process could not hold."""
         self._full = False
@@ -184,6 +188,15 @@ class GitWorkspace:
 
     def conflicts(self) -> tuple[str, ...]:
         """Paths that the user's index has in several versions."""
+        with suppress(OSError):
+            seen = (self.repository.git_dir / "index").stat()
+            stamp = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+            if stamp != self._index:
+                self._conflicts, self._index = self._unmerged(), stamp
+            return self._conflicts
+        return self._unmerged()
+
+    def _unmerged(self) -> tuple[str, ...]:
         result = self.repository.git("ls-files", "--unmerged", "-z", accept=None)
         paths = (entry.partition("\t")[2] for entry in split(result.out))
         return tuple(dict.fromkeys(changes.shown(path) for path in paths if path))

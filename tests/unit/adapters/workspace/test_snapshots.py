@@ -4,11 +4,13 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ralph_tui.adapters.workspace import staging
-from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.git_status import Looks
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.events.workspace import SnapshotTaken
 from tests.workspaces import workspace_of
@@ -605,3 +607,50 @@ def test_a_sparse_checkout_holds_what_is_there(git_repo: Path) -> None:
     workspace.restore(taken.tree)
     assert (git_repo / "in" / "a.py").read_text() == "a\n"
     assert not (git_repo / "out").exists()
+
+
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words of each git that is asked from now on."""
+    words, ask = [], Repository.git
+
+    def git_of(repository: Repository, *arguments: str, **more: Any) -> Any:
+        words.append(" ".join(arguments))
+        return ask(repository, *arguments, **more)
+
+    monkeypatch.setattr(Repository, "git", git_of)
+    return words
+
+
+def test_conflicts_are_asked_for_again_once_the_index_is_another(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (git_repo / "a.txt").write_text("one\n")
+    git(git_repo, "add", "-A")
+    git(git_repo, "commit", "-qm", "one")
+    workspace, gits = workspace_of(git_repo), asked(monkeypatch)
+    assert workspace.conflicts() == workspace.conflicts() == ()
+    assert len(gits) == 1
+    git(git_repo, "checkout", "-qb", "other", "HEAD~1")
+    (git_repo / "a.txt").write_text("two\n")
+    git(git_repo, "add", "-A")
+    git(git_repo, "commit", "-qm", "two")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(git_repo, "merge", "-q", "@{-1}")
+    assert workspace.conflicts() == ("a.txt",)
+    git(git_repo, "checkout", "-q", "--ours", "a.txt")
+    git(git_repo, "add", "a.txt")
+    assert workspace.conflicts() == ()
+
+
+def test_test_files_are_listed_again_once_the_status_is_another(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, gits = Looks(open_repository(git_repo)), asked(monkeypatch)
+    counts: list[int] = []
+    for change in ("", "test_a.py", "test_a.py", ".gitignore"):
+        if change:
+            (git_repo / change).write_text(f"test_*.py\n{len(counts)}\n")
+        looks.status()
+        counts.append(looks.test_files())
+    assert counts == [0, 1, 1, 0]
+    assert sum(words.startswith("ls-files") for words in gits) == 3
