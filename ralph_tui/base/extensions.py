@@ -11,11 +11,9 @@ from typing import Any
 COMMANDS = {"fleet": "ralph_tui.fleet.cli.command", "hooks": "ralph_tui.hooks.command"}
 """Modules of commands, by the word that is typed."""
 FLEET_GLANCES = "ralph_tui.fleet.sources.whole:FollowedFleet"
-"""Makes a `sources.listed.FleetGlances` of a worktree."""
-WATCHED = "ralph_tui.hooks.source:Watched"
-"""A `sources.attached.Attached` of a run that hooks record."""
+"""Makes a `runtime.sources.listed.FleetGlances` of a worktree."""
 FOREIGN_RUNS = "ralph_tui.importers.foreign_runs:ImportedRuns"
-"""Makes a `sources.foreign.ForeignRuns`."""
+"""Makes a `runtime.sources.foreign.ForeignRuns`."""
 FOREIGN_PLACES = (
     "ralph-external",
     *(f"ralph/{name}" for name in ("current-loop.json", "iterations", "loops", "archive")),

@@ -13,7 +13,6 @@ from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.base.errors import UsageError
-from ralph_tui.base.extensions import WATCHED, brought, is_there
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
@@ -56,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         return _show_past(root, found)
     status = read_status(found)
     # Of sessions that are not ours nobody knows whether another one comes.
-    watched = found.hooked and status["outcome"] is None and is_there(WATCHED)
+    watched = found.hooked and status["outcome"] is None
     living_one = status["alive"] or watched
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
 
@@ -64,13 +63,13 @@ def run(args: argparse.Namespace) -> int:
         # Behind the first frame.
         from ralph_tui.cli.fronts.onlooker import Onlooker, replayed  # noqa: PLC0415
         from ralph_tui.config.sources import load as load_settings  # noqa: PLC0415
-        from ralph_tui.runtime.sources.attached import Attached  # noqa: PLC0415
+        from ralph_tui.runtime.sources.attached import Attached, Watched  # noqa: PLC0415
         from ralph_tui.runtime.sources.snapshots import RecordedFiles  # noqa: PLC0415
 
         settings = load_settings(root, {}, os.environ, []).settings
         theme, keys = settings.ui.theme, settings.keys.as_keys()
         if living_one:
-            kind: type[Attached] = brought(WATCHED) if watched else Attached
+            kind = Watched if watched else Attached
             source = kind(found, here(), files=RecordedFiles(found.folder))
             return Onlooker(source, stage, theme, keys)
         over = f"{_over(found, status)}; " if status["phase"] != "died" else ""

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.lock import Owner, holder, owner_of
 from ralph_tui.adapters.records.newer import told_newer
-from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
+from ralph_tui.adapters.records.status import unheard
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.base.errors import RalphError
-from ralph_tui.commands import Command
+from ralph_tui.commands import WATCHED, Command
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
@@ -112,3 +113,18 @@ class Attached:
         if not owner.socket:
             raise RalphError("this run has no command socket; its own terminal alone commands it")
         return owner
+
+
+class Watched(Attached):
+    """A loop whose sessions ralph-tui did not start, from the journal that their hooks write.
+
+    Nobody takes a command, and no process tells whether it goes on.
+    """
+
+    def _look_after(self, state: RunState, now: float) -> None:
+        silent = (self._wall_clock() - state.at).total_seconds()
+        self.lost = state.run.live and silent >= HEARD_S
+        self.note = unheard(silent) if self.lost else self._journal.problem
+
+    def _owner(self) -> Owner:
+        raise RalphError(WATCHED)
