@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.analysis.means import lacking
-from ralph_tui.analysis.run_row import NO_OBJECTIVE
 from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.text.format import (
     duration,
@@ -21,6 +20,7 @@ from ralph_tui.text.format import (
     token_count,
     unheld_words,
 )
+from ralph_tui.text.run_row import NO_OBJECTIVE
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import (
     APPROACHES,

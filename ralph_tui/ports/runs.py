@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ralph_tui.analysis.run_row import RunRow
+    from ralph_tui.text.run_row import RunRow
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ralph_tui.analysis.run_row import RunRow
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Command
 from ralph_tui.ports.runs import FleetGlance
+from ralph_tui.text.run_row import RunRow
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.home.screen import HomeScreen
 from ralph_tui.tui.home.table import Listing

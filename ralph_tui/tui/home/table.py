@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ralph_tui.analysis.run_row import NO_OBJECTIVE, RunRow
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.format import day_and_clock, duration, money
+from ralph_tui.text.run_row import NO_OBJECTIVE, RunRow
 from ralph_tui.text.terms import (
     CRITICAL,
     ENDLESS,
