@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.cli.pages import Page, Section
 from ralph_tui.text.format import count, duration, money, percent, signed
-from ralph_tui.text.reflection_terms import TRIGGERS
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import in_words, outcome_word
+from ralph_tui.text.terms import TRIGGERS, in_words, outcome_word
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt, Quality, Reflection, UsedLearning

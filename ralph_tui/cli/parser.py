@@ -53,3 +53,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``, did you mean X?``, or nothing when nothing is near."""
     near = difflib.get_close_matches(word[:80], known, n=1)
     return f", did you mean {near[0]}?" if near else ""
+
+
+def add_run_option(parser: argparse.ArgumentParser) -> None:
+    """Which run is meant."""
+    parser.add_argument(
+        "--run",
+        metavar="RUN",
+        help="task, task/attempt, folder or journal; without it the run of this folder",
+    )

@@ -7,9 +7,8 @@ from pydantic import AfterValidator, Field
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain, cleaned
 from ralph_tui.text.format import count
-from ralph_tui.text.reflection_terms import TRIGGERS
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import HELPED, LEARNINGS, UNPROVEN, who_words
+from ralph_tui.text.terms import HELPED, LEARNINGS, TRIGGERS, UNPROVEN, who_words
 
 __all__ = [
     "LearningChanged",

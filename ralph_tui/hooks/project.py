@@ -49,7 +49,6 @@ FILES = (
     "text/quoting.py",
     "text/sanitize.py",
     "text/terms.py",
-    "text/window.py",
 )
 """What the program shares, relative to this package. Their names stay the same in the copy, so that
 one implementation serves both."""

@@ -34,10 +34,15 @@ from ralph_tui.ports.knowledge import (
     Promotion,
     RelatedTask,
 )
-from ralph_tui.ports.loop_state import LoopStateFile
 from ralph_tui.ports.outreach import Outreach, Silent
-from ralph_tui.ports.records import CheckpointFacts, CheckpointFiles, NoCheckpointFiles, Records
-from ralph_tui.ports.template import PromptTemplate
+from ralph_tui.ports.records import (
+    CheckpointFacts,
+    CheckpointFiles,
+    LoopStateFile,
+    NoCheckpointFiles,
+    PromptTemplate,
+    Records,
+)
 from ralph_tui.ports.worktree import (
     Commits,
     Committed,

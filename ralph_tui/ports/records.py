@@ -1,11 +1,12 @@
 """The attempt's folder, and the files of checkpoints. All that writes is a job."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from ralph_tui.events.workspace import FileChange, Trigger
+from ralph_tui.layers.intelligence.template import Template
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.state import RunState
 
@@ -94,3 +95,26 @@ class NoCheckpointFiles:
 
     def capture(self, facts: CheckpointFacts) -> None:
         """Nothing is written."""
+
+
+class LoopStateFile(Protocol):
+    """The state file of a run, which other tools read and write as well."""
+
+    def keep(self, fields: Mapping[str, Any]) -> Sequence[str]:
+        """Bring these fields into it, and keep whatever others have there.
+
+        Gives back sentences about what was set aside. Raises ``WorkspaceError``.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class PromptTemplate:
+    """A template's file as it was read when the run began: later changes of it do not count."""
+
+    name: str
+    """As it was set."""
+    text: str
+    template: Template
+    read: Callable[[], str]
+    """Its text now; blocking, a job. Raises ``UsageError``."""

@@ -25,7 +25,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.context import Level
 from ralph_tui.state.fold import Fold
-from ralph_tui.text.window import percent_of
+from ralph_tui.text.format import percent_of
 
 CUT_OFF = ("stopped", "interrupted", "limited", "silent", "unresumable", "rolled_over")
 """Ends of a session after which its work is not over: another one goes on with it."""

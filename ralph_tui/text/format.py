@@ -187,3 +187,14 @@ def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) 
         "" if cost_usd is None else money(cost_usd, exact=True),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def percent_of(tokens: int | None, window: int | None) -> float | None:
+    """Percent of the window that is used, at most 100; None where that is not known.
+
+    No message uses zero tokens and no window is that small: such numbers tell nothing. More tokens
+    than the window holds mean that it is full.
+    """
+    if not tokens or not window or tokens < 0 or window < 0:
+        return None
+    return min(100.0, 100 * tokens / window)

@@ -326,3 +326,12 @@ GONE: Mapping[str, str] = {
 PAUSED_ALREADY = "the run is paused already"
 PAUSE_ASKED_ALREADY = "a pause was asked for already"
 """Why a pause is refused; whoever wanted one has it."""
+
+
+TRIGGERS: Mapping[str, str] = {
+    "failure": "after an attempt that did not complete",
+    "success": "after a success",
+    "timeout": "when the limit was reached",
+    "manual": "by hand",
+}
+"""What made somebody think about an attempt."""

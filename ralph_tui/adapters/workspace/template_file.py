@@ -5,7 +5,7 @@ from pathlib import Path
 from ralph_tui.base.errors import UsageError, why
 from ralph_tui.base.plain_files import NotPlainError, leaves_folder, reading
 from ralph_tui.layers.intelligence.template import Template, TemplateError, parse_template
-from ralph_tui.ports.template import PromptTemplate
+from ralph_tui.ports.records import PromptTemplate
 from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 20

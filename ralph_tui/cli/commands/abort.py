@@ -6,7 +6,7 @@ import sys
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, confirm, find_live
-from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.cli.parser import add_run_option
 from ralph_tui.text.format import percent
 
 

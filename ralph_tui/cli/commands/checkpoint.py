@@ -8,7 +8,7 @@ from ralph_tui.adapters.records.status import read_status
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.context_words import handed_over
 from ralph_tui.cli.live import LiveRun, find_live, text_argument
-from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.cli.parser import add_run_option
 
 LONGEST_REASON = 1000
 """Characters of a note about a rollover."""

@@ -6,8 +6,8 @@ import shlex
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.answering import add_answer_arguments, answer_question
 from ralph_tui.cli.live import LiveRun, find_live
+from ralph_tui.cli.parser import add_run_option
 from ralph_tui.cli.question_words import question_text
-from ralph_tui.cli.run_option import add_run_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

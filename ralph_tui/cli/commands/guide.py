@@ -4,7 +4,7 @@ import argparse
 
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.live import find_live, text_argument
-from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.cli.parser import add_run_option
 
 LONGEST_INSTRUCTION = 10_000
 """Characters of what every prompt carries."""

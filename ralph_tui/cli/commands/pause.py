@@ -4,7 +4,7 @@ import argparse
 
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.cli.live import find_live
-from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.cli.parser import add_run_option
 from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY
 
 

@@ -20,8 +20,8 @@ from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import RalphError, UsageError, WorkspaceError, why
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, confirm, find_live, here
+from ralph_tui.cli.parser import add_run_option
 from ralph_tui.cli.restore_words import done, left_alone, notes_of, plan, row
-from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
 from ralph_tui.runtime.restoring import (
     chosen,

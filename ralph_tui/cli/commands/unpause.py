@@ -3,7 +3,7 @@
 import argparse
 
 from ralph_tui.cli.live import answers, find_live
-from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.cli.parser import add_run_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ it has not. Standard library only: the hook program runs it too. Pure.
 
 from typing import Literal, NamedTuple
 
-from ralph_tui.text.window import percent_of
+from ralph_tui.text.format import percent_of
 
 __all__ = [
     "DEFAULT",
