@@ -26,7 +26,7 @@ def alarm_word(name: str) -> str:
 
 
 def clause(reason: str) -> str:
-    """``No rise for 3 iterations``: the first part of a reason; its measure follows it."""
+    """``No new best for 3 iterations``: the first part of a reason; its measure follows it."""
     return reason.partition(";")[0].rstrip(".")
 
 

@@ -122,7 +122,7 @@ def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str |
         return None
     if history.calm < patience.short and not _hardly_rises(history, patience):
         return None
-    rise = "no rise"
+    rise = "no new best"
     if history.rose_since(history.risen):
         rise = f"hardly a rise ({plain_points(history.best - history.risen)})"
     said = rise.capitalize() if waiting else f"New tests pass, but {rise}"

@@ -125,7 +125,7 @@ def test_what_never_passed_before_ends_a_wait_but_is_no_rise() -> None:
     always = follow([Sample(k, 30, novel=True) for k in range(1, 11)])
     assert [names(one) for one in always[-2:]] == [[], ["STUCK"]]
     assert always[-1].alarms[0].reason == (
-        "New tests pass, but no rise for 9 iterations; this run's longest wait was 1."
+        "New tests pass, but no new best for 9 iterations; this run's longest wait was 1."
     )
 
 
@@ -236,7 +236,7 @@ def test_alarms_are_raised_once_and_cleared_when_their_condition_ends() -> None:
     event = found[3].raised[0]
     assert event.iteration == 4
     assert event.interventions == ["pivot_strategy", "simplify_scope"]
-    assert event.reason == "No rise for 3 iterations; this run's longest wait was 1."
+    assert event.reason == "No new best for 3 iterations; this run's longest wait was 1."
 
 
 def test_a_rise_that_was_too_small_is_not_said_to_be_none() -> None:
