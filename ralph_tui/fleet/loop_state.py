@@ -303,7 +303,8 @@ class LoopState:
 
     def on_requeued(self, event: told.LoopRequeued) -> None:
         if self.commit and self.branch:
-            self.earlier = Earlier(self.branch, self.commit, self.attempt, self.host)
+            made = (self.branch, self.commit, self.attempt, self.host, self.files)
+            self.earlier = Earlier(*made)
         if self.run_id and not (event.resume or self.work_gone or self.collected):
             self.left = {**self.left, self.attempt: self.host}
         if self.never_began:

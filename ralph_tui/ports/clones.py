@@ -132,3 +132,4 @@ class Earlier:
     commit: str
     attempt: int
     host: str
+    files: int

@@ -314,9 +314,9 @@ class AttemptKept(FleetEvent):
     def row(self) -> Row:
         what = f"attempt {self.attempt} of loop {self.loop} had made"
         if not self.branch:
-            return said("log", f"{what} nothing on {self.host}")
+            return said("log", f"{what} nothing on {host_words(self.host)}")
         kept = f"is kept as {self.branch}, {count(self.files, 'file')}"
-        return said("log", f"what {what} on {self.host} {kept}")
+        return said("log", f"what {what} on {host_words(self.host)} {kept}")
 
 
 class ConflictsFound(FleetEvent):

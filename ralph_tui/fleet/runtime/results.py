@@ -74,8 +74,14 @@ class CollectedWork:
         )
         if not made.kept or earlier is None:
             return [result]
-        before = {"attempt": earlier.attempt, "host": earlier.host, "branch": made.kept}
-        return [AttemptKept.model_validate({"loop": loop, **before}), result]
+        kept = AttemptKept(
+            loop=loop,
+            attempt=earlier.attempt,
+            host=earlier.host,
+            branch=made.kept,
+            files=earlier.files,
+        )
+        return [kept, result]
 
     def _record(self, loop: str, attempt: int) -> str:
         """Where its run is recorded, from the repository's root."""

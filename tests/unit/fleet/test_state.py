@@ -5,8 +5,10 @@ from datetime import timedelta
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
+from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import NOTICES, FleetState, Trial
 from ralph_tui.fleet.wording import kept_sentence
+from ralph_tui.ports.clones import Earlier
 from tests.fleet_events import SIX, START, stamped, started
 
 JOINED = told.HostJoined(host="one", slots=2, machine="m1", version="1")
@@ -141,6 +143,11 @@ def test_where_the_work_of_an_earlier_attempt_is() -> None:
     pruned = (JOINED, placed(), began(), done, anew, placed(attempt=2), began())
     assert kept_sentence(loop_after(*pruned)) == "attempt 1 is kept as ralph/f/1"
     assert kept_sentence(loop_after(*pruned, done)) == ""
+    assert loop_after(*pruned).earlier == Earlier("ralph/f/1", "abc", 1, "one", 3)
+    here = kept.model_copy(update={"host": HERE, "files": 3})
+    assert here.row().text == (
+        "what attempt 1 of loop 1 had made on this machine is kept as ralph/f/1-attempt-1, 3 files"
+    )
     in_its_tree = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
     never_began = told.LoopRequeued(loop="1", reason="its host is lost", resume=False)
     for events in ((placed(), began(), in_its_tree), (placed(), never_began)):

@@ -275,7 +275,7 @@ class Twice:
         self.base = self.record.place.source.commit
         (self.folder.tree / "one.txt").write_text("1\n")
         self.first = receive(users, collect(self.folder, self.record), self.base, "")
-        self.earlier = Earlier(self.first.branch, self.first.commit, 1, "far")
+        self.earlier = Earlier(self.first.branch, self.first.commit, 1, "far", 1)
         (self.folder.tree / "two.txt").write_text("2\n")
 
     def again(self) -> Received:
