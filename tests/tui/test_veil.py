@@ -40,15 +40,17 @@ def test_its_styles_are_worked_out_once() -> None:
     drive(live(story("running")), scenario, (100, 30))
 
 
-def test_what_happens_behind_it_is_seen() -> None:
+@pytest.mark.parametrize("keys", ["a", "a?"])
+def test_what_happens_behind_it_is_seen(keys: str) -> None:
     events = story("running")
 
     async def scenario(driver: Driver) -> None:
-        await driver.press("a")
+        for key in keys:
+            await driver.press(key)
         behind = driver.text()
         driver.inbox.extend(events[-5:])
         await driver.until(lambda: driver.text() != behind)
-        assert len(driver.app.screen_stack) == 2
+        assert len(driver.app.screen_stack) == 1 + len(keys)
 
     drive(live(events[:-5]), scenario, (100, 30))
 

@@ -73,12 +73,21 @@ class Veiled(Screen[T]):
         recompose: bool = False,
     ) -> Self:
         """Something changed, here or below: in these rows, or in any."""
+        self.forget(*regions)
+        # Textual tells the top dialog alone, which looks through those between.
+        for dialog in self.app.screen_stack:
+            if isinstance(dialog, Veiled) and dialog is not self:
+                dialog.forget(*regions)
+                dialog._styles_cache.set_dirty(*regions)  # noqa: SLF001 - the rows it has drawn
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def forget(self, *regions: Region) -> None:
+        """Take these rows of the screen below anew, or all of them."""
         if not regions:
             self._below.clear()
         for region in regions:
             for y in region.line_range:
                 self._below.pop(y, None)
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_line(self, y: int) -> Strip:
         """See Textual's Line API."""
