@@ -257,7 +257,7 @@ class Engine:
         self._status_seq, self._status_anew = self.state.seq, moment + SAME_STATUS_SECONDS
         # A projection: the next one, or a fold over the journal, brings it back.
         silent_s = moment - self._recorded_at if self.state.run.live else None
-        status = summarize(self.state, self.clock.now(), silent_s)
-        with suppress(OSError):
+        with suppress(OSError, MemoryError):
+            status = summarize(self.state, self.clock.now(), silent_s)
             write_json(self._status, without_unknown(status), durable=False)
         return True
