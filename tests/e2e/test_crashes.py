@@ -36,7 +36,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_goes_on_whole_after_kills_and_stops_of_its_processes(tmp_path: Path) -> None:
     moments, targets = [moment for moment, _ in BLOWS], [target for _, target in BLOWS]
     figures = Figures()
-    trial = Trial(tmp_path / "run", "steady", Random(3), figures, attended=0, iterations=3)
+    trial = Trial(tmp_path / "run", "steady", Random(3), figures, attended=0, iterations=8)
     try:
         trial.play(0, moments, targets)
     finally:
