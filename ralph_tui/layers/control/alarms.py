@@ -181,7 +181,7 @@ def _regressing(history: History, budget: Budget) -> str | None:
         return None
     return (
         f"The last 2 readings were at least {amount(deep)} points below the best, "
-        f"{points(history.best)}, and the last step gained under 5."
+        f"{amount(history.best)}, and the last step gained under 5."
     )
 
 

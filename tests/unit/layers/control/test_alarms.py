@@ -129,6 +129,15 @@ def test_what_never_passed_before_ends_a_wait_but_is_no_rise() -> None:
     )
 
 
+def test_a_loss_and_the_best_it_is_measured_from_have_the_same_digits() -> None:
+    # 33.3 points below a best of 33 would be less than nothing.
+    found = follow([Sample(k, 0) for k in (1, 2)], Budget(6, 6), baseline=100 / 3)
+    assert found[-1].alarms[0].reason == (
+        "The last 2 readings were at least 33.3 points below the best, 33.3, and the last step "
+        "gained under 5."
+    )
+
+
 def test_a_step_of_five_is_not_small_whatever_floats_say() -> None:
     assert 8.2 - 3.2 < 5
     assert raised([8.2, 8.2, 3.2, 3.2, 3.2]) == {}
