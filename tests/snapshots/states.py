@@ -148,7 +148,7 @@ STATES = (
           sizes=(*BOTH, (60, 15))),
     State("home-question", partial(HomeDriver, DONE, ASKS, said="the run is not there any more"),
           sees="waits for your answer"),
-    State("home-none", HomeDriver, sees="No run is recorded"),
+    State("home-none", HomeDriver, sees="No run is recorded", gone="looking at what is here"),
     State("home-help", partial(HomeDriver, DONE), ("question_mark",), "find a run"),
     State("new-run", FormDriver, sees="2.1.198", sizes=BOTH),
     State("new-run-wrong", FormDriver, ("ctrl+s",), "2 to correct", sizes=(SMALL, (60, 15))),
