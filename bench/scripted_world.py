@@ -26,10 +26,11 @@ from ralph_tui.config.settings import MemorySettings, Settings
 from ralph_tui.events import AgentReported, Event, ReflectionWritten
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.ports import NoPastRuns, PastReflection
+from ralph_tui.ports import NoPastRuns
 from tests.world import World
 from tests.world.agents import FakeSession
 

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.base.errors import RalphError
-from ralph_tui.base.keys import Keys
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.stage import Looking, Stage
-from ralph_tui.config.files import first_keys, first_theme
+from ralph_tui.config.files import screen_settings
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.tui.app import BaseScreen, SideScreen, SideScreens
 from ralph_tui.tui.first_frame import ListFrame
@@ -42,7 +41,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
     while True:
         code = Stage(
             home.load,
-            first_theme(root, os.environ),
+            screen_settings(root, os.environ),
             left=ExitCode.COMPLETED,
             opening=partial(ListFrame, "home", "runs", "ralph-tui", "looking for runs…"),
         ).show()
@@ -65,8 +64,6 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
 class Home(Looking):
     """See `Front`, which it implements anew for each of its screens; it remembers where one was."""
 
-    theme: str | None
-    keys: Keys
     beside: SideScreens
 
     def __init__(self, root: Path) -> None:
@@ -82,8 +79,7 @@ class Home(Looking):
         """Get ready to be shown; behind the first frame."""
         from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
 
-        self._stage, self.theme = stage, first_theme(self._root, os.environ)
-        self.keys = first_keys(self._root, os.environ)
+        self._stage = stage
         self._listing = self._listing or Listing()
         return self
 

@@ -1,4 +1,4 @@
-"""The files of settings as they are read, and the theme that stands in them.
+"""The files of settings as they are read, and what a screen needs of them.
 
 Rule: it loads nothing that checks settings (`sources` does), because the first frame is painted
 before that is loaded.
@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from platformdirs import user_config_path
 
@@ -84,6 +84,7 @@ def _names(table: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 ENVIRONMENT_PREFIX = "RALPH_TUI_"
 REPOSITORY_FILE = ".ralph-tui.toml"
+THEME = "ui.theme"
 MAX_FILE_BYTES = 100_000
 _DEEP_KEY = re.compile(
     r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
@@ -173,39 +174,36 @@ def _wrong_line(text: str, message: str) -> int:
     return unfinished(text) or max(1, len(text.splitlines()))
 
 
-def first_theme(
+class ScreenSettings(NamedTuple):
+    """What a screen needs."""
+
+    theme: str | None
+    """Its name; None: the default."""
+    keys: Keys
+
+
+def screen_settings(
     root: Path | None, environ: Mapping[str, str], set_options: Sequence[str] = ()
-) -> str | None:
-    """The theme for the first frame: what `sources.load` is going to find, looked at unchecked."""
-    return next((name for name in _themes(root, environ, set_options) if name), None)
+) -> ScreenSettings:
+    """What `sources.load` is going to find for a screen, looked at unchecked.
 
-
-def first_keys(root: Path | None, environ: Mapping[str, str]) -> Keys:
-    """The keys, where nothing checks settings: what is wrong there has its default."""
-    chosen: dict[str, object] = {}
+    What is wrong there has its default; it is told when the settings are loaded.
+    """
+    found: dict[str, object] = {}
     files = [(root / REPOSITORY_FILE, False)] if root is not None else []
     for path, follow in ((user_config_file(), True), *files):
-        with suppress(UsageError):  # which is told when the settings are loaded
-            file = read_file(path, follow=follow)
-            section = file.table.get("keys") if file is not None else None
-            chosen.update(section if isinstance(section, dict) else {})
-    variables = {name: environ.get(variable(f"keys.{name}")) for name in TABLE}
-    return Keys({**chosen, **{name: text for name, text in variables.items() if text}})
-
-
-def _themes(
-    root: Path | None, environ: Mapping[str, str], set_options: Sequence[str]
-) -> Iterator[str | None]:
-    """From the strongest source to the weakest."""
-    for option in reversed(set_options):
-        name, _, value = option.partition("=")
-        if name.strip() == "ui.theme":
-            yield value.strip()
-    yield environ.get(variable("ui.theme"))
-    files = [(root / REPOSITORY_FILE, False)] if root is not None else []
-    for path, follow in (*files, (user_config_file(), True)):
-        with suppress(UsageError):  # which is told when the settings are loaded
+        with suppress(UsageError):
             file = read_file(path, follow=follow) or SettingsFile(path)
-            section = file.table.get("ui")
-            theme = section.get("theme") if isinstance(section, dict) else None
-            yield theme if isinstance(theme, str) else None
+            for section in ("ui", "keys"):
+                values = file.table.get(section)
+                if isinstance(values, dict):
+                    found.update({f"{section}.{name}": value for name, value in values.items()})
+    for name in (THEME, *(f"keys.{action}" for action in TABLE)):
+        if text := environ.get(variable(name)):
+            found[name] = text
+    for option in set_options:
+        name, _, text = option.partition("=")
+        found[name.strip()] = text.strip()
+    theme = found.get(THEME)
+    keys = {name.removeprefix("keys."): value for name, value in found.items()}
+    return ScreenSettings(theme if isinstance(theme, str) else None, Keys(keys))

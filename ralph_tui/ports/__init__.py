@@ -7,9 +7,8 @@ for more than 100 ms.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from ralph_tui.layers.intelligence import Traces
-from ralph_tui.layers.sensor import Progress
 from ralph_tui.ports.agents import (
     Agent,
     AgentAnswer,
@@ -24,15 +23,12 @@ from ralph_tui.ports.agents import (
 )
 from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Emit, Host, Job, Refused
 from ralph_tui.ports.knowledge import (
-    Candidate,
     Credit,
     Knowledge,
     NoKnowledge,
     NoPastRuns,
-    PastReflection,
     PastRuns,
     Promotion,
-    RelatedTask,
 )
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import (
@@ -54,6 +50,10 @@ from ralph_tui.ports.worktree import (
     Workspace,
 )
 
+if TYPE_CHECKING:
+    from ralph_tui.layers.intelligence import Traces
+    from ralph_tui.layers.sensor import Progress
+
 
 @dataclass(frozen=True)
 class Ports:
@@ -65,6 +65,8 @@ class Ports:
     workspace: Workspace
     watcher: Watcher
     records: Records
+    read_traces: "Callable[[int, datetime], Traces]"
+    """What the session of an iteration left behind since then; blocking, a job."""
     outreach: Outreach = field(default_factory=Silent)
     fallbacks: Sequence[Agent] = ()
     """The agents that take over where `agent` cannot work, in their order."""
@@ -82,9 +84,7 @@ class Ports:
     """None: the agent cannot be asked."""
     askers: Sequence[str] = ()
     """The agents that can be."""
-    read_plan: Callable[[], Progress | None] = lambda: None
-    read_traces: Callable[[int, datetime], Traces] = lambda _k, _since: Traces()
-    """What the session of an iteration left behind since then; blocking, a job."""
+    read_plan: "Callable[[], Progress | None]" = lambda: None
     template: PromptTemplate | None = None
     """The user's own layout of prompts; None: the built-in one."""
     copy_handoff: Callable[[str, str], str] = lambda _text, _before: ""
@@ -102,7 +102,6 @@ __all__ = [
     "Ask",
     "Asked",
     "Asker",
-    "Candidate",
     "CheckpointFacts",
     "CheckpointFiles",
     "Clock",
@@ -123,7 +122,6 @@ __all__ = [
     "NoMemory",
     "NoPastRuns",
     "Outreach",
-    "PastReflection",
     "PastRuns",
     "Permissions",
     "Ports",
@@ -131,7 +129,6 @@ __all__ = [
     "PromptTemplate",
     "Records",
     "Refused",
-    "RelatedTask",
     "Restored",
     "Session",
     "Silent",

@@ -2,23 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ralph_tui.events.memory import Change, Learning
-from ralph_tui.layers.memory.past import PastReflection, RelatedTask
-from ralph_tui.layers.memory.retrieval import Candidate
 
-__all__ = [
-    "Candidate",
-    "Credit",
-    "Knowledge",
-    "NoKnowledge",
-    "NoPastRuns",
-    "PastReflection",
-    "PastRuns",
-    "Promotion",
-    "RelatedTask",
-]
+if TYPE_CHECKING:
+    from ralph_tui.layers.memory.past import PastReflection, RelatedTask
+    from ralph_tui.layers.memory.retrieval import Candidate
 
 
 @dataclass(frozen=True)
@@ -49,7 +39,7 @@ class Knowledge(Protocol):
     ``KnowledgeError`` when the files cannot be used.
     """
 
-    def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
+    def candidates(self, objective: str, task_type: str) -> "Sequence[Candidate]":
         """What may fit, proven and staged by runs that are over, pinned and muted ones too."""
         ...
 
@@ -84,7 +74,7 @@ class Knowledge(Protocol):
 class NoKnowledge:
     """Nothing was learned, and nothing is kept: each run starts fresh."""
 
-    def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
+    def candidates(self, objective: str, task_type: str) -> "Sequence[Candidate]":
         """None."""
         return ()
 
@@ -113,7 +103,7 @@ class NoKnowledge:
 class PastRuns(Protocol):
     """What the records of earlier runs say. Every call blocks and is run as a job."""
 
-    def reflections(self) -> Sequence[PastReflection]:
+    def reflections(self) -> "Sequence[PastReflection]":
         """Of the earlier attempts of this task, oldest first."""
         ...
 
@@ -121,7 +111,7 @@ class PastRuns(Protocol):
         """How many each earlier attempt of this task needed that completed."""
         ...
 
-    def related(self) -> Sequence[RelatedTask]:
+    def related(self) -> "Sequence[RelatedTask]":
         """Tasks like this one, most alike first, at most 5."""
         ...
 
@@ -133,7 +123,7 @@ class PastRuns(Protocol):
 class NoPastRuns:
     """There were none."""
 
-    def reflections(self) -> Sequence[PastReflection]:
+    def reflections(self) -> "Sequence[PastReflection]":
         """None."""
         return ()
 
@@ -141,7 +131,7 @@ class NoPastRuns:
         """None."""
         return ()
 
-    def related(self) -> Sequence[RelatedTask]:
+    def related(self) -> "Sequence[RelatedTask]":
         """None."""
         return ()
 

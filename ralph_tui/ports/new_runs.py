@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from ralph_tui.layers.sensor import GateResult
 from ralph_tui.text.terms import RowLevel
+
+if TYPE_CHECKING:
+    from ralph_tui.layers.sensor import GateResult
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Surroundings:
 class Trial(Protocol):
     """One run of a completion command, as a loop would run it."""
 
-    def run(self) -> GateResult:
+    def run(self) -> "GateResult":
         """Run it to its end; blocks. Raises ``RalphError`` where it cannot be run now."""
         ...
 

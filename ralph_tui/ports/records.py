@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ralph_tui.events.workspace import FileChange, Trigger
-from ralph_tui.layers.intelligence.template import Template
-from ralph_tui.layers.sensor import GateResult
 from ralph_tui.state import RunState
+
+if TYPE_CHECKING:
+    from ralph_tui.layers.intelligence.template import Template
+    from ralph_tui.layers.sensor import GateResult
 
 
 class Records(Protocol):
@@ -50,7 +52,7 @@ class Records(Protocol):
         """Write them; what stood in their place and cannot be read is set aside."""
         ...
 
-    def write_verification(self, iteration: int, result: GateResult) -> None:
+    def write_verification(self, iteration: int, result: "GateResult") -> None:
         """Keep the gate's result as JSON."""
         ...
 
@@ -115,6 +117,6 @@ class PromptTemplate:
     name: str
     """As it was set."""
     text: str
-    template: Template
+    template: "Template"
     read: Callable[[], str]
     """Its text now; blocking, a job. Raises ``UsageError``."""

@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.sensor import GateResult
+
+if TYPE_CHECKING:
+    from ralph_tui.layers.sensor import GateResult
 
 
 class Gate(Protocol):
     """Runs the completion command under the keeper."""
 
-    def run(self, log: Path) -> GateResult:
+    def run(self, log: Path) -> "GateResult":
         """Run it to its end or its timeout, output to `log`; blocking, a job."""
         ...
 

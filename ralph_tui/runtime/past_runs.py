@@ -10,7 +10,7 @@ from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.search.index import index_attempt
 from ralph_tui.adapters.search.related import Alike, related_tasks
-from ralph_tui.ports import PastReflection, RelatedTask
+from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 
 
 class RecordedRuns:

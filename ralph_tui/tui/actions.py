@@ -35,7 +35,10 @@ Refusal = Callable[[RunState], str | None]
 Outcome = Callable[[RunState], str | None]
 """What has come of an action that was sent; None while nothing was recorded."""
 
-GRANT, TAKE_BACK = Extend(iterations=1), Extend(iterations=-1)
+# Unchecked, as the screen stands before what checks them is loaded.
+GRANT, TAKE_BACK = Extend.model_construct(iterations=1), Extend.model_construct(iterations=-1)
+CHECKPOINT, INTERRUPT = Checkpoint.model_construct(), Interrupt.model_construct()
+RETRY, ROLL_OVER = RetryNow.model_construct(), RollOver.model_construct()
 
 
 def _takes(command: Command) -> Refusal:
@@ -203,16 +206,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("report", "report", "watch", refusal=_while_reportable, footer=True, urgent=True),
     Action("resume", "resume", "leave", refusal=_while_resumable, footer=True, urgent=True),
     Action("again", "run again", "leave", refusal=_while_repeatable, footer=True, urgent=True),
-    Action("retry", "retry now", "steer", _takes(RetryNow()), RetryNow(), footer=True, urgent=True,
+    Action("retry", "retry now", "steer", _takes(RETRY), RETRY, footer=True, urgent=True,
            said="sent; the wait ends"),
     Action("pause", "pause", "steer", stopping, footer=True, outcome=_paused),
     Action("guide", "guide", "steer", stopping, footer=True),
     Action("abort", "abort", "steer", over, footer=True),
     # By key, a checkpoint is for what an agent does; a paused run takes one by command.
-    Action("checkpoint", "checkpoint", "go back", _takes(Interrupt()), Checkpoint(), footer=True,
+    Action("checkpoint", "checkpoint", "go back", _takes(INTERRUPT), CHECKPOINT, footer=True,
            said="sent; it is being taken", outcome=_captured),
-    Action("roll_over", "roll over", "steer", _takes(RollOver()), footer=True, spare=True),
-    Action("interrupt", "interrupt", "steer", _takes(Interrupt()), Interrupt(), footer=True,
+    Action("roll_over", "roll over", "steer", _takes(ROLL_OVER), footer=True, spare=True),
+    Action("interrupt", "interrupt", "steer", _takes(INTERRUPT), INTERRUPT, footer=True,
            said="sent; it spends this iteration, what it did is measured",
            outcome=_interrupted),
     Action("grant", "more", "steer", _takes(GRANT), GRANT,

@@ -185,10 +185,6 @@ class Presence:
                 screen.when_here()
 
 
-AFTER_PAINT_S = 0.1
-"""Loading the rest any earlier would hold the first frame up."""
-
-
 class SideScreen(BaseScreen):
     """A screen beside the first; keys that concern the run lead back to it."""
 
@@ -294,17 +290,12 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self,
         cockpit: Callable[[], BaseScreen],
         *,
-        theme: str | None,
         ready: Callable[[], None],
         beside: SideScreens,
-        keys: Keys,
     ) -> None:
         """Put another screen in the place of the first, with what was typed there meanwhile."""
-        self.keys = keys
         self._make_cockpit = cockpit
         self._put_beside(beside)
-        if not self.no_color:
-            self.theme = named(theme, self.available_themes)
 
         async def stand_in() -> None:
             typed, opening = self.base.typed, self._home
@@ -312,7 +303,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             self.add_mode(COCKPIT, self._first_screen)
             await self.switch_mode(COCKPIT)
             self.remove_mode(opening)
-            self.set_timer(AFTER_PAINT_S, ready)
+            self.base.call_after_refresh(ready)
             for key in typed:
                 self.post_message(key)
 
@@ -362,6 +353,9 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self.switch_mode(mode)
         if mode != self._home:
             self.base.called(self._called_for)
+
+    def delay_update(self, delay: float = 0) -> None:
+        """See `App`: a screen that opens is painted as soon as it can, nothing is to be masked."""
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001  as it is called
         """Once for the first paint: what a screen brings with it is parsed when it is mounted."""

@@ -1,6 +1,7 @@
 """``python -m tests.soak.begin SCENARIO ITERATIONS``: run the demo in a prepared folder."""
 
 # ruff: noqa: T201  as the command line says it
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -10,6 +11,7 @@ from ralph_tui import demo
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, wants_screen
+from ralph_tui.config.files import screen_settings
 from ralph_tui.config.settings import Settings
 from ralph_tui.runtime.assembly import AssembledRun, new_run
 from ralph_tui.runtime.request import RunRequest
@@ -36,7 +38,8 @@ def main(scenario: str, iterations: str, *options: str) -> int:
 
     try:
         screen = wants_screen(headless=presentation.headless, as_json=False)
-        return show_run(lambda _warn: (create_run, presentation), screen=screen)
+        shown = screen_settings(None, os.environ) if screen else None
+        return show_run(lambda _warn: (create_run, presentation), shown)
     except RalphError as error:
         print(f"ralph-tui: {error}", file=sys.stderr)
         return error.exit_code

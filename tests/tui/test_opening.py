@@ -9,7 +9,6 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from ralph_tui.base.keys import DEFAULTS
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.runtime.sources.live import Live
 from ralph_tui.tui.app import RalphApp
@@ -42,10 +41,8 @@ def opened(*keys: str, size: tuple[int, int] = (80, 24)) -> list[type[Screen[obj
         stands = asyncio.Event()
         app.replace_first(
             partial(CockpitScreen, source),
-            theme=None,
             ready=stands.set,
             beside=side_screens(source),
-            keys=DEFAULTS,
         )
         await stands.wait()
         await pilot.pause()

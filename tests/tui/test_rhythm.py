@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ralph_tui.cli.fronts.cockpit import CockpitRun
-from ralph_tui.cli.fronts.presentation import Presentation, RunFactory
 from ralph_tui.cli.fronts.stage import Stage
 from ralph_tui.events import AgentSpoke
 from ralph_tui.tui.cockpit.rhythm import BEHIND, CALLED_HZ, HZ, QUIET_AFTER
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from tests.tui.driving import Driver, drive, live, story
+
+if TYPE_CHECKING:
+    from ralph_tui.cli.fronts.presentation import Prepare
 
 
 def said(driver: Driver, text: str) -> None:
@@ -55,7 +57,7 @@ def test_an_event_of_a_run_calls_the_cockpit_that_looks_seldom() -> None:
     stage = cast("Stage", SimpleNamespace(tell=calls.append))
 
     async def look(driver: Driver) -> None:
-        front = CockpitRun(cast("RunFactory", None), Presentation(), stage)
+        front = CockpitRun(cast("Prepare", None), stage)
         front._deliver(story("running")[0])
         rhythm = front.screen().rhythm
         looks: list[int] = []

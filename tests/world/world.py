@@ -100,6 +100,7 @@ class World:
             self.workspace,
             self.watcher,
             self.records,
+            self._read_traces,
             self.outreach,
             fallbacks=self.fallbacks,
             absent=absent or {},
@@ -113,7 +114,6 @@ class World:
             asker=asker,
             askers=["fake"],
             read_plan=lambda: self.plan,
-            read_traces=self._read_traces,
         )
         settings = settings or Settings()
         self.layers = layers = Layers.of(settings, start.command)

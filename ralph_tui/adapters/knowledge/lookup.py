@@ -16,8 +16,8 @@ from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import text_of
 from ralph_tui.layers.memory.knowledge import START, merged
+from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.layers.memory.task_types import GENERAL
-from ralph_tui.ports.knowledge import Candidate
 from ralph_tui.text.sanitize import strip_controls
 
 ALL = 200

@@ -18,7 +18,8 @@ from ralph_tui.adapters.knowledge.lookup import Lookup, Scores, no_scores
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.base.file_lock import PATIENCE_S
 from ralph_tui.events.memory import Change, Learning
-from ralph_tui.ports.knowledge import Candidate, Credit, Promotion
+from ralph_tui.layers.memory.retrieval import Candidate
+from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
 OWNER = ""

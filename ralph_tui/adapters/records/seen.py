@@ -6,6 +6,7 @@ Rule: it is a convenience. Whatever is wrong with it, nothing was seen yet, and 
 import os
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -16,20 +17,24 @@ from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.state.seen import Seen
 
 MOST_BYTES = 10_000
-_FORM = TypeAdapter(Seen)
+
+
+@cache
+def _form() -> TypeAdapter[Seen]:
+    return TypeAdapter(Seen)
 
 
 def read_seen(records: Path, run: str) -> Seen | None:
     """What this user saw last of a run of this name; None: nothing yet."""
     with suppress(OSError, ValueError):
-        return _FORM.validate_json(read_bytes(_place(records, run), most=MOST_BYTES))
+        return _form().validate_json(read_bytes(_place(records, run), most=MOST_BYTES))
     return None
 
 
 def write_seen(records: Path, run: str, seen: Seen) -> None:
     """Put it down; where that cannot be done, it is left."""
     with suppress(OSError):
-        write_text(_place(records, run), _FORM.dump_json(seen).decode() + "\n", durable=False)
+        write_text(_place(records, run), _form().dump_json(seen).decode() + "\n", durable=False)
 
 
 def seen_in(status: RunStatus, now: datetime) -> Seen:

@@ -17,7 +17,7 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step, told
-from ralph_tui.config.files import first_keys, first_theme
+from ralph_tui.config.files import screen_settings
 from ralph_tui.runtime.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.runtime.sources.found import find_run, read_run
 from ralph_tui.text.terms import outcome_word
@@ -62,22 +62,19 @@ def run(args: argparse.Namespace) -> int:
     def load(stage: "Stage") -> "Front":
         # Behind the first frame.
         from ralph_tui.cli.fronts.onlooker import Onlooker, replayed  # noqa: PLC0415
-        from ralph_tui.config.sources import load as load_settings  # noqa: PLC0415
         from ralph_tui.runtime.sources.attached import Attached, Watched  # noqa: PLC0415
         from ralph_tui.runtime.sources.snapshots import RecordedFiles  # noqa: PLC0415
 
-        settings = load_settings(root, {}, os.environ, []).settings
-        theme, keys = settings.ui.theme, settings.keys.as_keys()
         if living_one:
             kind = Watched if watched else Attached
             source = kind(found, here(), files=RecordedFiles(found.folder))
-            return Onlooker(source, stage, theme, keys)
+            return Onlooker(source, stage)
         over = f"{_over(found, status)}; " if status["phase"] != "died" else ""
         note = f"{over}this is its replay"  # that its process is gone the header says
         # Who attaches wants to know how it stands: it is held at its end.
-        return replayed(found.journal, stage, note=note, theme=theme, keys=keys, at=-1)
+        return replayed(found.journal, stage, note=note, at=-1)
 
-    code = Stage(load, first_theme(root, os.environ), left=ExitCode.COMPLETED).show()
+    code = Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
     if living_one:
         with suppress(OSError):  # the terminal may be gone
             print(_left(found, args.run))
@@ -88,18 +85,15 @@ def _show_past(root: Path, found: ForeignRun) -> int:
     """A run of another tool: whether that still works on it nobody knows, so it is past."""
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
 
-    theme = first_theme(root, os.environ)
-
     def load(stage: "Stage") -> "Front":
         from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
 
         recording = read_run(found)
         tool = foreign_runs().tool
         note = f"{found.name} is past: {tool} recorded it, and it is only looked at"
-        keys = first_keys(root, os.environ)
-        return replayed(recording, stage, note=note, theme=theme, keys=keys, at=-1)
+        return replayed(recording, stage, note=note, at=-1)
 
-    return Stage(load, theme, left=ExitCode.COMPLETED).show()
+    return Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
 
 
 def _over(found: RecordedRun, status: RunStatus) -> str:

@@ -16,7 +16,7 @@ from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import add_presentation, add_settings, check_settings, load_settings
-from ralph_tui.config.files import first_theme
+from ralph_tui.config.files import screen_settings
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import Settings
@@ -55,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
     demo.command(args.scenario)
     check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
-    theme = first_theme(None, os.environ, args.set_options)
-    return show_run(partial(_prepared, args), screen=screen, theme=theme)
+    settings = screen_settings(None, os.environ, args.set_options) if screen else None
+    return show_run(partial(_prepared, args), settings)
 
 
 def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
@@ -67,8 +67,6 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
     presentation = Presentation(
         args.headless,
         args.json,
-        settings.ui.theme,
-        settings.keys.as_keys(),
         lasting=kept is not None,
         # A demo in a temporary folder could never be found again.
         on_hangup=settings.ui.on_hangup if kept is not None else "stop",

@@ -10,7 +10,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
-from ralph_tui.config.files import first_keys, first_theme
+from ralph_tui.config.files import screen_settings
 from ralph_tui.runtime.sources.found import find_run, read_run, to_replay
 from ralph_tui.text.sanitize import one_line
 
@@ -43,16 +43,13 @@ def run(args: argparse.Namespace) -> int:
     if wants_screen(headless=args.headless, as_json=args.json):
         from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - lines do without a screen
 
-        theme = first_theme(root, os.environ)
-
         def load(stage: "Stage") -> "Front":
             # Behind the first frame.
             from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
 
-            keys = first_keys(root, os.environ)
-            return replayed(to_replay(found), stage, theme=theme, keys=keys, at=args.at)
+            return replayed(to_replay(found), stage, at=args.at)
 
-        return Stage(load, theme, left=ExitCode.COMPLETED).show()
+        return Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
     return _as_lines(found, args.at, as_json=args.json)
 
 

@@ -20,7 +20,7 @@ from ralph_tui.cli.options import (
     check_settings,
     load_settings,
 )
-from ralph_tui.config.files import first_theme
+from ralph_tui.config.files import screen_settings
 from ralph_tui.runtime.sources.found import find_ours
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def run(args: argparse.Namespace) -> int:
     run = find_ours(worktree_root(Path.cwd()), args.name)
     root = worktree_root(run.folder)  # a folder may name a run of another worktree
     screen = wants_screen(headless=args.headless, as_json=args.json)
-    theme = first_theme(root, os.environ, args.set_options)
-    return show_run(partial(_prepared, args, root, run), screen=screen, theme=theme)
+    settings = screen_settings(root, os.environ, args.set_options) if screen else None
+    return show_run(partial(_prepared, args, root, run), settings)
 
 
 def _prepared(
@@ -95,14 +95,7 @@ def _prepared(
         resume_request(args, presentation.mode),
         lambda recorded: load_settings(args, root, recorded, warn).settings,
     )
-    settings = resumption.request.settings
-    presentation = replace(
-        presentation,
-        theme=settings.ui.theme,
-        keys=settings.keys.as_keys(),
-        on_hangup=settings.ui.on_hangup,
-    )
-
+    presentation = replace(presentation, on_hangup=resumption.request.settings.ui.on_hangup)
     words = checkpoint_words(resumption.state)
 
     @contextmanager

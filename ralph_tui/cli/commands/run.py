@@ -25,7 +25,7 @@ from ralph_tui.cli.options import (
     check_settings,
     load_settings,
 )
-from ralph_tui.config.files import first_theme
+from ralph_tui.config.files import screen_settings
 from ralph_tui.runtime.checks import place_looks_well
 
 if TYPE_CHECKING:
@@ -73,8 +73,9 @@ def run(args: argparse.Namespace) -> int:
         from ralph_tui.cli.fronts.background import start_in_background  # noqa: PLC0415 - one way
 
         return start_in_background(sys.argv[1:])
-    theme = first_theme(worktree_root(Path.cwd()), os.environ, args.set_options)
-    return show_run(partial(_prepared, args), screen=screen, theme=theme)
+    root = worktree_root(Path.cwd())
+    settings = screen_settings(root, os.environ, args.set_options) if screen else None
+    return show_run(partial(_prepared, args), settings)
 
 
 def _agent_looks_well(args: argparse.Namespace) -> bool:
@@ -105,8 +106,6 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
     presentation = Presentation(
         args.headless,
         args.json,
-        settings.ui.theme,
-        settings.keys.as_keys(),
         on_hangup=settings.ui.on_hangup,
         detached=args.detached,
         commands_from=args.commands_from,

@@ -5,27 +5,31 @@ painted before the cockpit itself is loaded. Imports point one way: cockpit and 
 common.
 """
 
+from typing import TYPE_CHECKING
+
 from ralph_tui.cli.fronts.presentation import Prepare, Presentation, RunFactory
 
+if TYPE_CHECKING:
+    from ralph_tui.config.files import ScreenSettings
 
-def show_run(prepare: Prepare, *, screen: bool, theme: str | None = None) -> int:
+
+def show_run(prepare: Prepare, screen: "ScreenSettings | None") -> int:
     """Show a run to its end, on a screen or without; the exit code tells the outcome.
 
-    A screen's first frame has `theme`; `prepare` is called behind it.
+    `prepare` is called behind the screen.
     """
-    if not screen:
+    if screen is None:
         from ralph_tui.cli.fronts.common import warn  # noqa: PLC0415 - see above
 
         return _without_screen(*prepare(warn))
     from ralph_tui.cli.fronts.stage import Front, Stage  # noqa: PLC0415 - see above
 
     def load(stage: Stage) -> Front:
-        create_run, presentation = prepare(stage.warnings.append)
         from ralph_tui.cli.fronts.cockpit import CockpitRun  # noqa: PLC0415 - see above
 
-        return CockpitRun(create_run, presentation, stage)
+        return CockpitRun(prepare, stage)
 
-    return Stage(load, theme).show()
+    return Stage(load, screen).show()
 
 
 def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:

@@ -30,8 +30,8 @@ from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.cli.fronts.presentation import (
     END_SECONDS,
     SCREEN_SECONDS,
+    Prepare,
     Presentation,
-    RunFactory,
 )
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Stage
@@ -50,17 +50,16 @@ if TYPE_CHECKING:
 class CockpitRun:
     """A run and its cockpit: assembles it behind the screen, and sees it through without one."""
 
-    def __init__(self, create_run: RunFactory, presentation: Presentation, stage: Stage) -> None:
+    def __init__(self, prepare: Prepare, stage: Stage) -> None:
         self.inbox: deque[Event] = deque()
         self.live = Live(self.inbox, self.send)
         self.live.restores_ended = True
-        self.theme, self.keys = presentation.theme, presentation.keys
         self.beside = side_screens(self.live)
         self.stage = stage
         self.code: int = ExitCode.COMPLETED
         self.error: BaseException | None = None
-        self._create_run = create_run
-        self._presentation = presentation
+        self._prepare = prepare
+        self._presentation = Presentation()
         self._run: AssembledRun | None = None
         self._said: list[Command] = []
         self._lock = threading.Lock()
@@ -112,7 +111,8 @@ class CockpitRun:
 
     def _work(self) -> None:
         try:
-            with self._create_run(self._warnings.append) as run:
+            create_run, self._presentation = self._prepare(self.stage.warnings.append)
+            with create_run(self._warnings.append) as run:
                 self.inbox.extend(run.past)
                 run.engine.subscribe(self._deliver)
                 self.live.folder = run.attempt.folder

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Looking, Stage
@@ -25,8 +24,6 @@ def replayed(
     stage: Stage,
     *,
     note: str = "",
-    theme: str | None = None,
-    keys: Keys = DEFAULTS,
     at: int | None = None,
 ) -> "Onlooker":
     """A recorded run: held at event number `at` (-1: its last), else played from its beginning.
@@ -35,11 +32,11 @@ def replayed(
     """
     source = opened(record, note=note, at=None if at == -1 else at)
     if at is None and was_left(source):
-        return Onlooker(source, stage, theme, keys, kind=partial(FilmedCockpit, film=source.begin))
+        return Onlooker(source, stage, kind=partial(FilmedCockpit, film=source.begin))
     if at is None:
         source.begin()
     kind = ReturningCockpit if at == -1 else CockpitScreen
-    return Onlooker(source, stage, theme, keys, kind=kind)
+    return Onlooker(source, stage, kind=kind)
 
 
 class Onlooker(Looking):
@@ -49,14 +46,11 @@ class Onlooker(Looking):
         self,
         source: Source,
         stage: Stage,
-        theme: str | None = None,
-        keys: Keys = DEFAULTS,
         *,
         kind: Callable[[Source], BaseScreen] = ReturningCockpit,
     ) -> None:
         """`kind` makes its screen."""
         self._kind = kind
-        self.theme, self.keys = theme, keys
         self.beside = side_screens(source)
         self._source = source
         self._stage = stage

@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ralph_tui.base.keys import DEFAULTS, Keys
-
 if TYPE_CHECKING:
     from ralph_tui.events.run import Mode
     from ralph_tui.runtime.assembly import AssembledRun
@@ -32,10 +30,6 @@ class Presentation:
 
     headless: bool = False
     as_json: bool = False
-    theme: str | None = None
-    """Of the cockpit; None: its default."""
-    keys: Keys = DEFAULTS
-    """Of the cockpit, as its user has set them."""
     lasting: bool = True
     """Whether the record is kept when the command ends."""
     on_hangup: Literal["leave", "stop"] = "leave"

@@ -18,11 +18,11 @@ from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 
 prepare_textual(os.environ)
 
-from ralph_tui.base.keys import Keys  # noqa: E402
 from ralph_tui.cli.exit_codes import ExitCode, GoOn  # noqa: E402
 from ralph_tui.cli.fronts import signals  # noqa: E402
 from ralph_tui.cli.fronts.broken_screen import report_of  # noqa: E402
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS  # noqa: E402
+from ralph_tui.config.files import ScreenSettings  # noqa: E402
 from ralph_tui.text.sanitize import one_line  # noqa: E402
 from ralph_tui.tui.app import BaseScreen, RalphApp, SideScreens  # noqa: E402
 from ralph_tui.tui.cockpit.opening import OpeningScreen  # noqa: E402
@@ -32,8 +32,6 @@ class Front(Protocol):
     """What is shown, once it is loaded."""
 
     beside: SideScreens
-    theme: str | None
-    keys: Keys
 
     def screen(self) -> BaseScreen:
         """The first screen."""
@@ -58,16 +56,16 @@ class Stage:
     def __init__(
         self,
         load: Callable[["Stage"], Front],
-        theme: str | None = None,
+        settings: ScreenSettings,
         *,
         left: int = ExitCode.INTERRUPTED,
         opening: Callable[[], BaseScreen] = OpeningScreen,
     ) -> None:
-        """`load` is called in a thread; what it raises ends the screen. `theme`: of the first
-        frame, which `opening` is; `left`: the exit code of a screen that was left while it loaded.
+        """`load` is called in a thread; what it raises ends the screen. `opening` is the first
+        frame; `left`: the exit code of a screen that was left while it loaded.
         """
-        self._default = default_theme(os.environ)
-        self.app = RalphApp(opening, theme=theme or self._default, ready=self._painted)
+        theme = settings.theme or default_theme(os.environ)
+        self.app = RalphApp(opening, theme=theme, keys=settings.keys, ready=self._painted)
         self.gone = threading.Event()
         """Set when there is no screen any more."""
         self.warnings: list[str] = []
@@ -136,13 +134,7 @@ class Stage:
             front = await asyncio.to_thread(self._load, self)
             if self._came is None:
                 self._front = front
-                self.app.replace_first(
-                    front.screen,
-                    theme=front.theme or self._default,
-                    ready=front.begin,
-                    beside=front.beside,
-                    keys=front.keys,
-                )
+                self.app.replace_first(front.screen, ready=front.begin, beside=front.beside)
         finally:
             if self._front is None:
                 self.app.exit()

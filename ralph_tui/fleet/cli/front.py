@@ -1,6 +1,5 @@
 """The fleet's screen on a fleet that lives in another process, or is over; its loops beside it."""
 
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.fleet.sources.loop import opened_loop
@@ -13,17 +12,8 @@ from ralph_tui.tui.cockpit.recorded import LoopScreen, RecordedScreen
 class FleetFront(Looking):
     """See `Front`, which it implements."""
 
-    def __init__(
-        self,
-        fleet: Fleet,
-        stage: Stage,
-        theme: str | None = None,
-        keys: Keys = DEFAULTS,
-        *,
-        loop: str = "",
-    ) -> None:
+    def __init__(self, fleet: Fleet, stage: Stage, *, loop: str = "") -> None:
         """`loop`: the one that is opened at once; empty: none."""
-        self.theme, self.keys = theme, keys
         self.beside = SideScreens(self._search, RecordedScreen)
         self._fleet, self._stage, self._loop = fleet, stage, loop
 

@@ -22,7 +22,7 @@ from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.options import terminal_width
 from ralph_tui.cli.status_words import told
-from ralph_tui.config.files import first_keys, first_theme
+from ralph_tui.config.files import screen_settings
 from ralph_tui.fleet.events import parse_fleet_event
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
@@ -277,12 +277,11 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
         from ralph_tui.fleet.cli.front import FleetFront  # noqa: PLC0415
         from ralph_tui.fleet.sources.whole import Fleet  # noqa: PLC0415
 
-        theme, keys = first_theme(root, os.environ), first_keys(root, os.environ)
-        return FleetFront(Fleet(folder, here()), stage, theme, keys, loop=loop)
+        return FleetFront(Fleet(folder, here()), stage, loop=loop)
 
-    theme = first_theme(root, os.environ)
+    settings = screen_settings(root, os.environ)
     opening = partial(ListFrame, "fleet", "loops", "fleet", "reading the fleet…")
-    code = Stage(load, theme, left=ExitCode.COMPLETED, opening=opening).show()
+    code = Stage(load, settings, left=ExitCode.COMPLETED, opening=opening).show()
     with suppress(OSError, JournalError):  # the terminal may be gone
         state = read_fleet(folder.journal).state()
         code = left_code(state, code, lost=_is_lost(folder, state))

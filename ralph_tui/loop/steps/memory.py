@@ -27,7 +27,7 @@ from ralph_tui.layers.memory.extraction import concluded, lost_tests, reported
 from ralph_tui.layers.memory.feedback import counts, success
 from ralph_tui.layers.memory.planning import plan
 from ralph_tui.layers.memory.reflection import reflect
-from ralph_tui.layers.memory.retrieval import retrieve
+from ralph_tui.layers.memory.retrieval import Candidate, retrieve
 from ralph_tui.layers.memory.similarity import says_same
 from ralph_tui.layers.memory.steps import steps_of
 from ralph_tui.layers.memory.task_types import task_type
@@ -37,7 +37,7 @@ from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.waiting.ends import Late
 from ralph_tui.loop.waiting.scheduler import JOB_S
-from ralph_tui.ports import Candidate, Credit, Job
+from ralph_tui.ports import Credit, Job
 
 T = TypeVar("T")
 WITHOUT = "the run goes on without it"

@@ -11,7 +11,7 @@ import ralph_tui.loop.steps as all_steps
 from ralph_tui.base.errors import SettingsError
 from ralph_tui.base.keys import _SIGNS, DEFAULTS, TABLE, Keys, checked, conflicts
 from ralph_tui.config.described import commented_file
-from ralph_tui.config.files import first_keys, variable
+from ralph_tui.config.files import screen_settings, variable
 from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import examine, load
 from ralph_tui.events.waiting import Option
@@ -44,7 +44,7 @@ def test_the_strongest_source_counts_and_screens_without_settings_see_the_same(
     loaded = load(tmp_path, {}, environ)
     assert loaded.place_of("keys.pause") == f"{tmp_path}/.ralph-tui.toml:2", "it harms nobody"
     assert not loaded.warnings
-    for keys in (loaded.settings.keys.as_keys(), first_keys(tmp_path, environ)):
+    for keys in (loaded.settings.keys.as_keys(), screen_settings(tmp_path, environ).keys):
         assert keys.of("pause") == ("f6",)
         assert keys.of("guide") == ("G", "ctrl+g")
         assert keys.shown("guide") == "G"
@@ -53,6 +53,7 @@ def test_the_strongest_source_counts_and_screens_without_settings_see_the_same(
         assert keys.shown("abort") == "a"
     set_once = load(tmp_path, {}, environ, ["keys.pause=f7"])
     assert set_once.settings.keys.as_keys().shown("pause") == "f7"
+    assert screen_settings(tmp_path, environ, ["keys.pause=f7"]).keys.shown("pause") == "f7"
     assert not [name for name in loaded.settings.of_the_run() if name.startswith("keys")]
 
 
@@ -94,7 +95,9 @@ def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> 
     ):
         assert [each for each in told if f"{user_file}:{line})" in each and said in each], said
     assert len(told) == 11
-    assert first_keys(None, {}).of("pause") == ("p",), "it waits for no settings to be right"
+    assert screen_settings(None, {}).keys.of("pause") == ("p",), (
+        "it waits for no settings to be right"
+    )
 
 
 def test_one_wrong_key_is_one_sentence_and_no_far_fetched_guess(user_file: Path) -> None:
@@ -109,7 +112,9 @@ def test_a_key_that_is_refused_is_shown_to_count_nowhere(user_file: Path) -> Non
     user_file.write_text('[keys]\npause = "g"\n')
     loaded = examine(None, {}, {})
     assert "keys.guide has by itself" in loaded.problems[0]
-    assert loaded.settings.keys.as_keys().shown("pause") == first_keys(None, {}).shown("pause")
+    assert loaded.settings.keys.as_keys().shown("pause") == screen_settings(None, {}).keys.shown(
+        "pause"
+    )
     assert loaded.settings.by_name()["keys.pause"] == "p"
     assert loaded.place_of("keys.pause") == "default"
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from ralph_tui.base.errors import UsageError
-from ralph_tui.config.files import first_theme
+from ralph_tui.config.files import screen_settings
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import FLAGS, RECORD, Loaded, load, user_config_file, variable
 from ralph_tui.events.run import RunStarted
@@ -63,13 +63,13 @@ def test_the_theme_of_the_first_frame_is_the_one_that_is_loaded(
     environ = {variable("ui.theme"): "dark"} if 2 in sources else {}
     options = ["ui.theme=light", "ui.theme=gruvbox"] if 3 in sources else []
     loaded = load(repository, {}, environ, options).settings.ui.theme
-    assert first_theme(repository, environ, options) == loaded
+    assert screen_settings(repository, environ, options).theme == loaded
 
 
 @pytest.mark.parametrize("text", ["ui = 3", "[ui]\ntheme = 7", "[ui", "a" * 200_000, "\xff"])
 def test_a_bad_file_does_not_hold_the_first_frame_up(repository: Path, text: str) -> None:
     (repository / ".ralph-tui.toml").write_bytes(text.encode("latin-1"))
-    assert first_theme(repository, {}) is None
+    assert screen_settings(repository, {}).theme is None
 
 
 def test_each_source_outranks_the_next(repository: Path, user_file: Path) -> None:

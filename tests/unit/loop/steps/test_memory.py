@@ -37,13 +37,13 @@ from ralph_tui.events import (
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import parse_template
+from ralph_tui.layers.memory.past import PastReflection
+from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.loop.steps import memory
 from ralph_tui.ports import (
-    Candidate,
     Credit,
     NoPastRuns,
-    PastReflection,
     Promotion,
     PromptTemplate,
 )
