@@ -38,6 +38,8 @@ class Runs(Protocol):
     def names(self) -> Sequence[str] | None:
         """All of them, the one that was written to last first; None while nothing has changed.
 
+        The first call gives back those that are found at once.
+
         Raises ``RalphError`` where they cannot be listed.
         """
         ...

@@ -57,6 +57,7 @@ class Recorded:
     def __init__(self, *rows: RunRow) -> None:
         self.rows = {row.name: row for row in rows}
         self.read_names: list[str] = []
+        self.looks = 0
         self.problem = ""
         self.lost_runs: Sequence[str] = ()
         self.fleet_seen: FleetGlance | None = None
@@ -65,6 +66,7 @@ class Recorded:
     def names(self) -> Sequence[str] | None:
         if self.problem:
             raise WorkspaceError(self.problem)
+        self.looks += 1
         names = list(self.rows)
         told, self._told = self._told, names
         return None if names == told else names
@@ -91,6 +93,7 @@ class HomeDriver(Driver):
         self, *rows: RunRow, said: str = "", listing: Listing | None = None, **options: Any
     ) -> None:
         self.runs, self.listing = Recorded(*rows), listing or Listing()
+        self.now = NOW
         self.chosen: Sequence[str] | None = None
         self.sent: list[Command] = []
         self.watch = Stopwatch()
@@ -110,7 +113,7 @@ class HomeDriver(Driver):
             choose,
             new_runs=lambda: Here(place),
             said=said,
-            clock=lambda: NOW,
+            clock=lambda: self.now,
         )
 
     async def opened(self) -> None:

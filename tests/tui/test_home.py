@@ -1,6 +1,7 @@
 """Home: what its rows say at each size, what its keys do, and what it reads."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -9,7 +10,7 @@ from textual import events
 from ralph_tui.text.terms import OUTCOMES, PHASES
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.home.form import NewRun
-from ralph_tui.tui.home.screen import BATCH, EAGER
+from ralph_tui.tui.home.screen import BATCH, EAGER, HomeScreen
 from ralph_tui.tui.home.table import COLUMNS
 from tests.rows import each_row
 from tests.tui.homes import DIED, DONE, LIVE, NOW, USED_UP, HomeDriver, at_home
@@ -333,6 +334,30 @@ def test_it_begins_where_it_was_left_and_says_what_failed() -> None:
             said="there is no run 'task-003/001' here",
         ),
     )
+
+
+def test_a_look_that_brings_nothing_draws_nothing_but_ages_go_on() -> None:
+    async def look(home: HomeDriver) -> None:
+        screen = cast("HomeScreen", home.app.screen)
+        drawn: list[datetime] = []
+        screen.table.show = lambda now, sentence="": drawn.append(now)  # type: ignore[method-assign]
+
+        async def looked(times: int) -> None:
+            wanted = home.runs.looks + times
+            while home.runs.looks < wanted:
+                screen.on_screen_resume()
+                await home.pilot.pause()
+
+        await looked(2)
+        drawn.clear()
+        await looked(3)
+        assert not drawn
+
+        home.now += timedelta(days=2)
+        await looked(2)
+        assert drawn
+
+    at_home(look, HomeDriver(DONE))
 
 
 def test_of_ten_thousand_runs_those_are_read_that_are_looked_at() -> None:

@@ -65,17 +65,18 @@ def list_rows(root: Path) -> list[RunRow]:
     return newest_first(row_of(listed.run, owner) for listed in list_runs(root))
 
 
-def list_runs(root: Path) -> list[ListedRun]:
+def list_runs(root: Path, tasks: int | None = None) -> list[ListedRun]:
     """All runs of ours and loops of hooks, the one that was written to last first.
 
+    `tasks`: of so many tasks alone, the newest ones.
     A folder that cannot be listed costs only what is in it; raises ``WorkspaceError`` where that is
     all of them. Paths stay strings until one is needed: there may be ten thousand.
     """
     folder = ralph_folder(root)
-    hooked, tasks = str(folder / HOOKED), str(folder / "tasks")
+    hooked, ours = str(folder / HOOKED), str(folder / "tasks")
     found = [(HOOKED, hooked, name) for name in _folders(hooked)]
-    for task in _folders(tasks, needed=True):
-        attempts = f"{tasks}/{task}/attempts"
+    for task in sorted(_folders(ours, needed=True), key=number_of, reverse=True)[:tasks]:
+        attempts = f"{ours}/{task}/attempts"
         if number_of(task):
             found += [(task, attempts, name) for name in _folders(attempts) if number_of(name)]
     listed = []

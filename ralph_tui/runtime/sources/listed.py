@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
 """Of the records: folders that change with a new task or loop, files with every end."""
+AT_ONCE = 100
+"""The newest tasks, which the first look finds: ten thousand take a while."""
 
 
 class FleetGlances(Protocol):
@@ -56,8 +58,10 @@ class ListedRuns:
 
     def names(self) -> Sequence[str] | None:
         """See `Runs`."""
-        # Those of other tools come with the second call: what finds them takes long to load.
-        first, self._first = self._first, False
+        if self._first:
+            self._first = False
+            self._found = {listed.name: listed for listed in list_runs(self._root, AT_ONCE)}
+            return list(self._found)
         stamp = tuple(map(self._changed, _CHANGING))
         working = self._working()
         if stamp != self._stamp or (working and working not in self._found):
@@ -66,15 +70,15 @@ class ListedRuns:
             self._stamp = stamp
         elif self._whole:
             return None
-        when = {name: listed.written for name, listed in self._found.items()}
-        if not first:
-            from ralph_tui.runtime.sources.foreign import foreign_runs  # noqa: PLC0415
+        # What finds those of other tools takes long to load.
+        from ralph_tui.runtime.sources.foreign import foreign_runs  # noqa: PLC0415
 
-            foreign = foreign_runs(self._root)
-            self._imported = {run.name: run for run in foreign.find(self._root)}
-            self._lost = foreign.remains(self._root)
-            when |= {name: run.changed for name, run in self._imported.items()}
-            self._whole = True
+        foreign = foreign_runs(self._root)
+        self._imported = {run.name: run for run in foreign.find(self._root)}
+        self._lost = foreign.remains(self._root)
+        self._whole = True
+        when = {name: listed.written for name, listed in self._found.items()}
+        when |= {name: run.changed for name, run in self._imported.items()}
         return sorted(when, key=when.__getitem__, reverse=True)
 
     def lost(self) -> Sequence[str]:

@@ -26,7 +26,7 @@ def head(place: str, listing: Listing) -> tuple[Line, Line]:
     live = sum(row.live for row in listing.rows.values())
     told = count(total, "run") if total else ""
     if not listing.loaded:
-        told = told or "looking for runs…"
+        told = "looking for runs…"
     right: Line = [(told, "dim")]
     if live:
         right.append((f", {live} live", "accent"))

@@ -72,6 +72,8 @@ class HomeScreen(ListScreen[Listing]):
         self._found: Sequence[str] = listing.names
         """All runs, in the order in which they were written to."""
         self._looking = False
+        self._shown: object = None
+        """What was shown after the last look."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -117,8 +119,16 @@ class HomeScreen(ListScreen[Listing]):
             self._problem = str(error)
         finally:
             self._looking = False
-        self.show()
+        if self._changed():
+            self.show()
         await self._show_what_to_do_first()
+
+    def _changed(self) -> bool:
+        """Whether what is shown differs since the last look; most looks bring nothing."""
+        listing, times = self.listing, self.table.times(self._clock())
+        before = self._shown
+        self._shown = (times, listing.names, dict(listing.rows), listing.fleet, self._problem)
+        return before != self._shown
 
     async def _bring_up_to_date(self) -> None:
         """Rows that may have changed, then those that are not known."""

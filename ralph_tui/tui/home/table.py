@@ -201,6 +201,11 @@ class RunTable(ListTable):
         """The names of the runs in view."""
         return self.listing.names[self.top : self.top + self.page]
 
+    def times(self, now: datetime) -> Sequence[str]:
+        """What changes with the time alone, of the rows in view."""
+        known = [self.listing.rows[name] for name in self.in_view if name in self.listing.rows]
+        return [say(row, now) for row in known for say in (_lasted, _ago, _when)]
+
     def show(self, now: datetime, sentence: str = "") -> None:
         """Show what the listing holds now, or a sentence in place of it."""
         self.now = now

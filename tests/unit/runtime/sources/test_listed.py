@@ -12,6 +12,7 @@ from ralph_tui.adapters.records import lock
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.runs import HEARD_S
 from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.runtime.sources import listed
 from ralph_tui.runtime.sources.listed import ListedRuns
 from tests.hooked import NAME, HookedLoop
 from tests.unit.adapters.records.test_listing import put
@@ -96,6 +97,17 @@ def test_runs_of_other_tools_are_among_them(tmp_path: Path) -> None:
     row = runs.read(["aiwg/1a2b3c4d"])["aiwg/1a2b3c4d"]
     assert (row.objective, row.status, row.live) == ("Sort the shelves", "completed", False)
     assert row.imported
+
+
+def test_the_first_look_finds_the_newest_tasks_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listed, "AT_ONCE", 2)
+    for task in (9, 10, 11):
+        put(tmp_path, f"task-{task:03}/001")
+    runs = ListedRuns(tmp_path)
+    assert set(runs.names() or ()) == {"task-011/001", "task-010/001"}
+    assert len(all_of(runs)) == 3
 
 
 def test_what_cannot_be_listed_is_tried_again(tmp_path: Path) -> None:
