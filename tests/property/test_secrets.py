@@ -35,8 +35,8 @@ pieces = st.one_of(
     st.sampled_from([form.secret for form in FORMS]),
     st.sampled_from(ORDINARY),
     st.sampled_from(
-        [HIDDEN, "password", "token", "=", ": ", '"', "\\", "'", "://", "@", "\n", "\\n", " ", ";",
-         "--", "Cookie: a=", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "{", ","]
+        [HIDDEN, "password", "token", "tokens", "=", ": ", '"', "\\", "'", "://", "@", "\n", "\\n", " ",
+         ";", "--", "Cookie: a=", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "{", ","]
     ),
     st.text(max_size=12),
 )  # fmt: skip
@@ -49,6 +49,12 @@ texts = st.lists(pieces, max_size=8).map("".join)
 def test_done_once_is_done(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
+
+
+@given(texts)
+@example("used tokens: A1b2C3d4")
+def test_the_quick_look_passes_nothing_that_a_pattern_finds(text: str) -> None:
+    assert redact(text) == LineFilter(hints.own_secrets()).block(text)
 
 
 @given(texts)

@@ -4,7 +4,6 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,7 +94,7 @@ def _prepared(
         resume_request(args, presentation.mode),
         lambda recorded: load_settings(args, root, recorded, warn).settings,
     )
-    presentation = replace(presentation, on_hangup=resumption.request.settings.ui.on_hangup)
+    presentation = presentation._replace(on_hangup=resumption.request.settings.ui.on_hangup)
     words = checkpoint_words(resumption.state)
 
     @contextmanager

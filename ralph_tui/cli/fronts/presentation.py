@@ -3,8 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from ralph_tui.events.run import Mode
@@ -24,8 +23,7 @@ It is given what takes a sentence about what the end of the run could not do.
 """
 
 
-@dataclass(frozen=True)
-class Presentation:
+class Presentation(NamedTuple):
     """How a run is to be shown."""
 
     headless: bool = False

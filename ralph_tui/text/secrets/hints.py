@@ -80,7 +80,8 @@ def suspicious(text: str) -> bool:
         or "pass'" in lowered
         or "pass " in lowered
         or "pass\\" in lowered
-        or "token" in lowered
+        # No pattern takes "tokens" for a name, and agents count them in many lines.
+        or ("token" in lowered and "token" in lowered.replace("tokens", ""))
         or "secret" in lowered
         or "key" in lowered
         or "://" in lowered
