@@ -35,8 +35,9 @@ pieces = st.one_of(
     st.sampled_from([form.secret for form in FORMS]),
     st.sampled_from(ORDINARY),
     st.sampled_from(
-        [HIDDEN, "password", "token", "tokens", "=", ": ", '"', "\\", "'", "://", "@", "\n", "\\n", " ",
-         ";", "--", "Cookie: a=", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "{", ","]
+        [HIDDEN, "password", "token", "tokens", "=", ": ", '"', "\\", "'", "://", "@", "\n", "\\n",
+         " ", ";", "--", "Cookie: a=", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
+         "{", ","]
     ),
     st.text(max_size=12),
 )  # fmt: skip
