@@ -8,11 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+from ralph_tui.adapters.records.foreign import foreign_runs
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events import Event
 from ralph_tui.importers.foreign_runs import ImportedRuns
 from ralph_tui.importers.records import ImportedRun
-from ralph_tui.runtime.sources.foreign import foreign_runs
 from ralph_tui.state import RunState
 from tests.paths import ROOT
 

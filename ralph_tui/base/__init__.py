@@ -1,1 +1,1 @@
-"""What every room stands on: errors, keys, plain files and their locks, extensions."""
+"""What every room stands on: errors, plain files and their locks, extensions."""

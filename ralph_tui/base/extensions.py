@@ -13,7 +13,7 @@ COMMANDS = {"fleet": "ralph_tui.fleet.cli.command", "hooks": "ralph_tui.hooks.co
 FLEET_GLANCES = "ralph_tui.fleet.sources.whole:FollowedFleet"
 """Makes a `runtime.sources.listed.FleetGlances` of a worktree."""
 FOREIGN_RUNS = "ralph_tui.importers.foreign_runs:ImportedRuns"
-"""Makes a `runtime.sources.foreign.ForeignRuns`."""
+"""Makes a `adapters.records.foreign.ForeignRuns`."""
 FOREIGN_PLACES = (
     "ralph-external",
     *(f"ralph/{name}" for name in ("current-loop.json", "iterations", "loops", "archive")),

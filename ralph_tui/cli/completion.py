@@ -84,7 +84,7 @@ def _runs(prefix: str) -> Iterable[str]:
 def _runs_of_all(prefix: str) -> Iterable[str]:
     """Also those that other tools have recorded here."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415
-    from ralph_tui.runtime.sources.foreign import foreign_runs  # noqa: PLC0415
+    from ralph_tui.adapters.records.foreign import foreign_runs  # noqa: PLC0415
 
     imported = (run.name for run in foreign_runs().find(worktree_root(Path.cwd())))
     return chain(_runs(prefix), filter(_TYPEABLE.fullmatch, imported))

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from platformdirs import user_config_path
 
 from ralph_tui.base.errors import UsageError, why
-from ralph_tui.base.keys import TABLE, Keys
 from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import bounded
+from ralph_tui.text.keys import TABLE, Keys
 
 MOST_PARSED = 1_000_000
 """Characters that may be parsed: a list of a thousand lines is tried at each of them."""

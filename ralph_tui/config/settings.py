@@ -16,7 +16,6 @@ from pydantic import (
     create_model,
 )
 
-from ralph_tui.base.keys import TABLE, Keys, checked
 from ralph_tui.layers.settings import (
     ContextSettings,
     ControlSettings,
@@ -24,6 +23,7 @@ from ralph_tui.layers.settings import (
     OversightSettings,
 )
 from ralph_tui.text.durations import DAY, Seconds
+from ralph_tui.text.keys import TABLE, Keys, checked
 
 LINES = '["Bash(make test)", "Read"]'
 NAMED = '["codex", "opencode"]'

@@ -16,7 +16,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from ralph_tui.base.errors import SettingsError, UsageError
-from ralph_tui.base.keys import conflicts
 from ralph_tui.config.files import (
     ENVIRONMENT_PREFIX,
     REPOSITORY_FILE,
@@ -28,6 +27,7 @@ from ralph_tui.config.files import (
 from ralph_tui.config.problems import closest, in_order, name_of, sentence, unknown
 from ralph_tui.config.repository_file import permitted
 from ralph_tui.config.settings import NAMES, Settings, leaves
+from ralph_tui.text.keys import conflicts
 from ralph_tui.text.sanitize import clip
 
 FLAGS = {

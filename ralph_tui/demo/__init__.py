@@ -66,15 +66,12 @@ def completion_command() -> str:
     return f"{shlex.quote(sys.executable)} -B -m unittest"
 
 
-def command(scenario: str, *, fast: bool = False) -> list[str]:
-    """The command line of the scripted agent; raises ``UsageError`` for an unknown scenario."""
+def check(scenario: str) -> None:
+    """Raises ``UsageError`` for an unknown scenario."""
     if scenario not in SCENARIOS:
         raise UsageError(
             f"There is no demo scenario {scenario!r}; choose one of {', '.join(SCENARIOS)}."
         )
-    # -P: the agent works inside the sample project, whose modules must not shadow its own.
-    program = [sys.executable, "-P", "-m", "ralph_tui.demo.agent", "--scenario", scenario]
-    return [*program, "--fast"] if fast else program
 
 
 def _git(folder: Path, *arguments: str) -> None:

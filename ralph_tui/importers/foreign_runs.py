@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.records.foreign import ForeignRun, ForeignRuns
 from ralph_tui.importers import external, internal
 from ralph_tui.importers.records import TOOL, ImportedRun, RunFiles
-from ralph_tui.runtime.sources.foreign import ForeignRun, ForeignRuns
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 

@@ -1,1 +1,1 @@
-"""Text on its way in (foreign, sanitized) and out (numbers, times, terms as people read them)."""
+"""Text on its way in (foreign, sanitized) and out (numbers, times, terms, keys)."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ralph_tui.analysis.next_steps import refusal_to_go_on
-from ralph_tui.base.keys import TABLE, Keys, Where
 from ralph_tui.commands import (
     Checkpoint,
     Command,
@@ -24,6 +23,7 @@ from ralph_tui.commands import (
 )
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
+from ralph_tui.text.keys import TABLE, Keys, Where
 from ralph_tui.text.sanitize import one_line
 
 Task = Literal["watch", "steer", "go back", "leave", "replay"]

@@ -20,7 +20,7 @@ from textual.keys import key_to_character
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
-from ralph_tui.base.keys import DEFAULTS, Keys
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.tui.draw.line_widget import StyledScreen
 from ralph_tui.tui.driver import TerminalApp

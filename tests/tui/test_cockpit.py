@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 from textual.widgets import TextArea
 
-from ralph_tui.base.keys import DEFAULTS
 from ralph_tui.commands import (
     Abort,
     Checkpoint,
@@ -19,6 +18,7 @@ from ralph_tui.commands import (
     Unpause,
 )
 from ralph_tui.events import RunFinished
+from ralph_tui.text.keys import DEFAULTS
 from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.help import TOGETHER

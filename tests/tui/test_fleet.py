@@ -5,7 +5,6 @@ from operator import eq
 
 from textual import events
 
-from ralph_tui.base.keys import Keys
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.ports import ALL, FLEET, Asked
@@ -14,6 +13,7 @@ from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.keys import KEYS
 from ralph_tui.fleet.tui.table import COLUMNS, LoopTable
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
+from ralph_tui.text.keys import Keys
 from ralph_tui.text.terms import LOOPS, OUTCOMES, PHASES
 from ralph_tui.tui.cockpit.recorded import LoopScreen
 from ralph_tui.tui.draw.spans import cells

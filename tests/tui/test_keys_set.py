@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.base.keys import Keys
 from ralph_tui.commands import Pause
+from ralph_tui.text.keys import Keys
 from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.help import Help
 from tests.tui.driving import Driver, drive, live, replay, story

@@ -1,23 +1,21 @@
 """The agent `demo`: the scripted one of the sample project, which speaks Claude Code's stream."""
 
-from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription, lazily
+import sys
+
+from ralph_tui.adapters.agents.description import Abilities, AgentDescription, lazily
 
 
-def command_line(context: AgentContext) -> list[str]:
-    """The scripted program; raises ``UsageError`` for a scenario that does not exist."""
-    from ralph_tui import demo  # noqa: PLC0415 - a command line is parsed without it
-
-    return demo.command(context.scenario, fast=context.fast)
-
-
-def _check(context: AgentContext) -> None:
-    command_line(context)
+def program(scenario: str, *, fast: bool = False) -> list[str]:
+    """The command line of the scripted agent."""
+    # -P: it works inside the sample project, whose modules must not shadow its own.
+    words = [sys.executable, "-P", "-m", "ralph_tui.demo.agent", "--scenario", scenario]
+    return [*words, "--fast"] if fast else words
 
 
 DEMO = AgentDescription(
     name="demo",
     looks_ready=lambda settings, environ: True,
-    check=_check,
+    check=lambda context: None,
     build=lazily("demo_agent:DemoAgent"),
     small_model="demo-agent",
     abilities=Abilities(

@@ -2,7 +2,7 @@
 
 from ralph_tui.adapters.agents.claude.one_shot import ask_once
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
-from ralph_tui.adapters.agents.demo import DEMO, command_line
+from ralph_tui.adapters.agents.demo import DEMO, program
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.ports import Ask, Asked
 
@@ -13,7 +13,8 @@ class DemoAgent(StreamAgent):
     small_model = DEMO.small_model
 
     def __init__(self, context: AgentContext) -> None:
-        super().__init__(DEMO.name, command_line(context), context)
+        words = program(context.scenario, fast=context.fast)
+        super().__init__(DEMO.name, words, context)
 
     def ask(self, question: Ask) -> Asked:
         """See `Asker`."""

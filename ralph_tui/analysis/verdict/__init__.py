@@ -32,8 +32,8 @@ from ralph_tui.analysis.verdict.work import (
     unread,
     verifying,
 )
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
+from ralph_tui.text.keys import DEFAULTS, Keys
 
 __all__ = ["LOST", "UNHEARD", "Verdict", "gone", "gone_word", "iterations_left", "leads", "verdict"]
 

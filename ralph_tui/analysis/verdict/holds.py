@@ -5,10 +5,10 @@ from datetime import datetime
 
 from ralph_tui.analysis.context import handing_over_words
 from ralph_tui.analysis.verdict.model import Verdict, mark, row, until
-from ralph_tui.base.keys import Keys
 from ralph_tui.events import QuestionAsked
 from ralph_tui.state import RunState
 from ralph_tui.text.format import day_and_clock, duration
+from ralph_tui.text.keys import Keys
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
     ASKED,

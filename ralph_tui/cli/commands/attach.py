@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
+from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
@@ -18,7 +19,6 @@ from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step, told
 from ralph_tui.config.files import screen_settings
-from ralph_tui.runtime.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.runtime.sources.found import find_run, read_run
 from ralph_tui.text.terms import outcome_word
 

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
-    demo.command(args.scenario)
+    demo.check(args.scenario)
     check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
     settings = screen_settings(None, os.environ, args.set_options) if screen else None

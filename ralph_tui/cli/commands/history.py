@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.records.folders import named_path, worktree_root
+from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs
 from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, find_hooked, nothing_recorded
@@ -22,7 +23,6 @@ from ralph_tui.cli.history_words import (
 from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.cli.pages import Page, as_markdown, as_text
-from ralph_tui.runtime.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.runtime.sources.found import find_foreign, only_read, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import HERE, NAMED, host_words
@@ -20,6 +19,7 @@ from ralph_tui.fleet.wording import (
     spent_words,
 )
 from ralph_tui.text.format import clock, count, day_and_clock, duration
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import (
     DIED,
     LEVEL_TONES,

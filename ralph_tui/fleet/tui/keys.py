@@ -4,10 +4,10 @@ made. The help says, too, what stands in a row.
 
 from collections.abc import Callable
 
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.fleet.loop_state import refusal
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import GONE
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import CHOSEN, DIED, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING
 from ralph_tui.tui.lists.keys import ALWAYS, Key, moving, told_by_task
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_around, worktree_root
+from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs
 from ralph_tui.adapters.records.runs import find_hooked, find_runs
 from ralph_tui.adapters.search.documents import KINDS
 from ralph_tui.adapters.search.index import OtherRun
@@ -14,7 +15,6 @@ from ralph_tui.adapters.search.query import search, silent
 from ralph_tui.base.errors import UsageError
 from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
-from ralph_tui.runtime.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.runtime.sources.found import AnyRun, read_run, to_replay
 from ralph_tui.runtime.sources.recorded import opened
 

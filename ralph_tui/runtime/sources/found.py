@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import named_path
+from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs
 from ralph_tui.adapters.records.runs import RecordedRun, newest_run, resolve_run
 from ralph_tui.base.errors import UsageError
-from ralph_tui.runtime.sources.foreign import ForeignRun, foreign_runs
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ralph_tui.text.run_row import RunRow
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
-    from ralph_tui.runtime.sources.foreign import ForeignRun
+    from ralph_tui.adapters.records.foreign import ForeignRun
 
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
 """Of the records: folders that change with a new task or loop, files with every end."""
@@ -71,7 +71,7 @@ class ListedRuns:
         elif self._whole:
             return None
         # What finds those of other tools takes long to load.
-        from ralph_tui.runtime.sources.foreign import foreign_runs  # noqa: PLC0415
+        from ralph_tui.adapters.records.foreign import foreign_runs  # noqa: PLC0415
 
         foreign = foreign_runs(self._root)
         self._imported = {run.name: run for run in foreign.find(self._root)}
@@ -109,7 +109,7 @@ class ListedRuns:
             if ours is not None and os.path.lexists(ours.journal):
                 rows[name] = row_of(ours.run, owner)
             elif imported is not None:
-                from ralph_tui.runtime.sources.foreign import foreign_runs  # noqa: PLC0415
+                from ralph_tui.adapters.records.foreign import foreign_runs  # noqa: PLC0415
 
                 rows[name] = foreign_runs().row_of(imported)
         return rows

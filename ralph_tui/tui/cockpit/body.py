@@ -9,9 +9,9 @@ from datetime import datetime
 from textual.app import ComposeResult
 from textual.containers import Container
 
-from ralph_tui.base.keys import Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.text.keys import Keys
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.details import DetailsPane

@@ -6,10 +6,10 @@ Rule: keys come from the table of actions alone; what cannot be done now is dim.
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
 from ralph_tui.tui.draw.fitting import fitted

@@ -5,7 +5,7 @@ Rule: keys come from the table of actions, signs from the glossary that all pane
 
 from collections.abc import Sequence
 
-from ralph_tui.base.keys import DEFAULTS, TABLE, Keys
+from ralph_tui.text.keys import DEFAULTS, TABLE, Keys
 from ralph_tui.text.terms import (
     ASKED,
     BEST,

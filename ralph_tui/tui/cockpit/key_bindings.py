@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from textual.binding import Binding
 
-from ralph_tui.base.keys import Keys
+from ralph_tui.text.keys import Keys
 from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit import layout
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from shlex import join
 
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.format import count, day_and_clock
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import NEEDS_YOU, PHASES, WARNING
 from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
-from ralph_tui.base.keys import DEFAULTS, Keys
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS
 from ralph_tui.tui.draw.spans import Line, clickable, flat, wrap
 from ralph_tui.tui.modals.scroll_text import ScrollText

@@ -4,7 +4,7 @@ The help says, too, what stands in a row.
 """
 
 from ralph_tui.analysis.means import MORE
-from ralph_tui.base.keys import DEFAULTS, Keys
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.run_row import RunRow
 from ralph_tui.text.terms import CRITICAL, DIED, NEEDS_YOU, OUTCOMES, PHASES
 from ralph_tui.tui.home.table import Listing

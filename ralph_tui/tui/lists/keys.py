@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ralph_tui.base.keys import TABLE, Keys
+from ralph_tui.text.keys import TABLE, Keys
 from ralph_tui.tui.draw.spans import Line, clickable
 
 V = TypeVar("V")

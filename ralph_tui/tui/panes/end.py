@@ -15,12 +15,12 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch, whole_change
 from ralph_tui.analysis.touched import to_check, touched_by
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
 from ralph_tui.text.format import count, duration, percent, points_gained
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import cost, elapsed

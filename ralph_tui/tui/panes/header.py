@@ -10,10 +10,10 @@ from typing import ClassVar
 
 from ralph_tui.analysis.next_steps import refusal_to_go_on
 from ralph_tui.analysis.verdict import Verdict, gone_word, verdict
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import ASKED, NEEDS_YOU, OUTCOMES, PHASES, WAITS, in_words
 from ralph_tui.text.tool_kinds import action_type
 from ralph_tui.tui.actions import BY_NAME

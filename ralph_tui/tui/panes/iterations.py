@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from ralph_tui.analysis.next_steps import restore_command
-from ralph_tui.base.keys import DEFAULTS, Keys
 from ralph_tui.commands import over
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, ROLLED_BACK, Term
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.draw.spans import Line, cells

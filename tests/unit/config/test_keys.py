@@ -9,12 +9,12 @@ from textual.keys import _character_to_key
 
 import ralph_tui.loop.steps as all_steps
 from ralph_tui.base.errors import SettingsError
-from ralph_tui.base.keys import _SIGNS, DEFAULTS, TABLE, Keys, checked, conflicts
 from ralph_tui.config.described import commented_file
 from ralph_tui.config.files import screen_settings, variable
 from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import examine, load
 from ralph_tui.events.waiting import Option
+from ralph_tui.text.keys import _SIGNS, DEFAULTS, TABLE, Keys, checked, conflicts
 from ralph_tui.tui.modals import export
 from ralph_tui.tui.modals.choice import OWN
 from ralph_tui.tui.modals.learning import LearningCard

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ralph_tui import demo
+from ralph_tui.adapters.agents.demo import program
 from ralph_tui.demo.agent.asking import QUESTION, TAG
 from ralph_tui.demo.agent.bugs import BUGS, LEXER, PARSER
 from ralph_tui.demo.agent.scenario import plan
@@ -67,7 +68,7 @@ class Talk:
 @contextmanager
 def talk(project: Path, iteration: int) -> Iterator[Talk]:
     agent = Child(
-        ["env", f"RALPH_ITERATION={iteration}", *demo.command("asking", fast=True)],
+        ["env", f"RALPH_ITERATION={iteration}", *program("asking", fast=True)],
         cwd=project,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ralph_tui import demo
+from ralph_tui.adapters.agents.demo import program
 from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.demo.agent.bugs import BUGS
 from ralph_tui.demo.agent.scenario import plan
@@ -57,7 +58,7 @@ def session(
     """One session of the agent; its stream."""
     message = {"type": "user", "message": {"role": "user", "content": prompt}}
     done = subprocess.run(
-        demo.command(scenario, fast=True),
+        program(scenario, fast=True),
         cwd=project,
         env={**os.environ, "RALPH_ITERATION": str(iteration)},
         input=json.dumps(message) + "\n",
@@ -147,7 +148,7 @@ def test_the_stream_is_that_of_a_real_agent(project: Path) -> None:
 
 def test_questions_and_interrupts_are_answered(project: Path) -> None:
     agent = Child(
-        demo.command("steady"),
+        program("steady"),
         cwd=project,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -194,7 +195,7 @@ def test_questions_and_interrupts_are_answered(project: Path) -> None:
 
 def test_the_agent_refuses_other_folders(tmp_path: Path) -> None:
     done = subprocess.run(
-        demo.command("steady"),
+        program("steady"),
         cwd=tmp_path,
         input="",
         capture_output=True,
@@ -208,7 +209,7 @@ def test_the_agent_refuses_other_folders(tmp_path: Path) -> None:
 
 def test_bad_wishes_are_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="'fast'; choose one of steady, stuck"):
-        demo.command("fast")
+        demo.check("fast")
     (tmp_path / "file").touch()
     with pytest.raises(WorkspaceError, match="cannot be copied"):
         demo.prepare(tmp_path / "file")

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from ralph_tui.base.keys import DEFAULTS
 from ralph_tui.events import AbortRequested, RunFinished, StopRequested
 from ralph_tui.fleet.tui import keys as fleet_keys
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.state import RunState
+from ralph_tui.text.keys import DEFAULTS
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
 from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.home import keys as home_keys

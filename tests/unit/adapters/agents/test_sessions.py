@@ -444,8 +444,6 @@ def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     assert "ralph-tui demo" in said
     with pytest.raises(UsageError, match="--agent-command"):
         COMMAND.check(context(tmp_path))
-    with pytest.raises(UsageError, match="no demo scenario 'x'; choose one of steady"):
-        DEMO.check(context(tmp_path, scenario="x"))
 
 
 def test_the_environment_is_passed_on(tmp_path: Path, turn: Turn, heard: Heard) -> None:
