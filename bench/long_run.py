@@ -4,14 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from ralph_tui.events import (
-    AgentSpoke,
-    Event,
-    RunStarted,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 from tests.world.recorder import Recorder
 
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
@@ -21,9 +14,9 @@ AROUND = 27
 LAST_WORD = "the recorded end of a long run"
 
 
-def started(iterations: int) -> RunStarted:
+def started(iterations: int) -> ev.RunStarted:
     """The first event."""
-    return RunStarted(
+    return ev.RunStarted(
         run_id="0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11",
         task="task-001",
         attempt="001",
@@ -36,43 +29,45 @@ def started(iterations: int) -> RunStarted:
     )
 
 
-def agent_events(iteration: int, count: int) -> Iterator[Event]:
+def agent_events(iteration: int, count: int) -> Iterator[ev.Event]:
     """`count` events of an agent at work: half of them tool calls, with words and usage between."""
     for number in range(0, count, 8):
         name = f"call-{iteration}-{number}"
         path = f"src/package{number % 37}/module{number % 211}.py"
         yield from (
-            AgentSpoke(
+            ev.AgentSpoke(
                 iteration=iteration,
                 text=f"Step {number}: the flag is lost when a group closes; I carry it in {path}.",
                 offset=number * 512,
             ),
-            ToolStarted(iteration=iteration, tool_id=name, tool="Edit", summary=path),
-            ToolFinished(
+            ev.ToolStarted(iteration=iteration, tool_id=name, tool="Edit", summary=path),
+            ev.ToolFinished(
                 iteration=iteration, tool_id=name, ok=True, summary="+9 −4", duration_s=0.4
             ),
-            UsageReported(
+            ev.UsageReported(
                 iteration=iteration,
                 tokens=1000 + 7 * number,
                 context_tokens=20_000 + number % 100_000,
                 context_window=200_000,
                 cost_usd=number / 10_000,
             ),
-            ToolStarted(
+            ev.ToolStarted(
                 iteration=iteration,
                 tool_id=f"{name}b",
                 tool="Bash",
                 summary=f"python -m pytest -q tests/test_{number % 211}.py",
             ),
-            AgentSpoke(iteration=iteration, text=f"Meanwhile I read {path}.", offset=number * 512),
-            ToolFinished(
+            ev.AgentSpoke(
+                iteration=iteration, text=f"Meanwhile I read {path}.", offset=number * 512
+            ),
+            ev.ToolFinished(
                 iteration=iteration, tool_id=f"{name}b", ok=False, summary="exit 1", duration_s=3.0
             ),
-            AgentSpoke(iteration=iteration, text="One test still fails.", offset=number * 512),
+            ev.AgentSpoke(iteration=iteration, text="One test still fails.", offset=number * 512),
         )
 
 
-def whole_run(events: int, iterations: int) -> list[Event]:
+def whole_run(events: int, iterations: int) -> list[ev.Event]:
     """About `events` events, stamped, from the first to the last."""
     run = Recorder(iterations)
     run.baseline()
@@ -87,7 +82,7 @@ def whole_run(events: int, iterations: int) -> list[Event]:
     return run.events
 
 
-def stamped(events: Iterator[Event]) -> Iterator[Event]:
+def stamped(events: Iterator[ev.Event]) -> Iterator[ev.Event]:
     """As a journal would number and date them."""
     for seq, event in enumerate(events, 1):
         yield event.model_copy(update={"seq": seq, "at": BEGAN + seq * TICK})

@@ -4,16 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from ralph_tui.events import (
-    AlarmCleared,
-    AlarmRaised,
-    Event,
-    HealthChecked,
-    ReadingTaken,
-    RedirectDecided,
-    RunStarted,
-    SignalComputed,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.control import AlarmName, Band, Profile
 from ralph_tui.events.oversight import DetectionName, Level
 from ralph_tui.layers.control import Budget, ControlSettings, Sample
@@ -145,7 +136,7 @@ def follow(
 
 
 def recompute(
-    events: Sequence[Event],
+    events: Sequence[ev.Event],
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
 ) -> list[Compared]:
@@ -154,7 +145,7 @@ def recompute(
     Answers, rollbacks and limits are the journal's; a redirect that was not asked about then is
     taken as approved. A last reading that was not evaluated any more has a row too.
     """
-    decided = {event.iteration for event in events if isinstance(event, RedirectDecided)}
+    decided = {event.iteration for event in events if isinstance(event, ev.RedirectDecided)}
     state, governor = RunState(), Governor(0.0, control, oversight)
     rows: list[LabRow] = []
 
@@ -170,8 +161,8 @@ def recompute(
         state.apply(event)
         if evaluated is not None:
             take(evaluated)
-        if isinstance(event, ReadingTaken | SignalComputed):
-            waiting = isinstance(event, ReadingTaken) and event.iteration > 0
+        if isinstance(event, ev.ReadingTaken | ev.SignalComputed):
+            waiting = isinstance(event, ev.ReadingTaken) and event.iteration > 0
     if waiting:
         take(governor.read(state))
     then = [*_recorded(events), *[None] * waiting]
@@ -182,28 +173,28 @@ def recompute(
 class _Record:
     """What a journal says of one reading."""
 
-    signal: SignalComputed
+    signal: ev.SignalComputed
     alarms: tuple[AlarmName, ...] = ()
-    check: HealthChecked | None = None
+    check: ev.HealthChecked | None = None
 
 
-def _recorded(events: Iterable[Event]) -> Iterator[LabRow | None]:
+def _recorded(events: Iterable[ev.Event]) -> Iterator[LabRow | None]:
     """A row per signal of a journal; None where the check that belongs to it is missing."""
     measured, watched, up = False, True, set[AlarmName]()
     records: list[_Record] = []
     for event in events:
         match event:
-            case RunStarted():
+            case ev.RunStarted():
                 watched = event.config.get("oversight.enabled") is not False
-            case ReadingTaken():
+            case ev.ReadingTaken():
                 measured = True
-            case SignalComputed() if measured:
+            case ev.SignalComputed() if measured:
                 records.append(_Record(event))
-            case AlarmRaised():
+            case ev.AlarmRaised():
                 up.add(event.alarm)
-            case AlarmCleared():
+            case ev.AlarmCleared():
                 up.discard(event.alarm)
-            case HealthChecked() if records:
+            case ev.HealthChecked() if records:
                 records[-1].check = event
         if records:
             records[-1].alarms = _in_order(up)
@@ -230,7 +221,7 @@ def _row_of(evaluated: Evaluated) -> LabRow:
 
 
 def _row(
-    signal: SignalComputed,
+    signal: ev.SignalComputed,
     alarms: tuple[AlarmName, ...],
     detections: tuple[DetectionName, ...],
     level: Level | None,

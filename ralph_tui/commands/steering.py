@@ -4,16 +4,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from ralph_tui import events as ev
 from ralph_tui.commands.command import MOST_ITERATIONS, NO_MONEY, Command, Steered
-from ralph_tui.events import (
-    AbortRequested,
-    InterruptRequested,
-    LimitsChanged,
-    PauseRequested,
-    PermissionsChanged,
-    StopRequested,
-    Unpaused,
-)
 from ralph_tui.events.run import UNRESTRICTED, StopMode
 from ralph_tui.events.text import Line
 from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY, who_words
@@ -33,7 +25,7 @@ class Pause(Command):
         return PAUSE_ASKED_ALREADY if state.run.pause_requested else None
 
     def carry_out(self, run: Steered) -> None:
-        run.record(PauseRequested(by=self.by))
+        run.record(ev.PauseRequested(by=self.by))
 
 
 class Unpause(Command):
@@ -46,7 +38,7 @@ class Unpause(Command):
         return None if paused else "the run is not paused"
 
     def carry_out(self, run: Steered) -> None:
-        run.record(Unpaused(by=self.by))
+        run.record(ev.Unpaused(by=self.by))
 
 
 class Stop(Command):
@@ -66,7 +58,7 @@ class Stop(Command):
         return None
 
     def carry_out(self, run: Steered) -> None:
-        run.record(StopRequested(mode=self.mode, by=self.by))
+        run.record(ev.StopRequested(mode=self.mode, by=self.by))
         if self.mode == "now":
             run.end("interrupted", f"stopped by {who_words(self.by)}")
 
@@ -91,7 +83,7 @@ class Abort(Command):
 
     def carry_out(self, run: Steered) -> None:
         number = self.roll_back_to
-        run.record(AbortRequested(by=self.by, roll_back_to=number))
+        run.record(ev.AbortRequested(by=self.by, roll_back_to=number))
         work = "stays as it is" if number is None else f"goes back to snapshot {number}"
         run.end("aborted", f"aborted by {who_words(self.by)}; the work {work}")
 
@@ -111,7 +103,7 @@ class Interrupt(Command):
         return None if taken else "no session runs"
 
     def carry_out(self, run: Steered) -> None:
-        run.record(InterruptRequested(by=self.by))
+        run.record(ev.InterruptRequested(by=self.by))
         run.interrupt()
 
 
@@ -158,11 +150,11 @@ class Extend(Command):
         run.record(extended(run.state, self.iterations, self.budget_usd, self.by))
 
 
-def extended(state: "RunState", iterations: int, budget_usd: float, by: str) -> LimitsChanged:
+def extended(state: "RunState", iterations: int, budget_usd: float, by: str) -> ev.LimitsChanged:
     """The limits with this added, `budget_usd` in dollars."""
     run = state.run
     money = None if run.budget_usd is None else run.budget_usd + budget_usd
-    return LimitsChanged(
+    return ev.LimitsChanged(
         max_iterations=run.max_iterations + iterations,
         budget_usd=money,
         budget_tokens=run.budget_tokens,
@@ -187,4 +179,4 @@ class SetPermissions(Command):
         return None
 
     def carry_out(self, run: Steered) -> None:
-        run.record(PermissionsChanged(mode=self.mode, allow=list(self.allow), by=self.by))
+        run.record(ev.PermissionsChanged(mode=self.mode, allow=list(self.allow), by=self.by))

@@ -12,23 +12,8 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Literal
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import Recording
-from ralph_tui.events import (
-    AlarmCleared,
-    AlarmRaised,
-    CheckpointCaptured,
-    Event,
-    HealthChecked,
-    InterventionMade,
-    IterationFinished,
-    IterationStarted,
-    Noticed,
-    PromptPrepared,
-    ReadingTaken,
-    RunFinished,
-    RunStarted,
-    SessionStarted,
-)
 from ralph_tui.events.base import EPOCH
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.run import IterationStatus, Outcome
@@ -44,7 +29,7 @@ from ralph_tui.state.ending import ended
 from ralph_tui.text.format import all_used, count
 
 NoteLevel = Literal["log", "warn", "error"]
-Checkpoint = tuple[CheckpointCaptured, datetime | None]
+Checkpoint = tuple[ev.CheckpointCaptured, datetime | None]
 """Numbered as its file is; its iteration is known to who tells it."""
 _WHOLE_SECOND = timedelta(seconds=1)
 _STALE = timedelta(days=1)
@@ -105,7 +90,7 @@ class ToldIteration:
 class ToldRun:
     """A whole run."""
 
-    start: RunStarted
+    start: ev.RunStarted
     """Of its iterations 0 where no limit was recorded."""
     started: datetime | None = None
     updated: datetime | None = None
@@ -120,11 +105,11 @@ class ToldRun:
     """Told at its end: learnings that came of it, and what was said of the whole."""
 
 
-def started_as(run: ImportedRun, **known: Any) -> RunStarted:
+def started_as(run: ImportedRun, **known: Any) -> ev.RunStarted:
     """Its first event; `known` are fields of it."""
     task, _, attempt = run.name.partition("/")
     unknown = {"root": "", "agent": "claude", "max_iterations": 0, "session_timeout_s": 0.0}
-    return RunStarted(
+    return ev.RunStarted(
         run_id=run.run_id,
         task=task,
         attempt=attempt,
@@ -136,7 +121,7 @@ def started_as(run: ImportedRun, **known: Any) -> RunStarted:
 
 def note(text: str, level: NoteLevel = "warn", at: datetime | None = None) -> Timed:
     """A line for the log: what happened beside all else, or what cannot be read."""
-    return Noticed(level=level, source=TOOL, text=text), at
+    return ev.Noticed(level=level, source=TOOL, text=text), at
 
 
 def recording_of(run: ImportedRun, told: ToldRun, files: RunFiles) -> Recording:
@@ -156,11 +141,11 @@ class _Telling:
         self._files = files
         self._state = RunState()
         self._governor = Governor()
-        self._events: list[Event] = []
+        self._events: list[ev.Event] = []
         self._at = _began(told)
         self._latest = told.updated + _STALE if told.updated else None
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[ev.Event]:
         """All of them, stamped."""
         told = self._told
         most = told.start.max_iterations or len(told.iterations)
@@ -181,7 +166,7 @@ class _Telling:
             self._tell(self._finished(told.outcome), told.updated)
         return self._events
 
-    def _tell(self, event: Event, at: datetime | None = None) -> None:
+    def _tell(self, event: ev.Event, at: datetime | None = None) -> None:
         if at is not None and (self._latest is None or at <= self._latest):
             self._at = max(self._at, at)
         stamped = event.model_copy(update={"seq": len(self._events) + 1, "at": self._at})
@@ -196,11 +181,13 @@ class _Telling:
 
     def _iteration(self, told: ToldIteration) -> None:
         k, most = told.number, self._state.run.max_iterations
-        self._tell(IterationStarted(iteration=k, max_iterations=most), told.opened or told.started)
+        self._tell(
+            ev.IterationStarted(iteration=k, max_iterations=most), told.opened or told.started
+        )
         self._tell_all(_in_order(told.before), k)
         if told.prompt:
             self._tell(
-                PromptPrepared(
+                ev.PromptPrepared(
                     iteration=k,
                     path=told.prompt,
                     characters=self._files.size(told.prompt),
@@ -220,9 +207,9 @@ class _Telling:
         self._tell_all(told.notes)
         self._tell(self._iteration_finished(told), told.closed or told.ended)
 
-    def _reading(self, told: ToldIteration) -> ReadingTaken:
+    def _reading(self, told: ToldIteration) -> ev.ReadingTaken:
         points = self._state.run.completion or 0.0 if told.completion is None else told.completion
-        return ReadingTaken(
+        return ev.ReadingTaken(
             iteration=told.number,
             completion=points,
             source="agent",
@@ -230,7 +217,7 @@ class _Telling:
             note=told.reading_note,
         )
 
-    def _recomputed(self, k: int) -> list[Event]:
+    def _recomputed(self, k: int) -> list[ev.Event]:
         """What our governor makes of the reading that was told last.
 
         Of limits nothing is said where it is not known how many iterations the run might have.
@@ -238,7 +225,7 @@ class _Telling:
         evaluated = self._governor.read(self._state)
         evaluation, finding = evaluated.evaluation, evaluated.finding
         limited = self._told.start.max_iterations > 0
-        alarms: list[AlarmCleared | AlarmRaised] = [*evaluation.cleared, *evaluation.raised]
+        alarms: list[ev.AlarmCleared | ev.AlarmRaised] = [*evaluation.cleared, *evaluation.raised]
         known = [one for one in alarms if limited or one.alarm != "BUDGET_EXCEEDED"]
         if finding is None:
             return [evaluation.signal, *known]
@@ -250,11 +237,11 @@ class _Telling:
             *_found(k, finding if limited else _unlimited(finding)),
         ]
 
-    def _iteration_finished(self, told: ToldIteration) -> IterationFinished:
+    def _iteration_finished(self, told: ToldIteration) -> ev.IterationFinished:
         run = self._state.run
         heard = told.printed is not None
         known = heard and run.iteration_cost_known
-        return IterationFinished(
+        return ev.IterationFinished(
             iteration=told.number,
             status=told.status,
             completion=run.completion or 0.0,
@@ -268,7 +255,7 @@ class _Telling:
             removed=sum(change.removed for change in told.changes),
         )
 
-    def _finished(self, outcome: Outcome) -> RunFinished:
+    def _finished(self, outcome: Outcome) -> ev.RunFinished:
         told, run = self._told, self._state.run
         reason = told.reason or f"{TOOL} recorded it as {outcome.replace('_', ' ')}"
         if outcome == "limit_reached" and not told.reason and run.iteration >= run.max_iterations:
@@ -298,10 +285,10 @@ def _unlimited(finding: Finding) -> Finding:
     )
 
 
-def _found(iteration: int, finding: Finding) -> Iterator[Event]:
+def _found(iteration: int, finding: Finding) -> Iterator[ev.Event]:
     if finding.situations:
         acts, *others = finding.situations
-        yield InterventionMade(
+        yield ev.InterventionMade(
             iteration=iteration,
             level=acts.level,
             about=acts.about,
@@ -309,7 +296,7 @@ def _found(iteration: int, finding: Finding) -> Iterator[Event]:
             others=[f"{other.level}: {other.reason}" for other in others],
             recommendations=list(recommendations(acts.about)),
         )
-    yield HealthChecked(
+    yield ev.HealthChecked(
         iteration=iteration,
         status=health_of(finding),
         level=finding.level,
@@ -330,7 +317,7 @@ def _session(told: ToldIteration, agent: str) -> list[Timed]:
     late = [one for one in moments if end is not None and one[1] is not None and one[1] > end]
     late = late or (moments[-1:] if len(moments) > 1 and told.read else [])
     inside = [one for one in moments if one not in late] + _timed(printed, told.started, end)
-    started = SessionStarted(
+    started = ev.SessionStarted(
         iteration=told.number,
         session_id=told.session_id or printed.session_id,
         agent=agent,
@@ -347,7 +334,7 @@ def _session(told: ToldIteration, agent: str) -> list[Timed]:
     ]
 
 
-def _session_finished(told: ToldIteration, printed: Printed) -> Event:
+def _session_finished(told: ToldIteration, printed: Printed) -> ev.Event:
     known: dict[str, object] = {"duration_s": told.lasted_s}
     if printed.plain:  # nothing in it says how it ended, and the exit code of a signal is 0 too
         cut = told.completion is None

@@ -12,16 +12,12 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.files import without_unknown, write_json
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import JournalError, JournalFullError, RalphError, out_of_means
 from ralph_tui.commands import Abort, Command, Stop
-from ralph_tui.events import (
-    Event,
-    JournalRestored,
-    RunCrashed,
-)
 from ralph_tui.loop.waiting.disk_full import wait_began, wait_ended
 from ralph_tui.ports import Accepted, Clock, CommandRequest, Job, Refused
 from ralph_tui.runtime.inbox import Inbox
@@ -61,7 +57,7 @@ class Engine:
         self._inbox = Inbox()
         self._kept: deque[object] = deque()
         """Taken out of the inbox while the disk was full, still to be attended to."""
-        self._subscribers: list[Callable[[Event], None]] = []
+        self._subscribers: list[Callable[[ev.Event], None]] = []
         self._status = status
         self._status_due = clock.monotonic()
         self._status_seq, self._status_anew = -1, clock.monotonic()
@@ -76,7 +72,7 @@ class Engine:
 
     # -- for the screens ---------------------------------------------------------------------
 
-    def subscribe(self, receive: Callable[[Event], None]) -> None:
+    def subscribe(self, receive: Callable[[ev.Event], None]) -> None:
         """`receive` is called in the engine thread for each recorded event; it must be quick."""
         self._subscribers.append(receive)
 
@@ -134,14 +130,14 @@ class Engine:
         """The next item; between items the journal gets its due."""
         if self.journal.tick():
             self._keep_lock()
-            return JournalRestored(path=str(self.journal.path))
+            return ev.JournalRestored(path=str(self.journal.path))
         if self._write_status():
             self._keep_lock()
         if self._kept:
             return self._kept.popleft()
         return self._inbox.get(min(timeout, LONGEST_WAIT))
 
-    def emit(self, event: Event) -> None:
+    def emit(self, event: ev.Event) -> None:
         """The `Emit` for agents and watchers; callable from any thread."""
         self._inbox.put_event(event)
 
@@ -163,7 +159,7 @@ class Engine:
                 self._failed(reason)
                 return
             trace = "".join(traceback.format_exception(bug))
-            self._last_word(RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
+            self._last_word(ev.RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
         finally:
             self._inbox.close()
             self._answer_the_rest()
@@ -181,7 +177,7 @@ class Engine:
         for reply in waiting:
             reply(Refused(OVER))
 
-    def _record(self, event: Event) -> Event:
+    def _record(self, event: ev.Event) -> ev.Event:
         """Stamp, append, fold, show: in this order."""
         stamped = self.journal.append(event)
         self._recorded_at = self.clock.monotonic()
@@ -192,7 +188,7 @@ class Engine:
             receive(stamped)
         return stamped
 
-    def record(self, event: Event) -> None:
+    def record(self, event: ev.Event) -> None:
         """Record what the loop says, on disk and in `state` before this returns.
 
         A full disk stops the agent and holds the run, but loses nothing: what waits is kept.
@@ -227,11 +223,11 @@ class Engine:
         wish = item.command if isinstance(item, CommandRequest) else item
         return isinstance(wish, Stop | Abort)
 
-    def _show_unrecorded(self, event: Event) -> None:
+    def _show_unrecorded(self, event: ev.Event) -> None:
         for receive in self._subscribers:
             receive(event.model_copy(update={"seq": self.journal.seq, "at": self.clock.now()}))
 
-    def _last_word(self, event: Event) -> None:
+    def _last_word(self, event: ev.Event) -> None:
         if self.journal.seq:  # an end without a beginning would be no journal
             try:
                 self._record(event)

@@ -9,17 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from ralph_tui.events import (
-    Event,
-    FilesChanged,
-    IterationFinished,
-    IterationStarted,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    SessionFinished,
-    SessionStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.state.fold import Fold, Handlers, on
@@ -27,14 +17,14 @@ from ralph_tui.state.fold import Fold, Handlers, on
 NO_ANSWER = "no answer"
 """What is said of an action whose end nobody told."""
 DERIVED_FROM = (
-    SessionStarted,
-    SessionFinished,
-    FilesChanged,
-    IterationStarted,
-    IterationFinished,
-    RunResumed,
-    RunFinished,
-    RunCrashed,
+    ev.SessionStarted,
+    ev.SessionFinished,
+    ev.FilesChanged,
+    ev.IterationStarted,
+    ev.IterationFinished,
+    ev.RunResumed,
+    ev.RunFinished,
+    ev.RunCrashed,
 )
 
 
@@ -55,26 +45,26 @@ class DerivedAction:
 class Derivation:
     """Takes the events of `DERIVED_FROM`, in their order."""
 
-    _open: SessionStarted | None = None
+    _open: ev.SessionStarted | None = None
     """The session that runs, where its agent tells of no tools."""
-    _last: SessionStarted | None = None
+    _last: ev.SessionStarted | None = None
     """Such a session, of this iteration."""
     _known: dict[str, FileChange] = field(default_factory=dict)
     """Changes of this iteration that are told."""
 
-    def take(self, event: Event) -> Iterator[DerivedAction]:
+    def take(self, event: ev.Event) -> Iterator[DerivedAction]:
         """The actions that this event makes whole."""
         match event:
-            case FilesChanged():
+            case ev.FilesChanged():
                 yield from self._changed(event)
-            case SessionFinished():
+            case ev.SessionFinished():
                 yield from self._close(ok=event.outcome in NO_FAULT, said=event.reason)
             case _ if isinstance(event, DERIVED_FROM):
                 yield from self._close(ok=False, said=NO_ANSWER)
         match event:
-            case SessionStarted():
+            case ev.SessionStarted():
                 self._open = self._last = None if event.tells_tools else event
-            case IterationStarted():
+            case ev.IterationStarted():
                 self._last = None
                 self._known.clear()
 
@@ -85,7 +75,7 @@ class Derivation:
                 session.at, session.iteration, "task", session.agent, path="", ok=ok, said=said
             )
 
-    def _changed(self, event: FilesChanged) -> Iterator[DerivedAction]:
+    def _changed(self, event: ev.FilesChanged) -> Iterator[DerivedAction]:
         if event.live or self._last is None or self._last.iteration != event.iteration:
             return
         for change in event.changes:
@@ -114,8 +104,8 @@ class ActionsFold(Fold):
         """See `Fold`."""
         return tuple(on(event_type, self._take) for event_type in DERIVED_FROM)
 
-    def _take(self, event: Event) -> bool:
-        if isinstance(event, IterationStarted):
+    def _take(self, event: ev.Event) -> bool:
+        if isinstance(event, ev.IterationStarted):
             self.iteration_derived = 0
         number = sum(1 for _ in self._derivation.take(event))
         self.derived += number

@@ -6,31 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from ralph_tui.events import (
-    AgentAsked,
-    AgentAskedNoMore,
-    AgentChanged,
-    AgentNoted,
-    AgentRefusedAgain,
-    AgentReported,
-    AgentSpoke,
-    BackgroundAwaited,
-    ContextCompacted,
-    PromiseMade,
-    QuestionAnswered,
-    QuestionAsked,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    SessionFinished,
-    SessionStarted,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    WaitEnded,
-    WaitStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.state.fold import Fold, Handlers, Part, on
 from ralph_tui.text.tool_kinds import shows_failing_tests
@@ -56,14 +32,14 @@ class AskedCalls(Part):
     def handlers(self, calls: Callable[[], Iterable[Call]]) -> Handlers:
         """Those of the fold that has them; `calls`: those that are open now, the oldest first."""
         return (
-            on(AgentAsked, lambda e: self._asked(e, calls())),
-            on(AgentAskedNoMore, lambda e: self._goes_on(e.request_id, e.at)),
-            on(AgentRefusedAgain, lambda e: self._goes_on(e.request_id, e.at)),
-            on(QuestionAsked, self._question_asked),
-            on(QuestionAnswered, self._answered),
+            on(ev.AgentAsked, lambda e: self._asked(e, calls())),
+            on(ev.AgentAskedNoMore, lambda e: self._goes_on(e.request_id, e.at)),
+            on(ev.AgentRefusedAgain, lambda e: self._goes_on(e.request_id, e.at)),
+            on(ev.QuestionAsked, self._question_asked),
+            on(ev.QuestionAnswered, self._answered),
         )
 
-    def _asked(self, e: AgentAsked, calls: Iterable[Call]) -> bool:
+    def _asked(self, e: ev.AgentAsked, calls: Iterable[Call]) -> bool:
         """It is about the latest call of this tool that nobody was asked about."""
         of_tool = [call for call in calls if call.tool == e.tool]
         free = [call for call in of_tool if call.asked_at is None and call.ran_from is None]
@@ -72,12 +48,12 @@ class AskedCalls(Part):
             self._waiting[e.request_id] = free[-1]
         return bool(free)
 
-    def _question_asked(self, e: QuestionAsked) -> bool:
+    def _question_asked(self, e: ev.QuestionAsked) -> bool:
         if e.request is not None:
             self._question = (e.question_id, e.request.request_id)
         return False
 
-    def _answered(self, e: QuestionAnswered) -> bool:
+    def _answered(self, e: ev.QuestionAnswered) -> bool:
         question, request = self._question
         return e.question_id == question and self._goes_on(request, e.at)
 
@@ -132,14 +108,14 @@ class AgentFold(Fold):
         self.tool_errors = 0
         self.promised = False
         """The latest session claimed to be done."""
-        self.report: AgentReported | None = None
+        self.report: ev.AgentReported | None = None
         """The latest session's report; its learnings and blockers are all of its iteration."""
         self.began = 0
         """The event with which the latest session started."""
         self.began_at: datetime | None = None
-        self._before: AgentReported | None = None
+        self._before: ev.AgentReported | None = None
         """What the sessions before it have reported in its iteration."""
-        self.ended: SessionFinished | None = None
+        self.ended: ev.SessionFinished | None = None
         """How the latest session ended; None while it runs."""
         self._open: dict[str, AgentRow] = {}
         self._asked = AskedCalls()
@@ -164,36 +140,36 @@ class AgentFold(Fold):
             self.first += 1
         self.rows.append(row)
 
-    def on_run_started(self, e: RunStarted) -> bool:
+    def on_run_started(self, e: ev.RunStarted) -> bool:
         self._judge = "the completion command decides" if e.command else "you decide"
         if e.watched:
             self._judge = "its loop ends with that"
         return False
 
-    def on_session_started(self, e: SessionStarted) -> None:
+    def on_session_started(self, e: ev.SessionStarted) -> None:
         self.promised, self.ended, self.began, self.began_at = False, None, e.seq, e.at
         self.report = _carried(self.report, e.iteration)
         self._before = self.report
         self._failed.clear()
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.stream))
 
-    def on_session_finished(self, e: SessionFinished) -> None:
+    def on_session_finished(self, e: ev.SessionFinished) -> None:
         self.ended = e
         self._close_rows()
         row = AgentRow(e.seq, e.at, e.iteration, "session", e.stream)
         row.ok, row.duration_s = e.outcome in NO_FAULT, e.duration_s
         self._add(row)
 
-    def on_cut_off(self, e: RunFinished) -> bool:
+    def on_cut_off(self, e: ev.RunFinished) -> bool:
         return self._close_rows()
 
-    def on_crashed(self, e: RunCrashed) -> None:
+    def on_crashed(self, e: ev.RunCrashed) -> None:
         self._broken_off(e, f"the run failed: {e.error}", ok=False)
 
-    def on_resumed(self, e: RunResumed) -> None:
+    def on_resumed(self, e: ev.RunResumed) -> None:
         self._broken_off(e, e.stream, ok=True)
 
-    def _broken_off(self, e: RunCrashed | RunResumed, text: str, *, ok: bool) -> None:
+    def _broken_off(self, e: ev.RunCrashed | ev.RunResumed, text: str, *, ok: bool) -> None:
         """A line between what was before and what comes."""
         self._close_rows()
         iteration = self.rows[-1].iteration if self.rows else 0
@@ -207,32 +183,32 @@ class AgentFold(Fold):
         self._open.clear()
         return cut
 
-    def on_changed(self, e: AgentChanged) -> None:
+    def on_changed(self, e: ev.AgentChanged) -> None:
         ok = e.cause == "back"
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.row().text, ok=ok))
 
-    def on_wait_started(self, e: WaitStarted) -> None:
+    def on_wait_started(self, e: ev.WaitStarted) -> None:
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.stream, ok=False))
 
-    def on_wait_ended(self, e: WaitEnded) -> None:
+    def on_wait_ended(self, e: ev.WaitEnded) -> None:
         took = e.waited_s
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.stream, duration_s=took))
 
-    def on_agent_spoke(self, e: AgentSpoke) -> bool:
+    def on_agent_spoke(self, e: ev.AgentSpoke) -> bool:
         row = AgentRow(e.seq, e.at, e.iteration, "text", e.words[:KEPT_TEXT])
         row.nested, row.offset = e.parent is not None, e.offset
         if row.text:
             self._add(row)
         return bool(row.text)
 
-    def on_tool_started(self, e: ToolStarted) -> None:
+    def on_tool_started(self, e: ev.ToolStarted) -> None:
         self.tool_calls += 1
         row = AgentRow(e.seq, e.at, e.iteration, "tool", e.summary[:KEPT_TEXT], tool=e.tool)
         row.nested, row.running, row.offset = e.parent is not None, True, e.offset
         self._open[e.tool_id] = row
         self._add(row)
 
-    def on_tool_finished(self, e: ToolFinished) -> None:
+    def on_tool_finished(self, e: ev.ToolFinished) -> None:
         row = self._open.pop(e.tool_id, None)
         ok = e.ok or (row is not None and shows_failing_tests(row.tool, row.text, e.summary))
         if not ok and not e.prevented:
@@ -245,39 +221,39 @@ class AgentFold(Fold):
                 ran = (e.at - row.ran_from).total_seconds()
                 row.duration_s = max(0.0, min(e.duration_s, ran))
 
-    def on_tool_denied(self, e: ToolDenied) -> None:
+    def on_tool_denied(self, e: ev.ToolDenied) -> None:
         if e.tool_id in self._failed:  # told late, by older agents: it was no failure
             self._failed.discard(e.tool_id)
             self.tool_errors -= 1
         self._add(AgentRow(e.seq, e.at, e.iteration, "note", e.words, level="warn"))
 
-    def on_agent_noted(self, e: AgentNoted) -> None:
+    def on_agent_noted(self, e: ev.AgentNoted) -> None:
         row = AgentRow(e.seq, e.at, e.iteration, "note", e.text[:KEPT_TEXT], level=e.level)
         row.nested, row.offset = e.parent is not None, e.offset
         self._add(row)
 
-    def on_compacted(self, e: ContextCompacted) -> None:
+    def on_compacted(self, e: ev.ContextCompacted) -> None:
         text = e.row().text
         row = AgentRow(e.seq, e.at, e.iteration, "note", text, level="warn", offset=e.offset)
         self._add(row)
 
-    def on_background_awaited(self, e: BackgroundAwaited) -> bool:
+    def on_background_awaited(self, e: ev.BackgroundAwaited) -> bool:
         if e.words:
             level = "warn" if e.given_up else "log"
             self._add(AgentRow(e.seq, e.at, e.iteration, "note", e.words, level=level))
         return bool(e.words)
 
-    def on_agent_reported(self, e: AgentReported) -> None:
+    def on_agent_reported(self, e: ev.AgentReported) -> None:
         self.report = _together(self._before, e)
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", e.words))
 
-    def on_promise_made(self, e: PromiseMade) -> None:
+    def on_promise_made(self, e: ev.PromiseMade) -> None:
         self.promised = True
         text = f"{e.words}; {self._judge}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", text))
 
 
-def _carried(report: AgentReported | None, iteration: int) -> AgentReported | None:
+def _carried(report: ev.AgentReported | None, iteration: int) -> ev.AgentReported | None:
     """What an earlier session of the iteration has reported and still counts; None: nothing."""
     if report is None or report.iteration != iteration or not (report.learnings or report.blockers):
         return None
@@ -285,7 +261,7 @@ def _carried(report: AgentReported | None, iteration: int) -> AgentReported | No
     return report.model_copy(update=keep)
 
 
-def _together(before: AgentReported | None, last: AgentReported) -> AgentReported:
+def _together(before: ev.AgentReported | None, last: ev.AgentReported) -> ev.AgentReported:
     """The last session's report, with the learnings and blockers of those before it."""
     if before is None:
         return last

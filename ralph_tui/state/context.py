@@ -3,26 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from ralph_tui.events import (
-    AgentChanged,
-    ContextCompacted,
-    ContextLevelReached,
-    GuidanceDelivered,
-    GuidanceQueued,
-    HandoffWritten,
-    IterationStarted,
-    PlanItemBegan,
-    RolloverBegan,
-    RolloverRequested,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    SessionFinished,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.context import Level
 from ralph_tui.state.fold import Fold
 from ralph_tui.text.format import percent_of
@@ -80,7 +61,7 @@ class ContextFold(Fold):
         """Tools of the main thread that run now, by their ids."""
         self.history: list[ContextUse] = []
         """One per iteration."""
-        self.compactions: list[ContextCompacted] = []
+        self.compactions: list[ev.ContextCompacted] = []
         """Of this session."""
         self.due_at: datetime | None = None
         """When it was first known that this session is to hand over; None: it is not."""
@@ -88,18 +69,18 @@ class ContextFold(Fold):
         """Who wants a rollover that has not begun; empty: nobody."""
         self.request_note = ""
         """Why, in their words."""
-        self.rollover: RolloverBegan | None = None
+        self.rollover: ev.RolloverBegan | None = None
         """The one under way: no session has taken over yet."""
-        self.handoff: HandoffWritten | None = None
+        self.handoff: ev.HandoffWritten | None = None
         """What no session has worked with to its end: the next prompt tells it."""
-        self.handoffs: list[HandoffWritten] = []
+        self.handoffs: list[ev.HandoffWritten] = []
         """All of this run."""
-        self.item: PlanItemBegan | None = None
+        self.item: ev.PlanItemBegan | None = None
         """The plan's first open item, as it was last noticed."""
         self.told: list[str] = []
         """What you have said to the sessions of this iteration."""
         self._queued: dict[str, str] = {}
-        self._carried: HandoffWritten | None = None
+        self._carried: ev.HandoffWritten | None = None
         """What the running session goes on from; it has not come to its end."""
 
     @property
@@ -119,18 +100,18 @@ class ContextFold(Fold):
         """Of this iteration."""
         return self.history[-1] if self.history else None
 
-    def on_iteration_started(self, event: IterationStarted) -> None:
+    def on_iteration_started(self, event: ev.IterationStarted) -> None:
         self.history.append(ContextUse(event.iteration))
         self.rollover = self._carried = None
         self.tokens = self.first_tokens = None
         # What is handed on tells the next session again what you said to the last one.
         self.told = list(self.handoff.guidance) if self.handoff else []
 
-    def on_agent_changed(self, _: AgentChanged) -> None:
+    def on_agent_changed(self, _: ev.AgentChanged) -> None:
         self.window = self.tokens = None  # told by its successor anew
         self.untold = False
 
-    def on_session_started(self, event: SessionStarted) -> None:
+    def on_session_started(self, event: ev.SessionStarted) -> None:
         """Its window is empty; what the last one was told and held is over."""
         self.tells = event.tells_context
         self._carried = self.handoff or self._carried
@@ -142,7 +123,7 @@ class ContextFold(Fold):
         if self.use is not None:
             self.use.sessions += 1
 
-    def on_session_finished(self, event: SessionFinished) -> None:
+    def on_session_finished(self, event: ev.SessionFinished) -> None:
         if event.outcome == "success" and (event.turns or event.tool_calls):
             self.untold = self.percent is None
         self.running.clear()
@@ -150,7 +131,7 @@ class ContextFold(Fold):
         if event.outcome not in CUT_OFF:
             self._carried = None
 
-    def on_usage_reported(self, event: UsageReported) -> bool:
+    def on_usage_reported(self, event: ev.UsageReported) -> bool:
         before = self.tokens, self.window
         if event.context_window is not None:
             self.window = event.context_window or None
@@ -172,24 +153,24 @@ class ContextFold(Fold):
             self.readings.pop()
         self.readings = [*self.readings, (self.calls, tokens)][-READINGS_KEPT:]
 
-    def on_tool_started(self, event: ToolStarted) -> bool:
+    def on_tool_started(self, event: ev.ToolStarted) -> bool:
         if event.parent is None:
             self.calls += 1
             if len(self.running) < TOOLS_HELD:
                 self.running[event.tool_id] = event.tool
         return False
 
-    def on_tool_finished(self, event: ToolFinished) -> bool:
+    def on_tool_finished(self, event: ev.ToolFinished) -> bool:
         if self.running.pop(event.tool_id, None) is not None:
             self.results += 1
         return False
 
-    def on_level_reached(self, event: ContextLevelReached) -> None:
+    def on_level_reached(self, event: ev.ContextLevelReached) -> None:
         self.level = event.level
         if event.level != "L1" and self.due_at is None:
             self.due_at = event.at
 
-    def on_compacted(self, event: ContextCompacted) -> None:
+    def on_compacted(self, event: ev.ContextCompacted) -> None:
         self.compactions.append(event)
         if self.use is not None:
             full = percent_of(event.before, event.window or self.window)
@@ -201,42 +182,42 @@ class ContextFold(Fold):
             self.tokens = self.first_tokens = event.after
             self.calls, self.readings = 0, [(0, event.after)]
 
-    def on_requested(self, event: RolloverRequested) -> None:
+    def on_requested(self, event: ev.RolloverRequested) -> None:
         self.requested_by, self.request_note = event.by, event.note
         self.due_at = self.due_at or event.at
 
-    def on_rollover_began(self, event: RolloverBegan) -> None:
+    def on_rollover_began(self, event: ev.RolloverBegan) -> None:
         self.rollover, self.requested_by = event, ""
         if self.use is not None:
             self.use.rollovers += 1
             self.use.filled += event.cause in ("L2", "L3")
 
-    def on_handed_over(self, event: HandoffWritten) -> None:
+    def on_handed_over(self, event: ev.HandoffWritten) -> None:
         self.handoff, self._carried = event, None
         # An edit is written again, under the same number.
         same = (event.iteration, event.number)
         self.handoffs = [h for h in self.handoffs if (h.iteration, h.number) != same]
         self.handoffs.append(event)
 
-    def on_item_began(self, event: PlanItemBegan) -> None:
+    def on_item_began(self, event: ev.PlanItemBegan) -> None:
         self.item = event
 
-    def on_guidance_queued(self, event: GuidanceQueued) -> bool:
+    def on_guidance_queued(self, event: ev.GuidanceQueued) -> bool:
         self._queued[event.guidance_id] = event.text
         return False
 
-    def on_guidance_delivered(self, event: GuidanceDelivered) -> bool:
+    def on_guidance_delivered(self, event: ev.GuidanceDelivered) -> bool:
         if words := self._queued.pop(event.guidance_id, ""):
             self.told.append(words)
         return False
 
-    def on_run_resumed(self, event: RunResumed) -> None:
+    def on_run_resumed(self, event: ev.RunResumed) -> None:
         """A session that was cut off has not used up what it was to go on from."""
         self.handoff = self.handoff or self._carried
         self._carried = None
         self._cut_off()
 
-    def on_ended(self, _: RunFinished | RunCrashed) -> None:
+    def on_ended(self, _: ev.RunFinished | ev.RunCrashed) -> None:
         self._cut_off()
 
     def _cut_off(self) -> None:

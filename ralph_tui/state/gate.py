@@ -4,15 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import takewhile
 
-from ralph_tui.events import (
-    GateFinished,
-    GateStarted,
-    PromptPrepared,
-    ReadingTaken,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-)
+from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
 from ralph_tui.text.format import place
 
@@ -23,10 +15,10 @@ class GateFold(Fold):
     def __init__(self) -> None:
         self.running_since: datetime | None = None
         self.command = ""
-        self.last: GateFinished | None = None
-        self.readings: list[ReadingTaken] = []
+        self.last: ev.GateFinished | None = None
+        self.readings: list[ev.ReadingTaken] = []
         """The baseline first, then one per iteration."""
-        self.prompt: PromptPrepared | None = None
+        self.prompt: ev.PromptPrepared | None = None
 
     @property
     def unmeasured(self) -> int:
@@ -73,7 +65,7 @@ class GateFold(Fold):
         return f"from {last.source}{', as before: nothing new could be read' * last.held}"
 
     @property
-    def _backwards(self) -> Iterator[ReadingTaken]:
+    def _backwards(self) -> Iterator[ev.ReadingTaken]:
         return reversed(self.readings)
 
     @property
@@ -81,18 +73,18 @@ class GateFold(Fold):
         """As the last reading has it."""
         return self.readings[-1].accepted if self.readings else ""
 
-    def on_gate_started(self, event: GateStarted) -> None:
+    def on_gate_started(self, event: ev.GateStarted) -> None:
         self.running_since, self.command = event.at, event.command
 
-    def on_cut_off(self, event: RunResumed | RunFinished | RunCrashed) -> bool:
+    def on_cut_off(self, event: ev.RunResumed | ev.RunFinished | ev.RunCrashed) -> bool:
         was, self.running_since = self.running_since, None
         return was is not None
 
-    def on_gate_finished(self, event: GateFinished) -> None:
+    def on_gate_finished(self, event: ev.GateFinished) -> None:
         self.running_since, self.last = None, event
 
-    def on_reading_taken(self, event: ReadingTaken) -> None:
+    def on_reading_taken(self, event: ev.ReadingTaken) -> None:
         self.readings.append(event)
 
-    def on_prompt_prepared(self, event: PromptPrepared) -> None:
+    def on_prompt_prepared(self, event: ev.PromptPrepared) -> None:
         self.prompt = event

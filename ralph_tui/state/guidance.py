@@ -4,13 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ralph_tui.events import (
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    GuidanceQueued,
-    PromptPrepared,
-    StandingInstructionChanged,
-)
+from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -54,22 +48,22 @@ class GuidanceFold(Fold):
         always = [self._instruction] if self._instruction else []
         return [*(item.text for item in self.queued), *always]
 
-    def on_instructed(self, event: StandingInstructionChanged) -> None:
+    def on_instructed(self, event: ev.StandingInstructionChanged) -> None:
         self._instruction = event.text
 
-    def on_prompt_prepared(self, _: PromptPrepared) -> bool:
+    def on_prompt_prepared(self, _: ev.PromptPrepared) -> bool:
         was, self._instruction = self._instruction, ""
         return bool(was)
 
-    def on_queued(self, event: GuidanceQueued) -> None:
+    def on_queued(self, event: ev.GuidanceQueued) -> None:
         self.items[event.guidance_id] = Guidance(event.guidance_id, event.text)
 
-    def on_delivered(self, event: GuidanceDelivered) -> None:
+    def on_delivered(self, event: ev.GuidanceDelivered) -> None:
         item = self.items.get(event.guidance_id)
         if item is not None and item.status == "queued":
             item.status, item.into = "delivered", event.into
 
-    def on_acknowledged(self, event: GuidanceAcknowledged) -> None:
+    def on_acknowledged(self, event: ev.GuidanceAcknowledged) -> None:
         item = self.items.get(event.guidance_id)
         if item is not None:
             item.status = "acknowledged"

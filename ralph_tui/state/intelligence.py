@@ -2,21 +2,7 @@
 
 from typing import Literal
 
-from ralph_tui.events import (
-    AssessmentMade,
-    AssessmentRefined,
-    CriterionJudged,
-    ModelAnswered,
-    ModelAsked,
-    PromptEditRequested,
-    PromptPrepared,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    StandingInstructionChanged,
-    StrategyPlanned,
-    ValidationDone,
-)
+from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
 
 
@@ -24,16 +10,16 @@ class IntelligenceFold(Fold):
     """What the assessment and prompt panes show, and what the next prompt is made of."""
 
     def __init__(self) -> None:
-        self.assessments: dict[int, AssessmentMade] = {}
+        self.assessments: dict[int, ev.AssessmentMade] = {}
         """By the iteration they are about; 0 before the first."""
-        self.refined: dict[int, AssessmentRefined] = {}
+        self.refined: dict[int, ev.AssessmentRefined] = {}
         """Second opinions, by iteration."""
-        self.strategies: dict[int, StrategyPlanned] = {}
+        self.strategies: dict[int, ev.StrategyPlanned] = {}
         """By the iteration they are for."""
-        self.validations: dict[tuple[int, Literal["before", "after"]], ValidationDone] = {}
-        self.judged: CriterionJudged | None = None
+        self.validations: dict[tuple[int, Literal["before", "after"]], ev.ValidationDone] = {}
+        self.judged: ev.CriterionJudged | None = None
         """The last verdict of a model."""
-        self.asked: ModelAsked | None = None
+        self.asked: ev.ModelAsked | None = None
         """What a model is asked now."""
         self.help_calls = 0
         """Questions to models that were answered, or failed."""
@@ -48,34 +34,34 @@ class IntelligenceFold(Fold):
         """What every prompt carries."""
 
     @property
-    def assessment(self) -> AssessmentMade | None:
+    def assessment(self) -> ev.AssessmentMade | None:
         """The latest one."""
         return self.assessments[max(self.assessments)] if self.assessments else None
 
     @property
-    def strategy(self) -> StrategyPlanned | None:
+    def strategy(self) -> ev.StrategyPlanned | None:
         """The latest one."""
         return self.strategies[max(self.strategies)] if self.strategies else None
 
-    def on_assessed(self, event: AssessmentMade) -> None:
+    def on_assessed(self, event: ev.AssessmentMade) -> None:
         self.assessments[event.iteration] = event
 
-    def on_refined(self, event: AssessmentRefined) -> None:
+    def on_refined(self, event: ev.AssessmentRefined) -> None:
         self.refined[event.iteration] = event
 
-    def on_planned(self, event: StrategyPlanned) -> None:
+    def on_planned(self, event: ev.StrategyPlanned) -> None:
         self.strategies[event.iteration] = event
 
-    def on_validated(self, event: ValidationDone) -> None:
+    def on_validated(self, event: ev.ValidationDone) -> None:
         self.validations[event.iteration, event.when] = event
 
-    def on_judged(self, event: CriterionJudged) -> None:
+    def on_judged(self, event: ev.CriterionJudged) -> None:
         self.judged = event
 
-    def on_asked(self, event: ModelAsked) -> None:
+    def on_asked(self, event: ev.ModelAsked) -> None:
         self.asked = event
 
-    def on_answered(self, event: ModelAnswered) -> None:
+    def on_answered(self, event: ev.ModelAnswered) -> None:
         self.asked = None
         self.help_calls += 1
         self.help_failed += bool(event.error)
@@ -84,17 +70,17 @@ class IntelligenceFold(Fold):
         if event.cost_usd is not None:
             self.help_cost_usd = (self.help_cost_usd or 0.0) + event.cost_usd
 
-    def on_edit_requested(self, event: PromptEditRequested) -> bool:
+    def on_edit_requested(self, event: ev.PromptEditRequested) -> bool:
         was, self.edit_requested = self.edit_requested, event.wanted
         return was != event.wanted
 
-    def on_prompt_prepared(self, _: PromptPrepared) -> bool:
+    def on_prompt_prepared(self, _: ev.PromptPrepared) -> bool:
         was, self.edit_requested = self.edit_requested, False
         return was
 
-    def on_instructed(self, event: StandingInstructionChanged) -> None:
+    def on_instructed(self, event: ev.StandingInstructionChanged) -> None:
         self.standing_instruction = event.text
 
-    def on_cut_off(self, _: RunResumed | RunFinished | RunCrashed) -> bool:
+    def on_cut_off(self, _: ev.RunResumed | ev.RunFinished | ev.RunCrashed) -> bool:
         was, self.asked = self.asked, None
         return was is not None

@@ -6,34 +6,7 @@ What other panes tell has no entry: a new best, an item of the plan, what a lear
 from datetime import datetime
 from functools import cache
 
-from ralph_tui.events import (
-    EVENT_TYPES,
-    AbortRequested,
-    Event,
-    GateFinished,
-    IterationStarted,
-    LearningChanged,
-    LearningPromoted,
-    LearningsRetrieved,
-    LearningStaged,
-    Noticed,
-    Paused,
-    PauseRequested,
-    ReadingTaken,
-    Row,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    SessionFinished,
-    StopRequested,
-    StrategyPlanned,
-    ToolDenied,
-    UnknownEvent,
-    Unpaused,
-    ValidationDone,
-    WaitEnded,
-    WaitStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold, Handlers, Part, handlers_of
 from ralph_tui.state.foreign import ForeignLog
 from ralph_tui.state.log_affairs import Affairs
@@ -55,7 +28,7 @@ class Ends(Part):
         self._ending: LogEntry | None = None
         """An end that was asked for, or has come."""
 
-    def on_stop(self, e: StopRequested) -> None:
+    def on_stop(self, e: ev.StopRequested) -> None:
         if self._ending is not None and self._ending.open:
             self._log.nest(self._ending, e, e.row())
             if e.mode == "taken_back":
@@ -64,7 +37,7 @@ class Ends(Part):
         else:
             self._ending = self._log.add(e, e.row(), "end", going=True)
 
-    def on_abort(self, e: AbortRequested) -> bool | None:
+    def on_abort(self, e: ev.AbortRequested) -> bool | None:
         answer = self._episodes.consequence(e)
         if answer is not None:
             self._episodes.adopt("owner", answer)
@@ -76,7 +49,7 @@ class Ends(Part):
         self._episodes.adopt("owner", self._ending)
         return None
 
-    def on_finished(self, e: RunFinished) -> None:
+    def on_finished(self, e: ev.RunFinished) -> None:
         entry = self._ending if e.outcome in ("interrupted", "aborted") else None
         if entry is not None and entry.open:
             self._log.nest(entry, e, e.row_asked_for())
@@ -84,10 +57,10 @@ class Ends(Part):
         else:
             self._ending = self._log.add(e, e.row(), "end")
 
-    def on_crashed(self, e: RunCrashed) -> None:
+    def on_crashed(self, e: ev.RunCrashed) -> None:
         self._ending = self._log.add(e, e.row(), "end")
 
-    def on_resumed(self, e: RunResumed) -> None:
+    def on_resumed(self, e: ev.RunResumed) -> None:
         entry, self._ending = self._ending, None
         row = e.row()
         if entry is None:
@@ -108,26 +81,26 @@ class Waits(Part):
         self._pause: LogEntry | None = None
         self._paused_at: datetime | None = None
         self._wait: LogEntry | None = None
-        self._waiting: WaitStarted | None = None
+        self._waiting: ev.WaitStarted | None = None
         self._waited = 0.0
         """Seconds of the waits in a row."""
 
-    def on_iteration(self, e: IterationStarted) -> bool:
+    def on_iteration(self, e: ev.IterationStarted) -> bool:
         self._wait = None
         return False
 
-    def on_pause_wanted(self, e: PauseRequested) -> None:
+    def on_pause_wanted(self, e: ev.PauseRequested) -> None:
         self._pause = self._log.add(e, e.row(), "pause", going=True)
         self._paused_at = None
 
-    def on_paused(self, e: Paused) -> None:
+    def on_paused(self, e: ev.Paused) -> None:
         self._paused_at = e.at
         if self._pause is None:
             self._pause = self._log.add(e, e.row(), "pause", going=True)
         else:
             self._log.nest(self._pause, e, e.row_asked_for())
 
-    def on_unpaused(self, e: Unpaused) -> None:
+    def on_unpaused(self, e: ev.Unpaused) -> None:
         entry, since = self._pause, self._paused_at
         self._pause = self._paused_at = None
         if entry is None:
@@ -136,7 +109,7 @@ class Waits(Part):
         self._log.nest(entry, e, e.row_after(since))
         self._log.close(entry)
 
-    def on_wait_started(self, e: WaitStarted) -> None:
+    def on_wait_started(self, e: ev.WaitStarted) -> None:
         entry, before = self._wait, self._waiting
         if entry is not None and before is not None and before.cause == e.cause and e.attempt > 1:
             last = entry.follow[-1].seq if entry.follow else entry.head.seq
@@ -147,7 +120,7 @@ class Waits(Part):
             self._wait = self._log.add(e, e.row(), "wait", going=True)
         self._waiting = e
 
-    def on_wait_ended(self, e: WaitEnded) -> None:
+    def on_wait_ended(self, e: ev.WaitEnded) -> None:
         entry, self._waited = self._wait, self._waited + e.waited_s
         row = e.row_after(self._waited)
         if entry is None:
@@ -160,7 +133,7 @@ class Waits(Part):
             self._log.nest(entry, e, row.nested._replace(text=text))
         self._log.close(entry)
 
-    def on_leave(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
+    def on_leave(self, e: ev.RunFinished | ev.RunCrashed | ev.RunResumed) -> bool | None:
         """What was under way is not any more."""
         going = [one for one in (self._pause, self._wait) if one is not None and one.open]
         self._pause = self._wait = None
@@ -208,26 +181,27 @@ class LogFold(Fold):
         taken = {kind for kind, _ in known}
         return (*known, *((kind, self._alone) for kind in _with_rows() if kind not in taken))
 
-    def _alone(self, event: Event) -> bool:
+    def _alone(self, event: ev.Event) -> bool:
         return self._add(event, event.row())
 
-    def on_reading(self, event: ReadingTaken) -> bool:
+    def on_reading(self, event: ev.ReadingTaken) -> bool:
         return self._add(event, event.row())
 
-    def on_validated(self, event: ValidationDone) -> bool:
+    def on_validated(self, event: ev.ValidationDone) -> bool:
         return self._add(event, self._news.validated(event))
 
     def on_learning(
-        self, event: LearningsRetrieved | LearningStaged | LearningPromoted | LearningChanged
+        self,
+        event: ev.LearningsRetrieved | ev.LearningStaged | ev.LearningPromoted | ev.LearningChanged,
     ) -> bool:
         return self._add(event, self._news.learned(event))
 
-    def _add(self, event: Event, row: Row | None) -> bool:
+    def _add(self, event: ev.Event, row: ev.Row | None) -> bool:
         if row is not None:
             self._log.add(event, row)
         return row is not None
 
-    def on_planned(self, event: StrategyPlanned) -> bool:
+    def on_planned(self, event: ev.StrategyPlanned) -> bool:
         row = self._news.planned(event)
         if row is None or event.approach == "persist":
             return False
@@ -238,7 +212,7 @@ class LogFold(Fold):
             self._log.nest(entry, event, row._replace(text=self._episodes.beyond(row.text)))
         return True
 
-    def on_repeated(self, event: GateFinished | SessionFinished | Noticed) -> bool:
+    def on_repeated(self, event: ev.GateFinished | ev.SessionFinished | ev.Noticed) -> bool:
         """What comes again has one entry: what it says then is nested, the same is counted."""
         row = event.row()
         if row is None:
@@ -257,7 +231,7 @@ class LogFold(Fold):
         self._told[whole] = entry
         return True
 
-    def on_tool_denied(self, event: ToolDenied) -> bool:
+    def on_tool_denied(self, event: ev.ToolDenied) -> bool:
         """Each kind of denial is told once and counted, with the lines that would permit it."""
         kind = ("DENIED", *(event.lines or (event.tool, event.message)))
         if kind in self._told:
@@ -268,9 +242,9 @@ class LogFold(Fold):
 
 
 @cache
-def _with_rows() -> list[type[Event]]:
-    kinds: list[type[Event]] = [*EVENT_TYPES.values(), UnknownEvent]
-    return [kind for kind in kinds if kind.row is not Event.row]
+def _with_rows() -> list[type[ev.Event]]:
+    kinds: list[type[ev.Event]] = [*ev.EVENT_TYPES.values(), ev.UnknownEvent]
+    return [kind for kind in kinds if kind.row is not ev.Event.row]
 
 
 __all__ = ["LogEntry", "LogFold", "LogRow"]

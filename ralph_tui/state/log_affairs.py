@@ -4,40 +4,14 @@ Rule: each is one entry; what comes of it is nested below. What an answer to the
 brought about belongs to its episode.
 """
 
-from ralph_tui.events import (
-    AgentRefusedAgain,
-    ContextCompacted,
-    ContextLevelReached,
-    EscalationDelivered,
-    EscalationRaised,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    GuidanceQueued,
-    HandoffWritten,
-    InterruptRequested,
-    IterationStarted,
-    LimitsChanged,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionHeld,
-    QuestionWithdrawn,
-    RolloverBegan,
-    RolloverRequested,
-    Row,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    SessionStarted,
-    WorkCommitted,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.asking import AgentRequest
 from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import LEFT, OVERSEERS, Episodes
 from ralph_tui.text.terms import who_words
 
-_OfQuestion = QuestionHeld | QuestionAnswered | QuestionWithdrawn
+_OfQuestion = ev.QuestionHeld | ev.QuestionAnswered | ev.QuestionWithdrawn
 
 
 class Affairs(Part):
@@ -48,7 +22,7 @@ class Affairs(Part):
         self._episodes = episodes
         self._guided: dict[str, LogEntry] = {}
         """By guidance, until it is acknowledged."""
-        self._asked: tuple[QuestionAsked, LogEntry] | None = None
+        self._asked: tuple[ev.QuestionAsked, LogEntry] | None = None
         self._decided: dict[str, LogEntry] = {}
         """By question, what the agent of this session has asked and was answered."""
         self._again: dict[str, int] = {}
@@ -61,19 +35,19 @@ class Affairs(Part):
         self._escalations: dict[str, LogEntry] = {}
         """By escalation, the entry that people are told of."""
 
-    def on_iteration(self, e: IterationStarted) -> bool:
+    def on_iteration(self, e: ev.IterationStarted) -> bool:
         self._log.iteration = e.iteration
         self._window = self._interrupted = None
         return False
 
-    def on_session(self, e: SessionStarted) -> bool:
+    def on_session(self, e: ev.SessionStarted) -> bool:
         self._window = None
         self._decided, self._again = {}, {}
         return False
 
     # guidance -----------------------------------------------------------------------------------
 
-    def on_queued(self, e: GuidanceQueued) -> None:
+    def on_queued(self, e: ev.GuidanceQueued) -> None:
         answer = self._episodes.consequence(e)
         if answer is None:
             answer = self._log.add(e, e.row(), "guidance", going=True)
@@ -81,14 +55,14 @@ class Affairs(Part):
             self._log.nest(answer, e, e.row())
         self._guided[e.guidance_id] = answer
 
-    def on_delivered(self, e: GuidanceDelivered) -> bool | None:
+    def on_delivered(self, e: ev.GuidanceDelivered) -> bool | None:
         entry = self._guided.get(e.guidance_id)
         if entry is None:
             return False
         self._log.nest(entry, e, e.row())
         return None
 
-    def on_acknowledged(self, e: GuidanceAcknowledged) -> bool | None:
+    def on_acknowledged(self, e: ev.GuidanceAcknowledged) -> bool | None:
         entry = self._guided.pop(e.guidance_id, None)
         if entry is None:
             return False
@@ -99,7 +73,7 @@ class Affairs(Part):
 
     # questions ----------------------------------------------------------------------------------
 
-    def on_question(self, e: QuestionAsked) -> bool | None:
+    def on_question(self, e: ev.QuestionAsked) -> bool | None:
         if e.topic in OVERSEERS:
             return False
         window = self._window if e.topic == "handoff" and e.request is None else None
@@ -109,17 +83,17 @@ class Affairs(Part):
         self._asked, self._log.asking = (e, entry), entry
         return None
 
-    def on_held(self, e: QuestionHeld) -> bool | None:
+    def on_held(self, e: ev.QuestionHeld) -> bool | None:
         return self._tell(e, e.row().nested, settles=False)
 
-    def on_answered(self, e: QuestionAnswered) -> bool | None:
+    def on_answered(self, e: ev.QuestionAnswered) -> bool | None:
         asked = self._asked[0] if self._asked is not None else None
         if asked is not None and asked.request is not None:
             return self._answered_agent(e, asked, asked.request)
         return self._tell(e, e.row_of(asked))
 
     def _answered_agent(
-        self, e: QuestionAnswered, asked: QuestionAsked, request: AgentRequest
+        self, e: ev.QuestionAnswered, asked: ev.QuestionAsked, request: AgentRequest
     ) -> bool | None:
         """Who decided what stands in its row; nested is what was said to the agent."""
         if self._asked is None or asked.question_id != e.question_id:
@@ -129,11 +103,11 @@ class Affairs(Part):
         text = request.decided(e.decision(asked))
         self._log.amend(entry, entry.head.seq, text=text, level="owner")
         if e.said:
-            self._log.nest(entry, e, Row("owner", "", e.said, e.said))
+            self._log.nest(entry, e, ev.Row("owner", "", e.said, e.said))
         self._log.close(entry)
         return None
 
-    def on_refused_again(self, e: AgentRefusedAgain) -> bool | None:
+    def on_refused_again(self, e: ev.AgentRefusedAgain) -> bool | None:
         """Told once; how often is brought up to date."""
         entry, seq = self._decided.get(e.question_id), self._again.get(e.question_id)
         if entry is None:
@@ -144,13 +118,13 @@ class Affairs(Part):
             self._log.amend(entry, seq, text=e.row().text)
         return None
 
-    def on_withdrawn(self, e: QuestionWithdrawn) -> bool | None:
+    def on_withdrawn(self, e: ev.QuestionWithdrawn) -> bool | None:
         return self._tell(e, e.row())
 
     def _tell(
         self,
-        e: QuestionHeld | QuestionAnswered | QuestionWithdrawn,
-        row: Row,
+        e: ev.QuestionHeld | ev.QuestionAnswered | ev.QuestionWithdrawn,
+        row: ev.Row,
         *,
         settles: bool = True,
     ) -> bool | None:
@@ -169,14 +143,14 @@ class Affairs(Part):
 
     # what was asked for -------------------------------------------------------------------------
 
-    def on_limits(self, e: LimitsChanged) -> None:
+    def on_limits(self, e: ev.LimitsChanged) -> None:
         entry = self._episodes.consequence(e) or (self._interrupted if e.spared else None)
         if entry is None:
             self._log.add(e, e.row())
         else:
             self._log.nest(entry, e, e.row().nested._replace(text=f"now {e.row().text}"))
 
-    def on_restore(self, e: WorktreeRestored) -> None:
+    def on_restore(self, e: ev.WorktreeRestored) -> None:
         row = e.row()
         undone = self._restored.pop(e.snapshot, None)
         entry = self._episodes.consequence(e) or undone
@@ -189,18 +163,18 @@ class Affairs(Part):
             )
         self._restored[e.present] = entry
 
-    def on_interrupt(self, e: InterruptRequested) -> None:
+    def on_interrupt(self, e: ev.InterruptRequested) -> None:
         self._interrupted = self._log.add(e, e.row())
 
     # the window ---------------------------------------------------------------------------------
 
     def on_context(
         self,
-        e: ContextLevelReached
-        | ContextCompacted
-        | RolloverRequested
-        | RolloverBegan
-        | HandoffWritten,
+        e: ev.ContextLevelReached
+        | ev.ContextCompacted
+        | ev.RolloverRequested
+        | ev.RolloverBegan
+        | ev.HandoffWritten,
     ) -> None:
         row = e.row()
         if self._window is None:
@@ -209,7 +183,7 @@ class Affairs(Part):
             same = row.word == self._window.head.word
             self._log.nest(self._window, e, row.nested if same else row)
 
-    def on_commit(self, e: WorkCommitted) -> None:
+    def on_commit(self, e: ev.WorkCommitted) -> None:
         if self._window is None:
             self._log.add(e, e.row())
         else:
@@ -217,26 +191,26 @@ class Affairs(Part):
 
     # people elsewhere ---------------------------------------------------------------------------
 
-    def on_escalated(self, e: EscalationRaised) -> bool:
+    def on_escalated(self, e: ev.EscalationRaised) -> bool:
         made = self._episodes.latest
         entry = self._log.asking if e.about == "question" else made and made[0]
         if entry is not None and e.about != "oversight":
             self._escalations[e.escalation_id] = entry
         return False
 
-    def on_told(self, e: EscalationDelivered) -> None:
+    def on_told(self, e: ev.EscalationDelivered) -> None:
         entry = self._escalations.get(e.escalation_id)
         if entry is None:
             self._log.add(e, e.row())
         else:
             self._log.nest(entry, e, e.row())
 
-    def on_leave(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
+    def on_leave(self, e: ev.RunFinished | ev.RunCrashed | ev.RunResumed) -> bool | None:
         """What was open is not any more."""
         self._window = self._interrupted = None
         if self._asked is None:
             return False
-        self._log.nest(self._asked[1], e, Row("log", "", LEFT))
+        self._log.nest(self._asked[1], e, ev.Row("log", "", LEFT))
         self._settle(self._asked[1])
         self._asked = None
         return None

@@ -8,28 +8,7 @@ subjects, a budget say, have an entry each.
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tui.events import (
-    AbortRequested,
-    AlarmCleared,
-    AlarmRaised,
-    ConflictsFound,
-    EffectObserved,
-    Event,
-    GuidanceQueued,
-    HealthChecked,
-    InterventionMade,
-    LimitsChanged,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionHeld,
-    QuestionWithdrawn,
-    ReadingTaken,
-    Row,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.control import clause
 from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
@@ -44,11 +23,11 @@ WAITING = "waiting for your answer"
 NOTED = "told, nothing is changed"
 GIVEN_UP = "the agent is stopped"
 LEFT = "the run ended before an answer"
-OWED: Final[dict[str, type[Event]]] = {
-    "guide": GuidanceQueued,
-    "extend": LimitsChanged,
-    "roll_back": WorktreeRestored,
-    "abort": AbortRequested,
+OWED: Final[dict[str, type[ev.Event]]] = {
+    "guide": ev.GuidanceQueued,
+    "extend": ev.LimitsChanged,
+    "roll_back": ev.WorktreeRestored,
+    "abort": ev.AbortRequested,
 }
 """What follows from an answer."""
 LOUD = ("REDIRECT", "PAUSE", "ABORT")
@@ -61,7 +40,7 @@ OVERSEERS = ("redirect", "pause")
 class _Asked:
     """A question of the overseer, and the row that tells of its answer."""
 
-    question: QuestionAsked
+    question: ev.QuestionAsked
     entry: LogEntry
     seq: int
     said: str
@@ -94,7 +73,7 @@ class Episodes(Part):
 
     # what others ask ----------------------------------------------------------------------------
 
-    def consequence(self, event: Event) -> LogEntry | None:
+    def consequence(self, event: ev.Event) -> LogEntry | None:
         """The entry whose answer has brought this about; None where nobody was asked."""
         if self._owed is None or not isinstance(event, OWED[self._owed[0]]):
             return None
@@ -119,46 +98,46 @@ class Episodes(Part):
 
     # alarms -------------------------------------------------------------------------------------
 
-    def on_reading(self, e: ReadingTaken) -> bool:
+    def on_reading(self, e: ev.ReadingTaken) -> bool:
         self._completion = e.completion
         self._rose = e.completion > self._best or e.restarted
         self._best = e.completion if e.restarted else max(self._best, e.completion)
         return False
 
-    def on_raised(self, e: AlarmRaised) -> None:
+    def on_raised(self, e: ev.AlarmRaised) -> None:
         group = GROUPS.get(e.alarm.lower(), "budget")
         if group == PROGRESS:
             self._alarms.add(e.alarm)
         self._tell(group, e, e.row(), e.reason, opens=group == PROGRESS)
 
-    def on_cleared(self, e: AlarmCleared) -> bool | None:
+    def on_cleared(self, e: ev.AlarmCleared) -> bool | None:
         self._alarms.discard(e.alarm)
         if e.alarm.lower() not in GROUPS or self._alarms or self._met is not None:
             return False
         return self._end(e)
 
-    def on_checked(self, e: HealthChecked) -> bool | None:
+    def on_checked(self, e: ev.HealthChecked) -> bool | None:
         # One episode may end in the iteration that opens the next one.
         if e.ended is None or self._met is None or self._met == e.iteration:
             return False
         return self._end(e)
 
-    def _end(self, e: AlarmCleared | HealthChecked | InterventionMade) -> bool | None:
+    def _end(self, e: ev.AlarmCleared | ev.HealthChecked | ev.InterventionMade) -> bool | None:
         entry = self._groups.pop(PROGRESS, None)
         self._met = None
         if entry is None or not entry.open:
             return False
         stands = percent(self._completion)
         how = f"over: a new best, {stands}" if self._rose else f"over, it stands at {stands}"
-        self._log.nest(entry, e, Row("good" if self._rose else "log", "", how))
+        self._log.nest(entry, e, ev.Row("good" if self._rose else "log", "", how))
         self._log.close(entry)
         return None
 
     def _tell(
         self,
         group: str,
-        event: AlarmRaised | InterventionMade | ConflictsFound,
-        row: Row,
+        event: ev.AlarmRaised | ev.InterventionMade | ev.ConflictsFound,
+        row: ev.Row,
         said: str,
         *,
         opens: bool,
@@ -180,7 +159,7 @@ class Episodes(Part):
 
     # interventions ------------------------------------------------------------------------------
 
-    def on_intervention(self, e: InterventionMade) -> None:
+    def on_intervention(self, e: ev.InterventionMade) -> None:
         group = GROUPS.get(e.about, e.about)
         if e.level == "REDIRECT":
             if self._met not in (None, e.iteration):  # another one opens only when that is over
@@ -196,7 +175,7 @@ class Episodes(Part):
         elif known and not asks:
             text = NOTED
         word = e.level if e.level in LOUD else subject_words(e.about).upper()
-        row = Row(e.row().level, word, text, "\n".join([e.reason, *e.evidence]))
+        row = ev.Row(e.row().level, word, text, "\n".join([e.reason, *e.evidence]))
         entry, nested = self._tell(
             group, e, row, e.reason, opens=group == PROGRESS and self._met == e.iteration
         )
@@ -208,22 +187,22 @@ class Episodes(Part):
         if asks and nested and not self._log.recomputed:
             self._log.amend(entry, e.seq, text=f"{WAITING} · {text}" if text else WAITING)
 
-    def _decided(self, asked: _Asked, event: Event, decision: str) -> None:
+    def _decided(self, asked: _Asked, event: ev.Event, decision: str) -> None:
         """Who decided stands first in its row: it is what must not be cut off."""
         if asked.seq == asked.entry.head.seq:
-            self._log.nest(asked.entry, event, Row("owner", "", decision))
+            self._log.nest(asked.entry, event, ev.Row("owner", "", decision))
         else:
             text = f"{decision} · {asked.said}" if asked.said else decision
             self._log.amend(asked.entry, asked.seq, text=text)
 
-    def on_conflicts(self, e: ConflictsFound) -> bool | None:
+    def on_conflicts(self, e: ev.ConflictsFound) -> bool | None:
         row = e.row()
         if row.text in self._said.get("conflicts", ()):
             return False
         self._tell("conflicts", e, row, row.text, opens=False)
         return None
 
-    def on_effect(self, e: EffectObserved) -> bool | None:
+    def on_effect(self, e: ev.EffectObserved) -> bool | None:
         entry = self._made.get((e.of, e.level))
         if entry is None:
             return False
@@ -235,19 +214,19 @@ class Episodes(Part):
 
     # questions ----------------------------------------------------------------------------------
 
-    def on_question(self, e: QuestionAsked) -> bool:
+    def on_question(self, e: ev.QuestionAsked) -> bool:
         if e.topic in OVERSEERS and self.latest is not None:
             self._log.asking = self.latest[0]
             self._asked[e.question_id] = _Asked(e, *self.latest)
         return False
 
-    def on_held(self, e: QuestionHeld) -> bool:
+    def on_held(self, e: ev.QuestionHeld) -> bool:
         asked = self._asked.get(e.question_id)
         if asked is not None:
             self._log.nest(asked.entry, e, e.row().nested)
         return asked is not None
 
-    def on_answered(self, e: QuestionAnswered) -> bool | None:
+    def on_answered(self, e: ev.QuestionAnswered) -> bool | None:
         asked = self._asked.pop(e.question_id, None)
         if asked is None:
             return False
@@ -255,13 +234,13 @@ class Episodes(Part):
         self._owed = (e.answer, asked.entry) if e.answer in OWED else None
         return None
 
-    def on_withdrawn(self, e: QuestionWithdrawn) -> bool:
+    def on_withdrawn(self, e: ev.QuestionWithdrawn) -> bool:
         asked = self._asked.pop(e.question_id, None)
         if asked is not None:
             self._decided(asked, e, e.row().text)
         return asked is not None
 
-    def on_over(self, e: RunFinished | RunCrashed | RunResumed) -> bool:
+    def on_over(self, e: ev.RunFinished | ev.RunCrashed | ev.RunResumed) -> bool:
         """What was open when the run ended needs no answer any more."""
         for asked in self._asked.values():
             self._decided(asked, e, LEFT)

@@ -3,15 +3,7 @@
 Rule: an unchanged strategy, and an issue of the iteration before, get no further row.
 """
 
-from ralph_tui.events import (
-    LearningChanged,
-    LearningPromoted,
-    LearningsRetrieved,
-    LearningStaged,
-    Row,
-    StrategyPlanned,
-    ValidationDone,
-)
+from ralph_tui import events as ev
 from ralph_tui.state.fold import Part
 from ralph_tui.text.sanitize import one_line
 
@@ -26,13 +18,13 @@ class News(Part):
         self._sayings: dict[str, str] = {}
         """By the id of a learning."""
 
-    def planned(self, e: StrategyPlanned) -> Row | None:
+    def planned(self, e: ev.StrategyPlanned) -> ev.Row | None:
         """Return a row if the approach, or the focus of a pivot, has changed."""
         before = self._standing
         self._standing = now = e.approach, e.focus if e.approach != "persist" else ""
         return None if now == before else e.row()
 
-    def validated(self, e: ValidationDone) -> Row | None:
+    def validated(self, e: ev.ValidationDone) -> ev.Row | None:
         """Return a row with the issues that the iteration before did not have."""
         last, told = self._found.get(e.when, (0, set()))
         known = told if e.iteration == last + 1 else set()
@@ -40,16 +32,17 @@ class News(Part):
         return e.row_without(known)
 
     def learned(
-        self, e: LearningsRetrieved | LearningStaged | LearningPromoted | LearningChanged
-    ) -> Row | None:
+        self,
+        e: ev.LearningsRetrieved | ev.LearningStaged | ev.LearningPromoted | ev.LearningChanged,
+    ) -> ev.Row | None:
         """Return a row for a change of the learnings."""
         match e:
-            case LearningsRetrieved():
+            case ev.LearningsRetrieved():
                 self._sayings |= {one.learning_id: one.saying for one in e.learnings}
-            case LearningStaged() | LearningPromoted():
+            case ev.LearningStaged() | ev.LearningPromoted():
                 self._sayings[e.learning.learning_id] = e.learning.saying
-            case LearningChanged(change="edit"):
+            case ev.LearningChanged(change="edit"):
                 self._sayings[e.learning_id] = one_line(e.text)
-        if isinstance(e, LearningChanged):
+        if isinstance(e, ev.LearningChanged):
             return e.row_of(self._sayings.get(e.learning_id, e.learning_id))
         return e.row()

@@ -3,16 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ralph_tui.events import (
-    LearningChanged,
-    LearningCredited,
-    LearningPromoted,
-    LearningsRetrieved,
-    LearningStaged,
-    PlanMade,
-    PromptPrepared,
-    ReflectionWritten,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.state.fold import Fold
 from ralph_tui.text.terms import (
@@ -47,9 +38,9 @@ class SeenLearning:
     """Why it was chosen for the last iteration that looked it up."""
     sent: dict[int, str] = field(default_factory=dict)
     """What it said in the prompts that carried it, by iteration."""
-    credits: dict[int, LearningCredited] = field(default_factory=dict)
+    credits: dict[int, ev.LearningCredited] = field(default_factory=dict)
     """What came of it, by iteration."""
-    promoted: LearningPromoted | None = None
+    promoted: ev.LearningPromoted | None = None
     gone: Gone = ""
 
     @property
@@ -108,8 +99,8 @@ class MemoryFold(Fold):
         """Whether no prompt was made since the last look-up."""
         self.again = ""
         """Id of the learning that had been dropped and that this run tries once more."""
-        self.plan: PlanMade | None = None
-        self.reflections: list[ReflectionWritten] = []
+        self.plan: ev.PlanMade | None = None
+        self.reflections: list[ev.ReflectionWritten] = []
         self.promoted: set[str] = set()
         """Staged ids whose promotion is recorded."""
         self.staged: set[str] = set()
@@ -141,20 +132,20 @@ class MemoryFold(Fold):
         found = [one.looked_up for one in self.seen.values()]
         return [one for one in found if one is not None and one.in_prompt]
 
-    def wrote(self, reflection: ReflectionWritten) -> bool:
+    def wrote(self, reflection: ev.ReflectionWritten) -> bool:
         """Whether this one is recorded already, in the words of the template or of a model."""
         worded = {"analysis", "learning", "action_items", "model"}
 
-        def same(one: ReflectionWritten) -> bool:
+        def same(one: ev.ReflectionWritten) -> bool:
             others = {"seq", "at", *(worded if one.model else ())}
             return one.model_dump(exclude=others) == reflection.model_dump(exclude=others)
 
         return any(map(same, self.reflections))
 
-    def on_reflected(self, event: ReflectionWritten) -> None:
+    def on_reflected(self, event: ev.ReflectionWritten) -> None:
         self.reflections.append(event)
 
-    def on_retrieved(self, event: LearningsRetrieved) -> None:
+    def on_retrieved(self, event: ev.LearningsRetrieved) -> None:
         self.task_type, self.looked_up_at = event.task_type, event.iteration
         self._unsent = True
         for one in self.seen.values():
@@ -173,7 +164,7 @@ class MemoryFold(Fold):
             one.sent[iteration] = found.text
         self.seen[found.learning_id] = one
 
-    def on_prompted(self, event: PromptPrepared) -> bool:
+    def on_prompted(self, event: ev.PromptPrepared) -> bool:
         """What was looked up counts as sent only where a prompt of the iteration carries it."""
         if event.learnings is None or self.looked_up_at != event.iteration:
             return False
@@ -185,13 +176,13 @@ class MemoryFold(Fold):
         self._unsent = False
         return True
 
-    def on_staged(self, event: LearningStaged) -> None:
+    def on_staged(self, event: ev.LearningStaged) -> None:
         self.staged.add(event.learning.learning_id)
         known = self.seen.get(event.learning.learning_id)
         if known is None:
             self.seen[event.learning.learning_id] = SeenLearning(event.learning, "learned")
 
-    def on_promoted(self, event: LearningPromoted) -> None:
+    def on_promoted(self, event: ev.LearningPromoted) -> None:
         self.promoted.add(event.staged_id)
         staged, name = event.staged_id, event.learning.learning_id
         one = self.seen.get(staged) or SeenLearning(event.learning, "learned")
@@ -207,11 +198,11 @@ class MemoryFold(Fold):
         one.learning, one.promoted = event.learning, event
         self.seen[name] = one
 
-    def on_credited(self, event: LearningCredited) -> None:
+    def on_credited(self, event: ev.LearningCredited) -> None:
         if (one := self.seen.get(event.learning_id)) is not None:
             one.credits[event.iteration] = event
 
-    def on_changed(self, event: LearningChanged) -> None:
+    def on_changed(self, event: ev.LearningChanged) -> None:
         one = self.seen.get(event.learning_id)
         if one is None:
             return
@@ -230,5 +221,5 @@ class MemoryFold(Fold):
         if event.change == "delete":
             one.gone = "deleted"
 
-    def on_planned(self, event: PlanMade) -> None:
+    def on_planned(self, event: ev.PlanMade) -> None:
         self.plan = event

@@ -1,23 +1,6 @@
 """What stands between a run and its going on: a limit, a question; and what its agent may do."""
 
-from ralph_tui.events import (
-    AgentRefusedAgain,
-    AgentSpoke,
-    PermissionsChanged,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionHeld,
-    QuestionPostponed,
-    QuestionWithdrawn,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    ToolDenied,
-    ToolStarted,
-    WaitEnded,
-    WaitStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
 
 
@@ -25,17 +8,17 @@ class NeedsFold(Fold):
     """What the header's last corner, the question dialog and the loop's waiting look at."""
 
     def __init__(self) -> None:
-        self.wait: WaitStarted | None = None
+        self.wait: ev.WaitStarted | None = None
         """The wait that goes on."""
         self.served = False
         """Whether the agent's service has answered in this run."""
-        self.question: QuestionAsked | None = None
+        self.question: ev.QuestionAsked | None = None
         """The question that is open; one at a time."""
-        self.withdrawn: QuestionWithdrawn | None = None
+        self.withdrawn: ev.QuestionWithdrawn | None = None
         """The question that was closed last, when it needed no answer any more."""
-        self.left_open: QuestionAsked | None = None
+        self.left_open: ev.QuestionAsked | None = None
         """The question that was open when the run ended."""
-        self.answer: QuestionAnswered | None = None
+        self.answer: ev.QuestionAnswered | None = None
         """The answer that was given last."""
         self.mode = "edits"
         self.allow: tuple[str, ...] = ()
@@ -46,38 +29,38 @@ class NeedsFold(Fold):
         self._refused: set[str] = set()
         """Questions answered with a refusal."""
 
-    def on_run_started(self, event: RunStarted) -> None:
+    def on_run_started(self, event: ev.RunStarted) -> None:
         self.mode = event.permissions
         allow = event.config.get("permissions.allow")
         self.allow = tuple(allow) if isinstance(allow, list) else ()
 
-    def on_worked(self, event: AgentSpoke | ToolStarted) -> bool:
+    def on_worked(self, event: ev.AgentSpoke | ev.ToolStarted) -> bool:
         self.served = True
         return False
 
-    def on_wait_started(self, event: WaitStarted) -> None:
+    def on_wait_started(self, event: ev.WaitStarted) -> None:
         self.wait = event
 
-    def on_wait_ended(self, event: WaitEnded) -> None:
+    def on_wait_ended(self, event: ev.WaitEnded) -> None:
         self.wait = None
 
-    def on_question_asked(self, event: QuestionAsked) -> None:
+    def on_question_asked(self, event: ev.QuestionAsked) -> None:
         self.question = event
 
-    def on_question_held(self, event: QuestionHeld) -> bool:
+    def on_question_held(self, event: ev.QuestionHeld) -> bool:
         if self.question is None or self.question.question_id != event.question_id:
             return False
         self.question = self.question.model_copy(update={"deadline": None})
         return True
 
-    def on_question_postponed(self, event: QuestionPostponed) -> bool:
+    def on_question_postponed(self, event: ev.QuestionPostponed) -> bool:
         asked = self.question
         if asked is None or asked.question_id != event.question_id or asked.deadline is None:
             return False
         self.question = asked.model_copy(update={"deadline": event.deadline})
         return True
 
-    def on_question_answered(self, event: QuestionAnswered) -> None:
+    def on_question_answered(self, event: ev.QuestionAnswered) -> None:
         self.answer = event
         asked = self.question
         if asked is not None and (asked.topic, event.answer) == ("permission", "refuse"):
@@ -86,25 +69,25 @@ class NeedsFold(Fold):
         self.withdrawn = None
         self._close(event)
 
-    def on_question_withdrawn(self, event: QuestionWithdrawn) -> None:
+    def on_question_withdrawn(self, event: ev.QuestionWithdrawn) -> None:
         self.withdrawn = event
         self._close(event)
 
-    def _close(self, event: QuestionAnswered | QuestionWithdrawn) -> None:
+    def _close(self, event: ev.QuestionAnswered | ev.QuestionWithdrawn) -> None:
         if self.question is not None and self.question.question_id == event.question_id:
             self.question = None
 
-    def on_permissions_changed(self, event: PermissionsChanged) -> None:
+    def on_permissions_changed(self, event: ev.PermissionsChanged) -> None:
         self.mode, self.allow = event.mode, tuple(event.allow)
 
-    def on_refused_again(self, event: AgentRefusedAgain) -> None:
+    def on_refused_again(self, event: ev.AgentRefusedAgain) -> None:
         self.denials += event.question_id in self._refused
 
-    def on_tool_denied(self, event: ToolDenied) -> None:
+    def on_tool_denied(self, event: ev.ToolDenied) -> None:
         self.denials += 1
         for line in event.lines:
             self.denied[line] = self.denied.get(line, 0) + 1
 
-    def on_over(self, event: RunResumed | RunFinished | RunCrashed) -> None:
-        self.left_open = None if isinstance(event, RunResumed) else self.question
+    def on_over(self, event: ev.RunResumed | ev.RunFinished | ev.RunCrashed) -> None:
+        self.left_open = None if isinstance(event, ev.RunResumed) else self.question
         self.wait = self.question = None

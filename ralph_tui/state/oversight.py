@@ -2,23 +2,7 @@
 
 from dataclasses import dataclass
 
-from ralph_tui.events import (
-    ConflictsFound,
-    EffectObserved,
-    EscalationDelivered,
-    EscalationRaised,
-    HealthChecked,
-    InterventionMade,
-    IterationStarted,
-    QuestionAnswered,
-    QuestionAsked,
-    ReadingTaken,
-    RedirectDecided,
-    RestoreBegan,
-    RunStarted,
-    SnapshotTaken,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.oversight import Health, Level, Subject
 from ralph_tui.state.fold import Fold
 
@@ -43,7 +27,7 @@ class Intervention:
     """Its name in the events; empty as `decision` is."""
     instructions: str = ""
     """What was approved."""
-    effect: EffectObserved | None = None
+    effect: ev.EffectObserved | None = None
 
 
 class OversightFold(Fold):
@@ -51,22 +35,22 @@ class OversightFold(Fold):
 
     def __init__(self) -> None:
         self.status: Health = "healthy"
-        self.checks: list[HealthChecked] = []
+        self.checks: list[ev.HealthChecked] = []
         """One per iteration."""
         self.interventions: list[Intervention] = []
         self.escalated: set[tuple[int, str]] = set()
         """Iteration and subject of what people were told."""
-        self.untold: dict[str, EscalationRaised] = {}
+        self.untold: dict[str, ev.EscalationRaised] = {}
         """By id, what no channel has carried yet."""
-        self.redirect: RedirectDecided | None = None
+        self.redirect: ev.RedirectDecided | None = None
         """The approved one whose instructions stand in every prompt until its episode ends."""
         self.episode: Intervention | None = None
         """The intervention that opened the episode which is open now."""
-        self.rollback: WorktreeRestored | None = None
+        self.rollback: ev.WorktreeRestored | None = None
         """The files were rolled back after the last reading."""
-        self.restoring: RestoreBegan | None = None
+        self.restoring: ev.RestoreBegan | None = None
         """A restore that was begun and not finished."""
-        self.rolled_back: WorktreeRestored | None = None
+        self.rolled_back: ev.WorktreeRestored | None = None
         """The rollback between the last two readings: the fall counts for nothing."""
         self.rolled_steps: set[int] = set()
         """Iterations whose step a rollback made: it tells nothing of their work."""
@@ -83,7 +67,7 @@ class OversightFold(Fold):
         self._landed: str | None = None
         """What they were after the last restore; None until that is held."""
         self._completion = 0.0
-        self._asked: dict[str, QuestionAsked] = {}
+        self._asked: dict[str, ev.QuestionAsked] = {}
         self._recomputed = False
 
     @property
@@ -112,25 +96,25 @@ class OversightFold(Fold):
             if made.decision and made.effect is None and made.iteration + 2 == iteration
         ]
 
-    def on_run_started(self, event: RunStarted) -> bool:
+    def on_run_started(self, event: ev.RunStarted) -> bool:
         self._recomputed = bool(event.imported)
         return False
 
-    def on_iteration_started(self, event: IterationStarted) -> bool:
+    def on_iteration_started(self, event: ev.IterationStarted) -> bool:
         self.conflicts = ()
         return False
 
-    def on_reading_taken(self, event: ReadingTaken) -> bool:
+    def on_reading_taken(self, event: ev.ReadingTaken) -> bool:
         self.rolled_back, self.rollback = (self.rollback if self.stale else None), None
         if self.rolled_back is not None:
             self.rolled_steps.add(event.iteration)
         self._completion, self._measured, self.owed = event.completion, self._tree, None
         return False
 
-    def on_conflicts_found(self, event: ConflictsFound) -> None:
+    def on_conflicts_found(self, event: ev.ConflictsFound) -> None:
         self.conflicts = tuple(event.paths)
 
-    def on_intervention_made(self, event: InterventionMade) -> None:
+    def on_intervention_made(self, event: ev.InterventionMade) -> None:
         self.interventions.append(
             Intervention(
                 event.seq,
@@ -153,12 +137,12 @@ class OversightFold(Fold):
         elif event.level == "ABORT":
             self.status = "aborted"
 
-    def on_question_asked(self, event: QuestionAsked) -> bool:
+    def on_question_asked(self, event: ev.QuestionAsked) -> bool:
         if event.topic in ("redirect", "pause"):
             self._asked[event.question_id] = event
         return False
 
-    def on_question_answered(self, event: QuestionAnswered) -> bool:
+    def on_question_answered(self, event: ev.QuestionAnswered) -> bool:
         asked = self._asked.pop(event.question_id, None)
         if asked is None or not self.interventions:
             return False
@@ -170,18 +154,18 @@ class OversightFold(Fold):
             self.owed = asked.rollback.snapshot
         return True
 
-    def on_redirect_decided(self, event: RedirectDecided) -> None:
+    def on_redirect_decided(self, event: ev.RedirectDecided) -> None:
         self.redirect = event if event.approved else None
         self.decided = event.iteration
         if self.interventions:
             self.interventions[-1].instructions = event.instructions
 
-    def on_effect_observed(self, event: EffectObserved) -> None:
+    def on_effect_observed(self, event: ev.EffectObserved) -> None:
         for made in self.interventions:
             if (made.iteration, made.level) == (event.of, event.level):
                 made.effect = event
 
-    def on_health_checked(self, event: HealthChecked) -> None:
+    def on_health_checked(self, event: ev.HealthChecked) -> None:
         self.checks.append(event)
         self.status = event.status
         if event.ended is None:
@@ -192,25 +176,25 @@ class OversightFold(Fold):
         if self.episode is not None and self.episode.iteration != event.iteration:
             self.episode = None
 
-    def on_escalation_raised(self, event: EscalationRaised) -> None:
+    def on_escalation_raised(self, event: ev.EscalationRaised) -> None:
         self.escalated.add((event.iteration, event.about))
         self.untold[event.escalation_id] = event
 
-    def on_escalation_delivered(self, event: EscalationDelivered) -> bool:
+    def on_escalation_delivered(self, event: ev.EscalationDelivered) -> bool:
         self.untold.pop(event.escalation_id, None)
         return False
 
-    def on_restore_began(self, event: RestoreBegan) -> bool:
+    def on_restore_began(self, event: ev.RestoreBegan) -> bool:
         self.restoring = event
         return False
 
-    def on_worktree_restored(self, event: WorktreeRestored) -> None:
+    def on_worktree_restored(self, event: ev.WorktreeRestored) -> None:
         self.restoring = None
         # Of a restore that was under way when the answer came, the answer is not done yet.
         self.owed = None if event.snapshot == self.owed else self.owed
         self.rollback, self._landed = event, None
 
-    def on_snapshot_taken(self, event: SnapshotTaken) -> bool:
+    def on_snapshot_taken(self, event: ev.SnapshotTaken) -> bool:
         self._tree = event.tree
         if self.rollback is None or self._landed is not None:
             return False

@@ -8,20 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from ralph_tui.events import (
-    AgentChanged,
-    AgentSpoke,
-    RunResumed,
-    RunStarted,
-    SessionDescribed,
-    SessionFinished,
-    SessionStarted,
-    ToolStarted,
-    Unpaused,
-    UsageReported,
-    WaitEnded,
-    WaitStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
 from ralph_tui.text.format import count, money, token_count
 
@@ -86,15 +73,15 @@ class RosterFold(Fold):
         """The one that works, or will."""
         self.refusals: dict[str, Refusal] = {}
         """By agent: why it cannot work."""
-        self.away: dict[str, AgentChanged] = {}
+        self.away: dict[str, ev.AgentChanged] = {}
         """By agent, how it handed over; until it works again."""
         self.worked: dict[str, Worked] = {}
         """By the name that its sessions bear, in the order of their first."""
         self._first = self._session = ""
-        self._waited: WaitStarted | None = None
+        self._waited: ev.WaitStarted | None = None
 
     @property
-    def stands_in_for(self) -> AgentChanged | None:
+    def stands_in_for(self) -> ev.AgentChanged | None:
         """Why another agent works than the first; None while that one does."""
         return self.away.get(self._first)
 
@@ -104,10 +91,10 @@ class RosterFold(Fold):
         several = len(self.worked) > 1
         return [name for name, one in self.worked.items() if several and one.cost_usd is None]
 
-    def on_run_started(self, event: RunStarted) -> None:
+    def on_run_started(self, event: ev.RunStarted) -> None:
         self._first = self.working = event.agent
 
-    def on_agent_changed(self, event: AgentChanged) -> None:
+    def on_agent_changed(self, event: ev.AgentChanged) -> None:
         self.working = event.agent
         self.away.pop(event.agent, None)
         if event.cause != "back":
@@ -118,7 +105,7 @@ class RosterFold(Fold):
                 event.cause, event.reason, event.at, event.at, resets_at=event.until
             )
 
-    def on_session_started(self, event: SessionStarted) -> bool:
+    def on_session_started(self, event: ev.SessionStarted) -> bool:
         self._session = event.agent
         worked = self.worked.setdefault(event.agent, Worked())
         worked.sessions += 1
@@ -126,23 +113,23 @@ class RosterFold(Fold):
             worked.iterations.append(event.iteration)
         return False
 
-    def on_session_described(self, event: SessionDescribed) -> bool:
+    def on_session_described(self, event: ev.SessionDescribed) -> bool:
         worked = self.worked.get(self._session)
         if worked is not None and event.model:
             worked.model = event.model
         return False
 
-    def on_has_worked(self, event: AgentSpoke | ToolStarted) -> bool:
+    def on_has_worked(self, event: ev.AgentSpoke | ev.ToolStarted) -> bool:
         """A model has answered: nothing keeps its agent from working."""
         return self.refusals.pop(self.working, None) is not None
 
-    def on_usage_reported(self, event: UsageReported) -> bool:
+    def on_usage_reported(self, event: ev.UsageReported) -> bool:
         worked = self.worked.get(self._session)
         if worked is not None and event.tokens_partial:
             worked.tokens_partial = True
         return False
 
-    def on_session_finished(self, event: SessionFinished) -> None:
+    def on_session_finished(self, event: ev.SessionFinished) -> None:
         worked = self.worked.get(self._session)
         if worked is not None:
             worked.tokens += event.tokens
@@ -158,7 +145,7 @@ class RosterFold(Fold):
             case _:
                 self.refusals.pop(self.working, None)
 
-    def _refused(self, event: SessionFinished, cause: Cause) -> None:
+    def _refused(self, event: ev.SessionFinished, cause: Cause) -> None:
         before = self.refusals.get(self.working)
         again = before if before is not None and before.cause == cause else None
         self.refusals[self.working] = Refusal(
@@ -170,11 +157,11 @@ class RosterFold(Fold):
             event.resets_at,
         )
 
-    def on_wait_started(self, event: WaitStarted) -> bool:
+    def on_wait_started(self, event: ev.WaitStarted) -> bool:
         self._waited = event
         return False
 
-    def on_wait_ended(self, event: WaitEnded) -> bool:
+    def on_wait_ended(self, event: ev.WaitEnded) -> bool:
         waited, self._waited = self._waited, None
         name = (waited.agent if waited else "") or self.working
         known = self.refusals.get(name)
@@ -187,7 +174,7 @@ class RosterFold(Fold):
             )
         return False
 
-    def on_looked_after(self, event: RunResumed | Unpaused) -> bool:
+    def on_looked_after(self, event: ev.RunResumed | ev.Unpaused) -> bool:
         """Its owner may have mended it: only a limit whose end is known still counts."""
         self._waited = None
         kept = {name: known for name, known in self.refusals.items() if known.resets_at is not None}

@@ -3,41 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from ralph_tui.events import (
-    AbortRequested,
-    AgentAsked,
-    AgentChanged,
-    AgentNoted,
-    AgentReported,
-    AgentSpoke,
-    BackgroundAwaited,
-    Event,
-    FilesChanged,
-    GateFinished,
-    GateStarted,
-    IterationFinished,
-    IterationStarted,
-    LimitsChanged,
-    Paused,
-    PauseRequested,
-    PermissionsChanged,
-    ReadingTaken,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    SessionDescribed,
-    SessionFinished,
-    SessionStarted,
-    StepEntered,
-    StopRequested,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    Unpaused,
-    WaitEnded,
-    WaitStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.run import StopMode
 from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.state.fold import Fold
@@ -110,8 +76,8 @@ class RunFold(Elapsed, Goal, Spending, Fold):
 
     def __init__(self) -> None:
         super().__init__()
-        self.finished: RunFinished | None = None
-        self.crash: RunCrashed | None = None
+        self.finished: ev.RunFinished | None = None
+        self.crash: ev.RunCrashed | None = None
         self.phase: Phase = "starting"
         self.max_iterations = 0
         self.budget_usd: float | None = None
@@ -143,7 +109,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.last_output_at: datetime | None = None
         self.last_change_at: datetime | None = None
         self.last_gate_at: datetime | None = None
-        self._files: FilesChanged | None = None
+        self._files: ev.FilesChanged | None = None
         """What was told last of changed files."""
         # the agent
         self.model: str | None = None
@@ -151,7 +117,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.billing: str | None = None
         self.session_running = False
         self.takes_guidance = False
-        self.background: BackgroundAwaited | None = None
+        self.background: ev.BackgroundAwaited | None = None
         """What holds the session, though its turn is over."""
 
     @property
@@ -159,7 +125,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         """No end was recorded."""
         return self.started is not None and self.finished is None and self.crash is None
 
-    def on_run_started(self, event: RunStarted) -> None:
+    def on_run_started(self, event: ev.RunStarted) -> None:
         self.started = event
         self.started_at = event.at
         self.max_iterations = event.max_iterations
@@ -167,7 +133,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.model = event.model
         self.permission_mode = event.permissions
 
-    def on_run_resumed(self, event: RunResumed) -> None:
+    def on_run_resumed(self, event: ev.RunResumed) -> None:
         """Whatever was going on is not any more; what it has cost stays."""
         self.finished = self.crash = self.stopping = self.roll_back_to = None
         self.aborting = False
@@ -180,49 +146,49 @@ class RunFold(Elapsed, Goal, Spending, Fold):
             self.iteration_started_at += timedelta(seconds=away_s)
         self.phase = "starting"
 
-    def on_iteration_started(self, event: IterationStarted) -> None:
+    def on_iteration_started(self, event: ev.IterationStarted) -> None:
         self.iteration = event.iteration
         self.max_iterations = event.max_iterations
         self.iteration_started_at = event.at
         self.begin_iteration()
         self.phase = "thinking"
 
-    def on_limits_changed(self, event: LimitsChanged) -> None:
+    def on_limits_changed(self, event: ev.LimitsChanged) -> None:
         self.max_iterations = event.max_iterations
         self.budget_usd, self.budget_tokens = event.budget_usd, event.budget_tokens
         self.spared = event.spared or self.spared
 
-    def on_step_entered(self, event: StepEntered) -> None:
+    def on_step_entered(self, event: ev.StepEntered) -> None:
         self.step, self.step_name = event.step, event.name
         if self.phase not in ("finished", "crashed"):
             self.phase = "thinking" if event.step else "starting"
 
-    def on_iteration_finished(self, event: IterationFinished) -> None:
+    def on_iteration_finished(self, event: ev.IterationFinished) -> None:
         self.phase = "thinking"
         if event.worked_s is not None:
             self.anchor(event.at, event.worked_s)
         if self.started is not None and self.started.imported:
             self.bound(event)
 
-    def on_pause_requested(self, event: PauseRequested) -> None:
+    def on_pause_requested(self, event: ev.PauseRequested) -> None:
         self.pause_requested = True
 
-    def on_paused(self, event: Paused) -> None:
+    def on_paused(self, event: ev.Paused) -> None:
         self.paused, self.pause_requested = True, False
         self.phase = "paused"
 
-    def on_unpaused(self, event: Unpaused) -> None:
+    def on_unpaused(self, event: ev.Unpaused) -> None:
         self.paused = self.pause_requested = False
         if self.phase == "paused":
             self.phase = "thinking"
 
-    def on_stop_requested(self, event: StopRequested) -> None:
+    def on_stop_requested(self, event: ev.StopRequested) -> None:
         self.stopping = None if event.mode == "taken_back" else event.mode
 
-    def on_abort_requested(self, event: AbortRequested) -> None:
+    def on_abort_requested(self, event: ev.AbortRequested) -> None:
         self.aborting, self.roll_back_to = True, event.roll_back_to
 
-    def on_reading_taken(self, event: ReadingTaken) -> None:
+    def on_reading_taken(self, event: ev.ReadingTaken) -> None:
         self.completion, self.source, self.held = event.completion, event.source, event.held
         self.passed, self.total = event.passed, event.total
         if event.total is not None and event.expected is not None:
@@ -234,14 +200,14 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         if event.restarted or event.iteration == 0 or event.completion > self.best:
             self.best, self.best_iteration = event.completion, event.iteration
 
-    def on_gate_started(self, event: GateStarted) -> None:
+    def on_gate_started(self, event: ev.GateStarted) -> None:
         self.phase = "verifying"
 
-    def on_gate_finished(self, event: GateFinished) -> None:
+    def on_gate_finished(self, event: ev.GateFinished) -> None:
         self.last_gate_at = event.at
         self.phase = "thinking" if self.iteration else "starting"
 
-    def on_files_changed(self, event: FilesChanged) -> bool:
+    def on_files_changed(self, event: ev.FilesChanged) -> bool:
         """What a session's end repeats, or that nothing has changed, is no sign of life."""
         known, self._files = self._files, event
         same = known is not None and known.iteration == event.iteration
@@ -252,65 +218,66 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         return True
 
     def on_alive(
-        self, event: AgentSpoke | AgentNoted | AgentAsked | AgentReported | ToolDenied
+        self,
+        event: ev.AgentSpoke | ev.AgentNoted | ev.AgentAsked | ev.AgentReported | ev.ToolDenied,
     ) -> bool:
         return self._alive(event)
 
-    def _alive(self, event: Event) -> bool:
+    def _alive(self, event: ev.Event) -> bool:
         self.last_output_at = event.at
         first = self.phase == "waiting"
         if first:
             self.phase = "agent"
         return first
 
-    def on_tool_called(self, event: ToolStarted | ToolFinished) -> bool:
+    def on_tool_called(self, event: ev.ToolStarted | ev.ToolFinished) -> bool:
         self.count(event)
         return self._alive(event)
 
-    def on_session_started(self, event: SessionStarted) -> None:
+    def on_session_started(self, event: ev.SessionStarted) -> None:
         self.session_running = True
         self.session_began_at = event.at
         self.open_session()
         self.takes_guidance = event.takes_guidance
         self.phase = "waiting"
 
-    def on_background_awaited(self, event: BackgroundAwaited) -> None:
+    def on_background_awaited(self, event: ev.BackgroundAwaited) -> None:
         self.background = event if event.tasks and not event.given_up else None
         if not event.given_up:
             self._alive(event)
 
-    def on_agent_changed(self, event: AgentChanged) -> None:
+    def on_agent_changed(self, event: ev.AgentChanged) -> None:
         self.model = self.billing = None  # told by its successor anew
 
-    def on_session_described(self, event: SessionDescribed) -> None:
+    def on_session_described(self, event: ev.SessionDescribed) -> None:
         self.model = event.model or self.model
         self.permission_mode = event.permission_mode or self.permission_mode
         self.billing = event.billing or self.billing
         self._alive(event)
 
-    def on_session_finished(self, event: SessionFinished) -> None:
+    def on_session_finished(self, event: ev.SessionFinished) -> None:
         self.session_running = self.takes_guidance = False
         self.background = None
         self.settle(event)
         self.phase = "thinking"
 
-    def on_permissions_changed(self, event: PermissionsChanged) -> None:
+    def on_permissions_changed(self, event: ev.PermissionsChanged) -> None:
         self.permission_mode = event.mode
 
-    def on_wait_started(self, event: WaitStarted) -> None:
+    def on_wait_started(self, event: ev.WaitStarted) -> None:
         self.phase = "limited"
 
-    def on_wait_ended(self, event: WaitEnded) -> None:
+    def on_wait_ended(self, event: ev.WaitEnded) -> None:
         if self.phase == "limited":
             self.phase = "thinking"
 
-    def on_run_finished(self, event: RunFinished) -> None:
+    def on_run_finished(self, event: ev.RunFinished) -> None:
         self.finished, self.phase, self.ended_at = event, "finished", event.at
         if event.duration_s and not (self.started and self.started.imported):
             self.anchor(event.at, event.duration_s)
         self._cut_off()
 
-    def on_run_crashed(self, event: RunCrashed) -> None:
+    def on_run_crashed(self, event: ev.RunCrashed) -> None:
         self.crash, self.phase, self.ended_at = event, "crashed", event.at
         self._cut_off()
 

@@ -3,18 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from ralph_tui.events import (
-    AgentAsked,
-    AgentNoted,
-    AgentSpoke,
-    RunFinished,
-    RunResumed,
-    SessionFinished,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
 from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.terms import WAITS
@@ -50,24 +39,29 @@ class ServiceFold(Fold):
         self.trouble: Trouble | None = None
         self._tokens = 0
 
-    def on_noted(self, event: AgentNoted) -> bool:
+    def on_noted(self, event: ev.AgentNoted) -> bool:
         if not event.service:
             return False
         since = self.trouble.since if self.trouble else event.at
         self.trouble = Trouble(event.service, since, event.text)
         return True
 
-    def on_used(self, event: UsageReported) -> bool:
+    def on_used(self, event: ev.UsageReported) -> bool:
         grew, self._tokens = event.tokens > self._tokens, event.tokens
         return grew and self._over()
 
-    def on_began(self, event: SessionStarted | RunResumed) -> bool:
+    def on_began(self, event: ev.SessionStarted | ev.RunResumed) -> bool:
         self._tokens = 0
         return self._over()
 
     def on_over(
         self,
-        _: AgentSpoke | AgentAsked | ToolStarted | ToolFinished | SessionFinished | RunFinished,
+        _: ev.AgentSpoke
+        | ev.AgentAsked
+        | ev.ToolStarted
+        | ev.ToolFinished
+        | ev.SessionFinished
+        | ev.RunFinished,
     ) -> bool:
         return self._over()
 

@@ -4,14 +4,7 @@ Rule: what somebody who worked has not told makes the sum a lower bound, and a s
 unknown.
 """
 
-from ralph_tui.events import (
-    IterationFinished,
-    ModelAnswered,
-    SessionFinished,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 
 _NEVER_BEGAN = frozenset(
     {"limited", "auth", "missing", "not_started", "unknown_model", "unresumable"}
@@ -19,7 +12,7 @@ _NEVER_BEGAN = frozenset(
 """Outcomes of sessions that cost nothing where they did nothing."""
 
 
-def lacks_cost(event: SessionFinished) -> bool:
+def lacks_cost(event: ev.SessionFinished) -> bool:
     """Whether the session has cost something, and does not say how much."""
     never_began = event.outcome in _NEVER_BEGAN and not (event.tokens or event.tool_calls)
     return event.cost_usd is None and not never_began
@@ -94,21 +87,21 @@ class Spending:
         """A session begins, which has told nothing yet."""
         self._session_runs, self._session_told = True, False
 
-    def on_usage_reported(self, event: UsageReported) -> None:
+    def on_usage_reported(self, event: ev.UsageReported) -> None:
         """Take in what the running session has used so far."""
         self._session_tokens = max(self._session_tokens, event.tokens)
         self.tokens_partial = self.tokens_partial or event.tokens_partial
         if event.cost_usd is not None:
             self._tell(event.cost_usd, estimated=event.cost_estimated)
 
-    def count(self, event: ToolStarted | ToolFinished) -> None:
+    def count(self, event: ev.ToolStarted | ev.ToolFinished) -> None:
         """Take in a tool call of the running session, or how it ended."""
-        if isinstance(event, ToolStarted):
+        if isinstance(event, ev.ToolStarted):
             self._session_calls += 1
         elif not event.ok and not event.prevented:
             self._session_errors += 1
 
-    def settle(self, event: SessionFinished) -> None:
+    def settle(self, event: ev.SessionFinished) -> None:
         """The session's own last word counts."""
         if event.cost_usd is not None:
             self._tell(event.cost_usd, estimated=False)
@@ -119,12 +112,12 @@ class Spending:
         self._session_runs = False
         self.close_session()
 
-    def bound(self, event: IterationFinished) -> None:
+    def bound(self, event: ev.IterationFinished) -> None:
         """An iteration of another tool's run is over: without all costs the sum is a lower bound,
         whichever of them is missing."""
         self._lacking = self._lacking or not event.cost_usd
 
-    def on_model_answered(self, event: ModelAnswered) -> None:
+    def on_model_answered(self, event: ev.ModelAnswered) -> None:
         """Take in what a question outside of sessions has cost."""
         if event.cost_usd is not None:
             self._told = True

@@ -3,26 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ralph_tui.events import (
-    AgentReported,
-    AlarmRaised,
-    CheckpointCaptured,
-    FilesChanged,
-    GateFinished,
-    InterventionMade,
-    IterationFinished,
-    IterationStarted,
-    PromptPrepared,
-    ReadingTaken,
-    RunResumed,
-    RunStarted,
-    SessionFinished,
-    SessionStarted,
-    SnapshotTaken,
-    ToolStarted,
-    UsageReported,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.workspace import Trigger
 from ralph_tui.state.fold import Fold
 from ralph_tui.state.spending import lacks_cost
@@ -77,25 +58,25 @@ class IterationSpan:
     start_seq: int = 0
     ended_at: datetime | None = None
     checkpoints: list[CheckpointPoint] = field(default_factory=list)
-    alarms: list[AlarmRaised] = field(default_factory=list)
-    interventions: list[InterventionMade] = field(default_factory=list)
+    alarms: list[ev.AlarmRaised] = field(default_factory=list)
+    interventions: list[ev.InterventionMade] = field(default_factory=list)
     """Those that asked a question, or ended the run."""
-    rollbacks: list[WorktreeRestored] = field(default_factory=list)
-    boundary: SnapshotTaken | None = None
+    rollbacks: list[ev.WorktreeRestored] = field(default_factory=list)
+    boundary: ev.SnapshotTaken | None = None
     """What the iteration left behind."""
     completion: float | None = None
     kept: bool = False
     """Nothing was measured after it: its completion is that of before."""
     previous: float | None = None
     """Completion before it."""
-    prompts: list[PromptPrepared] = field(default_factory=list)
+    prompts: list[ev.PromptPrepared] = field(default_factory=list)
     """One for each of its sessions."""
-    gate: GateFinished | None = None
-    files: FilesChanged | None = None
-    finished: IterationFinished | None = None
-    reports: list[AgentReported] = field(default_factory=list)
+    gate: ev.GateFinished | None = None
+    files: ev.FilesChanged | None = None
+    finished: ev.IterationFinished | None = None
+    reports: list[ev.AgentReported] = field(default_factory=list)
     """Of its sessions."""
-    ends: list[SessionFinished] = field(default_factory=list)
+    ends: list[ev.SessionFinished] = field(default_factory=list)
     """How they ended."""
     sessions: list[SessionSpan] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
@@ -126,7 +107,7 @@ class TimelineFold(Fold):
 
     def __init__(self) -> None:
         self.spans: list[IterationSpan] = []
-        self.snapshots: dict[int, SnapshotTaken] = {}
+        self.snapshots: dict[int, ev.SnapshotTaken] = {}
         self.best_iteration = 0
         self._best = 0.0
         self._completion: float | None = None
@@ -149,7 +130,7 @@ class TimelineFold(Fold):
         taken = self.snapshots.get(snapshot)
         return taken.iteration if taken else None
 
-    def measured(self, back: WorktreeRestored) -> IterationSpan | None:
+    def measured(self, back: ev.WorktreeRestored) -> IterationSpan | None:
         """The iteration whose measured work was brought back; None for a state in between."""
         measured = [s for s in self.spans if s.boundary and s.completion is not None]
         for span in measured:
@@ -187,26 +168,26 @@ class TimelineFold(Fold):
         """Points that all iterations after this one brought together."""
         return sum(self.gain(span) or 0.0 for span in self.spans if span.number > iteration)
 
-    def on_run_started(self, event: RunStarted) -> None:
+    def on_run_started(self, event: ev.RunStarted) -> None:
         self.spans.append(IterationSpan(0, event.at, event.seq))
 
-    def on_iteration_started(self, event: IterationStarted) -> None:
+    def on_iteration_started(self, event: ev.IterationStarted) -> None:
         if self.spans and self.spans[-1].ended_at is None:
             self.spans[-1].ended_at = event.at
         self.spans.append(
             IterationSpan(event.iteration, event.at, event.seq, previous=self._completion)
         )
 
-    def on_prompt_prepared(self, event: PromptPrepared) -> None:
+    def on_prompt_prepared(self, event: ev.PromptPrepared) -> None:
         if self.spans:
             # One that no session got is replaced: it is the same file.
             kept = [prompt for prompt in self.spans[-1].prompts if prompt.path != event.path]
             self.spans[-1].prompts = [*kept, event]
 
-    def on_snapshot_taken(self, event: SnapshotTaken) -> None:
+    def on_snapshot_taken(self, event: ev.SnapshotTaken) -> None:
         self.snapshots[event.number] = event
 
-    def on_checkpoint_captured(self, event: CheckpointCaptured) -> None:
+    def on_checkpoint_captured(self, event: ev.CheckpointCaptured) -> None:
         if self.spans:
             e = event
             point = CheckpointPoint(
@@ -217,18 +198,18 @@ class TimelineFold(Fold):
             if event.trigger == "end" or self.spans[-1].boundary is None:
                 self.spans[-1].boundary = self.snapshots.get(event.snapshot or 0)
 
-    def on_gate_finished(self, event: GateFinished) -> None:
+    def on_gate_finished(self, event: ev.GateFinished) -> None:
         if self.spans:
             self.spans[-1].gate = event
 
-    def on_reading_taken(self, event: ReadingTaken) -> None:
+    def on_reading_taken(self, event: ev.ReadingTaken) -> None:
         if self.spans:
             self.spans[-1].completion, self.spans[-1].kept = event.completion, event.unmeasured
         self._completion = event.completion
         if event.iteration == 0 or event.restarted or event.completion > self._best:
             self._best, self.best_iteration = event.completion, event.iteration
 
-    def on_files_changed(self, event: FilesChanged) -> bool:
+    def on_files_changed(self, event: ev.FilesChanged) -> bool:
         if not self.spans:
             return False
         known = self.spans[-1].files
@@ -237,31 +218,31 @@ class TimelineFold(Fold):
         self.spans[-1].files = event
         return True
 
-    def on_alarm_raised(self, event: AlarmRaised) -> None:
+    def on_alarm_raised(self, event: ev.AlarmRaised) -> None:
         if self.spans:
             self.spans[-1].alarms.append(event)
 
-    def on_intervention_made(self, event: InterventionMade) -> bool:
+    def on_intervention_made(self, event: ev.InterventionMade) -> bool:
         if not self.spans or event.level in ("LOG", "WARN"):
             return False
         self.spans[-1].interventions.append(event)
         return True
 
-    def on_worktree_restored(self, event: WorktreeRestored) -> None:
+    def on_worktree_restored(self, event: ev.WorktreeRestored) -> None:
         if self.spans:
             self.spans[-1].rollbacks.append(event)
 
-    def on_iteration_finished(self, event: IterationFinished) -> None:
+    def on_iteration_finished(self, event: ev.IterationFinished) -> None:
         if self.spans:
             self.spans[-1].finished = event
             self.spans[-1].ended_at = event.at
 
-    def on_agent_reported(self, event: AgentReported) -> bool:
+    def on_agent_reported(self, event: ev.AgentReported) -> bool:
         if self.spans:
             self.spans[-1].reports.append(event)
         return False
 
-    def on_session_started(self, event: SessionStarted) -> bool:
+    def on_session_started(self, event: ev.SessionStarted) -> bool:
         agents = [event.agent]
         if self.spans:
             agents = self.spans[-1].agents
@@ -271,14 +252,14 @@ class TimelineFold(Fold):
         agents.append(event.agent)
         return True
 
-    def on_session_finished(self, event: SessionFinished) -> bool:
+    def on_session_finished(self, event: ev.SessionFinished) -> bool:
         if self.spans:
             self.spans[-1].ends.append(event)
             for session in self.spans[-1].sessions[-1:]:
                 session.duration_s = event.duration_s
         return False
 
-    def on_resumed(self, event: RunResumed) -> bool:
+    def on_resumed(self, event: ev.RunResumed) -> bool:
         """Let a session that was cut off end when the run was last at work."""
         for session in self.spans[-1].sessions[-1:] if self.spans else ():
             if session.duration_s is None:
@@ -286,12 +267,12 @@ class TimelineFold(Fold):
                 session.duration_s = max(0.0, worked_s)
         return False
 
-    def on_usage_reported(self, event: UsageReported) -> bool:
+    def on_usage_reported(self, event: ev.UsageReported) -> bool:
         if self.spans and event.tokens_partial:
             self.spans[-1].tokens_partial = True
         return False
 
-    def on_tool_started(self, event: ToolStarted) -> bool:
+    def on_tool_started(self, event: ev.ToolStarted) -> bool:
         if self.spans and event.parent is None:
             self.spans[-1].use(action_type(event.tool))
         return False

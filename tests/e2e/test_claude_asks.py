@@ -6,17 +6,10 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.requests import MOST_OPEN
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
-from ralph_tui.events import (
-    AgentAsked,
-    AgentAskedNoMore,
-    SessionFinished,
-    ToolDenied,
-    ToolFinished,
-    UsageReported,
-)
 from ralph_tui.ports import AgentAnswer, Permissions, Session
 from tests.agent_sessions import Heard, alive
 from tests.e2e.test_claude_stub import Bench
@@ -50,9 +43,9 @@ def begin(bench: Bench, scenario: dict[str, Any], **environ: str) -> tuple[Sessi
     return bench.agent(scenario, **environ).start(bench.turn(), heard), heard
 
 
-def asked(heard: Heard, number: int) -> AgentAsked:
-    heard.wait_for(lambda event: len(heard.of(AgentAsked)) >= number)
-    return heard.of(AgentAsked)[number - 1]
+def asked(heard: Heard, number: int) -> ev.AgentAsked:
+    heard.wait_for(lambda event: len(heard.of(ev.AgentAsked)) >= number)
+    return heard.of(ev.AgentAsked)[number - 1]
 
 
 @pytest.mark.parametrize("version", ["2.1.328", "2.0.20"])
@@ -70,15 +63,15 @@ def test_once_session_and_no(bench: Bench, version: str) -> None:
     assert sorted(path.name for path in bench.root.glob("t*")) == ["two"]
     assert (bench.root / "one").exists()
     assert not list(bench.root.glob(".claude*")), "nothing is written into the project"
-    assert [tool.prevented for tool in heard.of(ToolFinished)] == ["", "", "denied"]
-    assert not heard.of(ToolDenied), "what was refused by you is not counted as denied"
+    assert [tool.prevented for tool in heard.of(ev.ToolFinished)] == ["", "", "denied"]
+    assert not heard.of(ev.ToolDenied), "what was refused by you is not counted as denied"
 
 
 def test_what_a_session_allows_is_not_asked_again(bench: Bench) -> None:
     session, heard = begin(bench, {"answers": [bash("touch x a"), bash("touch x b"), {}]})
     session.answer(asked(heard, 1).request_id, AgentAnswer("session"))
     assert heard.finished().outcome == "success"
-    assert len(heard.of(AgentAsked)) == 1
+    assert len(heard.of(ev.AgentAsked)) == 1
     assert {"a", "b", "x"} <= {path.name for path in bench.root.iterdir()}
 
 
@@ -113,7 +106,7 @@ def test_an_interrupt_takes_the_question_back(bench: Bench) -> None:
     assert not session.answer(request.request_id, AgentAnswer("once"))
     finished = heard.finished()
     assert (finished.outcome, finished.leftovers) == ("interrupted", 0)
-    assert [event.request_id for event in heard.of(AgentAskedNoMore)] == [request.request_id]
+    assert [event.request_id for event in heard.of(ev.AgentAskedNoMore)] == [request.request_id]
     assert not (bench.root / "one").exists()
 
 
@@ -130,9 +123,9 @@ def test_in_the_mode_edits_it_asks_nobody(bench: Bench) -> None:
     bench.permissions = Permissions("edits")
     _, heard = begin(bench, PUSHES)
     assert heard.finished().outcome == "success"
-    assert not heard.of(AgentAsked)
-    assert len(heard.of(ToolDenied)) == 3
-    assert isinstance(heard.events[-1], SessionFinished)
+    assert not heard.of(ev.AgentAsked)
+    assert len(heard.of(ev.ToolDenied)) == 3
+    assert isinstance(heard.events[-1], ev.SessionFinished)
 
 
 # -- what no stub of Claude does, and a wild one might -----------------------------------------
@@ -198,11 +191,11 @@ sys.stdin.read()
 """,
     )
     until((bench.root / "refused").exists)
-    heard.wait_for(lambda event: isinstance(event, UsageReported))
-    for request in heard.of(AgentAsked):
+    heard.wait_for(lambda event: isinstance(event, ev.UsageReported))
+    for request in heard.of(ev.AgentAsked):
         session.answer(request.request_id, AgentAnswer("refuse", "No."))
     assert heard.finished().outcome == "success"
-    assert len(heard.of(AgentAsked)) == MOST_OPEN
+    assert len(heard.of(ev.AgentAsked)) == MOST_OPEN
 
 
 def test_a_question_of_ten_megabytes_is_one_that_can_be_read(bench: Bench) -> None:

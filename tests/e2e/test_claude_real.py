@@ -9,20 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
 from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
-from ralph_tui.events import (
-    AgentNoted,
-    AgentSpoke,
-    GuidanceAcknowledged,
-    SessionDescribed,
-    SessionFinished,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.layers.intelligence.system_context import system_context
 from ralph_tui.ports import Ask, Permissions, Turn
 from tests.agent_sessions import Heard, alive, context_in, numbered_turn
@@ -94,9 +84,9 @@ def test_a_bug_is_fixed(lab: Lab) -> None:
     assert (finished.tool_calls, finished.tool_errors, finished.leftovers) == (3, 0, 0)
     assert finished.cost_usd is not None
     assert finished.cost_usd > 0
-    assert not [note for note in heard.of(AgentNoted) if "Unknown kind" in note.text]
-    assert heard.of(UsageReported)[-1].context_window
-    described = heard.of(SessionDescribed)[0]
+    assert not [note for note in heard.of(ev.AgentNoted) if "Unknown kind" in note.text]
+    assert heard.of(ev.UsageReported)[-1].context_window
+    described = heard.of(ev.SessionDescribed)[0]
     assert (described.billing, described.permission_mode) == ("API key", "bypassPermissions")
 
 
@@ -136,7 +126,7 @@ def test_an_interrupted_turn_ends_in_order_and_goes_on_later(lab: Lab) -> None:
     with lab.agent(lab.scripted(bash(SLEEPER), Answer(text="continued"))) as agent:
         heard, turn = Heard(), lab.turn()
         session = agent.start(turn, heard)
-        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
         session.stop("interrupted")
         interrupted = heard.finished()
         again = Heard()
@@ -147,7 +137,7 @@ def test_an_interrupted_turn_ends_in_order_and_goes_on_later(lab: Lab) -> None:
     assert interrupted.cost_usd is not None
     assert interrupted.cost_usd > 0
     assert resumed.outcome == "success", resumed
-    assert again.of(AgentSpoke)[-1].text == "continued"
+    assert again.of(ev.AgentSpoke)[-1].text == "continued"
     assert resumed.cost_usd == pytest.approx(interrupted.cost_usd, rel=0.05)
 
 
@@ -157,7 +147,7 @@ def test_a_stopped_agent_leaves_nothing(lab: Lab) -> None:
         heard = Heard()
         session = agent.start(lab.turn(), heard)
         assert isinstance(session, StreamSession)
-        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
         file = lab.root / "pid"
         until(lambda: file.exists() and file.read_text())
         session.stop("stopped")
@@ -183,12 +173,12 @@ def test_guidance_reaches_the_running_turn(lab: Lab) -> None:
     with lab.agent(lab.scripted(bash(wait), Answer(text="as you wish"))) as agent:
         heard = Heard()
         session = agent.start(lab.turn(), heard)
-        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
         assert session.send(GUIDANCE, "mind the tests")
         (lab.root / "go").touch()
         finished = heard.finished()
     assert finished.outcome == "success"
-    assert [event.guidance_id for event in heard.of(GuidanceAcknowledged)] == [GUIDANCE]
+    assert [event.guidance_id for event in heard.of(ev.GuidanceAcknowledged)] == [GUIDANCE]
 
 
 def test_the_line_for_a_denied_tool_permits_it(lab: Lab) -> None:
@@ -197,14 +187,14 @@ def test_the_line_for_a_denied_tool_permits_it(lab: Lab) -> None:
         heard = Heard()
         agent.start(lab.turn(permissions=Permissions()), heard)
         assert heard.finished().outcome == "success"
-    permit = heard.of(ToolDenied)[0].permit
+    permit = heard.of(ev.ToolDenied)[0].permit
     assert permit.endswith(" -c:*)") or permit == f"Bash({sys.executable}:*)"
     assert not (lab.root / "a").exists()
     with lab.agent(lab.scripted(bash(write), Answer(text="yes"))) as agent:
         heard = Heard()
         agent.start(lab.turn(permissions=Permissions("edits", (permit,))), heard)
         heard.finished()
-    assert not heard.of(ToolDenied)
+    assert not heard.of(ev.ToolDenied)
     assert (lab.root / "a").exists()
 
 
@@ -234,16 +224,16 @@ def test_the_lines_for_what_was_denied_permit_it(lab: Lab) -> None:
         about = {"description": "run"} if tool == "Bash" else {}
         return Answer(tools=[ToolUse(tool, {**given, **about})])
 
-    def denied(permissions: Permissions) -> list[ToolDenied]:
+    def denied(permissions: Permissions) -> list[ev.ToolDenied]:
         answers = [use(*asked) for asked in (*REFUSED, PROTECTED)]
         with lab.agent(lab.scripted(*answers, Answer(text="done"))) as agent:
             heard = Heard()
             agent.start(lab.turn(permissions=permissions), heard)
             finished = heard.finished()
             assert finished.outcome == "success"
-        failed = [event for event in heard.of(ToolFinished) if not event.ok]
-        assert finished.tool_errors == len(failed) - len(heard.of(ToolDenied))
-        return heard.of(ToolDenied)
+        failed = [event for event in heard.of(ev.ToolFinished) if not event.ok]
+        assert finished.tool_errors == len(failed) - len(heard.of(ev.ToolDenied))
+        return heard.of(ev.ToolDenied)
 
     first = denied(Permissions())
     assert len(first) > len(REFUSED)
@@ -262,8 +252,8 @@ def test_the_completion_command_is_permitted(lab: Lab, command: str) -> None:
         heard = Heard()
         agent.start(lab.turn(command=command, permissions=Permissions()), heard)
         heard.finished()
-    assert not heard.of(ToolDenied)
-    assert [event.ok for event in heard.of(ToolFinished)] == [True]
+    assert not heard.of(ev.ToolDenied)
+    assert [event.ok for event in heard.of(ev.ToolFinished)] == [True]
 
 
 def test_a_budget_holds(lab: Lab) -> None:
@@ -297,4 +287,4 @@ def test_root_without_a_sandbox_is_refused_by_us_and_by_it(lab: Lab) -> None:
         refused.begin(lab.turn(), by_it)
         assert "IS_SANDBOX=1" in heard.finished().reason
         assert "root" in by_it.finished().reason
-        assert isinstance(by_it.events[-1], SessionFinished)
+        assert isinstance(by_it.events[-1], ev.SessionFinished)

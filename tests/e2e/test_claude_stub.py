@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters import agents
 from ralph_tui.adapters.agents import AgentContext
 from ralph_tui.adapters.agents.claude import CLAUDE, one_shot
@@ -19,21 +20,6 @@ from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.events import (
-    AgentNoted,
-    AgentSpoke,
-    BackgroundAwaited,
-    ContextCompacted,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    SessionDescribed,
-    SessionFinished,
-    SessionStarted,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.ports import Ask, Permissions, Turn
 from tests.agent_sessions import Heard, alive, context_in, numbered_turn
 from tests.doubles.launch import environment, on_path, prepare
@@ -88,7 +74,7 @@ class Bench:
         heard = Heard()
         self.agent(scenario, **environ).start(self.turn(), heard)
         heard.finished()
-        assert len(heard.of(SessionFinished)) == 1
+        assert len(heard.of(ev.SessionFinished)) == 1
         return heard
 
 
@@ -98,7 +84,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def notes(heard: Heard) -> str:
-    return "\n".join(note.text for note in heard.of(AgentNoted))
+    return "\n".join(note.text for note in heard.of(ev.AgentNoted))
 
 
 # -- scenarios -------------------------------------------------------------------------------------
@@ -132,7 +118,7 @@ def test_a_scenario_ends_as_it_should(
     assert finished.reason or outcome == "success"
     assert "Unknown kind" not in notes(heard)
     assert finished.leftovers == 0
-    started, ended = heard.of(ToolStarted), heard.of(ToolFinished)
+    started, ended = heard.of(ev.ToolStarted), heard.of(ev.ToolFinished)
     assert {call.tool_id for call in started} >= {call.tool_id for call in ended}
     assert finished.tool_calls == len(started)
     if outcome == "success":
@@ -148,17 +134,17 @@ def test_the_bug_is_fixed(bench: Bench, version: str) -> None:
     assert (finished.outcome, finished.tool_calls, finished.leftovers) == ("success", 3, 0)
     assert finished.cost_usd
     assert finished.tokens > 0
-    assert heard.of(SessionDescribed)[0].version == version
+    assert heard.of(ev.SessionDescribed)[0].version == version
     assert "a + b" in (bench.root / "calc.py").read_text()
-    assert [event.ok for event in heard.of(ToolFinished)] == [True] * 3
-    described = heard.of(SessionDescribed)[0]
+    assert [event.ok for event in heard.of(ev.ToolFinished)] == [True] * 3
+    described = heard.of(ev.SessionDescribed)[0]
     assert (described.billing, described.permission_mode) == ("no API key", "bypassPermissions")
-    assert heard.of(UsageReported)[-1].context_window == 1_000_000
+    assert heard.of(ev.UsageReported)[-1].context_window == 1_000_000
 
 
 def test_the_bill_goes_where_the_key_says(bench: Bench) -> None:
     heard = bench.play("success", ANTHROPIC_API_KEY="sk-test")
-    assert heard.of(SessionDescribed)[0].billing == "API key"
+    assert heard.of(ev.SessionDescribed)[0].billing == "API key"
 
 
 def test_a_usage_limit_names_its_end(bench: Bench) -> None:
@@ -185,13 +171,13 @@ def test_a_refused_key_ends_at_the_first_sign(bench: Bench) -> None:
 
 def test_denied_tools_name_what_would_permit_them(bench: Bench) -> None:
     heard = bench.play("denied_tools")
-    denied = heard.of(ToolDenied)
+    denied = heard.of(ev.ToolDenied)
     assert denied
     finished = heard.finished()
     assert finished.tool_errors == 0, "what was denied is no failure of a tool"
-    assert finished.tool_calls == len(heard.of(ToolStarted))
+    assert finished.tool_calls == len(heard.of(ev.ToolStarted))
     assert all(event.permit.startswith("Bash(") for event in denied)
-    assert heard.of(SessionDescribed)[0].permission_mode == "acceptEdits"
+    assert heard.of(ev.SessionDescribed)[0].permission_mode == "acceptEdits"
 
 
 def test_the_completion_command_is_permitted(bench: Bench) -> None:
@@ -203,13 +189,13 @@ def test_the_completion_command_is_permitted(bench: Bench) -> None:
     agent, heard = bench.agent({"answers": answers}), Heard()
     agent.start(bench.turn(command="echo ok && test -d ."), heard)
     heard.finished()
-    assert [event.permit for event in heard.of(ToolDenied)] == ["Bash(rm:*)"]
+    assert [event.permit for event in heard.of(ev.ToolDenied)] == ["Bash(rm:*)"]
     assert (bench.root / "a").exists()
 
 
 def test_of_a_large_output_its_size_is_told(bench: Bench) -> None:
     heard = bench.play("kept_output")
-    told = [event.summary for event in heard.of(ToolFinished)]
+    told = [event.summary for event in heard.of(ev.ToolFinished)]
     assert told == ["2.7 MB of output", "195.3 KB of output"]
 
 
@@ -217,8 +203,8 @@ def test_background_work_brings_another_turn(bench: Bench) -> None:
     heard = bench.play("background_bash")
     assert heard.finished().outcome == "success"
     assert "In the background" in notes(heard)
-    assert heard.of(AgentSpoke)[-1].text == "It is finished."
-    held, free = heard.of(BackgroundAwaited)
+    assert heard.of(ev.AgentSpoke)[-1].text == "It is finished."
+    held, free = heard.of(ev.BackgroundAwaited)
     assert held.tasks[0].what.endswith("touch background")
     assert not free.tasks, "its end brought another turn: nothing holds the session any more"
 
@@ -237,7 +223,7 @@ def test_background_work_that_holds_the_session_is_told_and_ended(
     check = {"name": "Bash", "input": {"command": wait, "description": "x"}}
     answers = [{"tools": start}, {"tools": [check]}, {"text": "Both run."}]
     heard = bench.play({"answers": answers}, STUB_VERSION=version)
-    held, ended = heard.of(BackgroundAwaited)
+    held, ended = heard.of(ev.BackgroundAwaited)
     assert [task.what for task in held.tasks] == list(commands)
     assert all(task.age_s < 60 for task in held.tasks)
     assert (held.silence_s, held.given_up, ended.given_up) == (0.5, False, True)
@@ -252,16 +238,16 @@ def test_the_owner_ends_background_work_that_holds_the_session(bench: Bench) -> 
     answers = [{"tools": [{"name": "Bash", "input": serve}]}, {"text": "It runs."}]
     heard = Heard()
     session = bench.agent({"answers": answers}).start(bench.turn(), heard)
-    heard.wait_for(lambda event: isinstance(event, BackgroundAwaited))
+    heard.wait_for(lambda event: isinstance(event, ev.BackgroundAwaited))
     session.stop("interrupted")
     assert heard.finished().outcome == "success", "the turn itself was over"
-    assert not any(event.given_up for event in heard.of(BackgroundAwaited))
+    assert not any(event.given_up for event in heard.of(ev.BackgroundAwaited))
 
 
 def test_compaction_restarts_the_context(bench: Bench) -> None:
     heard = bench.play("compaction")
-    assert [event.trigger for event in heard.of(ContextCompacted)] == ["auto"]
-    contexts = [event.context_tokens or 0 for event in heard.of(UsageReported)]
+    assert [event.trigger for event in heard.of(ev.ContextCompacted)] == ["auto"]
+    contexts = [event.context_tokens or 0 for event in heard.of(ev.UsageReported)]
     assert min(contexts[contexts.index(max(contexts)) :]) < max(contexts)
 
 
@@ -273,11 +259,13 @@ def test_guidance_is_delivered_and_acknowledged(bench: Bench, version: str) -> N
     heard = Heard()
     agent = bench.agent("guidance_in_tool", STUB_VERSION=version)
     session = agent.start(bench.turn(), heard)
-    heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
     assert session.takes_guidance
     assert session.send(GUIDANCE, "also update README")
     assert heard.finished().outcome == "success"
-    receipts = [e for e in heard.events if isinstance(e, GuidanceDelivered | GuidanceAcknowledged)]
+    receipts = [
+        e for e in heard.events if isinstance(e, ev.GuidanceDelivered | ev.GuidanceAcknowledged)
+    ]
     assert [event.kind for event in receipts] == ["guidance_delivered", "guidance_acknowledged"]
     assert {event.guidance_id for event in receipts} == {GUIDANCE}
 
@@ -291,7 +279,7 @@ def test_an_interrupted_agent_ends_in_order_and_is_resumed(bench: Bench, why: st
     turn = bench.turn()
     session = agent.start(turn, heard)
     assert isinstance(session, StreamSession)
-    heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
     session.stop(why)
     finished = heard.finished()
     assert finished.outcome == why
@@ -305,7 +293,7 @@ def test_an_interrupted_agent_ends_in_order_and_is_resumed(bench: Bench, why: st
     agent.start(bench.turn(resume=turn.session_id), again)
     resumed = again.finished()
     assert resumed.outcome == "success", resumed
-    assert again.of(SessionStarted)[0].session_id == turn.session_id
+    assert again.of(ev.SessionStarted)[0].session_id == turn.session_id
     # The totals of a resumed session begin where it was left; what is told is the difference.
     assert resumed.cost_usd == pytest.approx(agent.ledger.totals[turn.session_id].cost_usd / 2)
 
@@ -370,7 +358,7 @@ def test_a_killed_agent_has_crashed(bench: Bench) -> None:
     heard, agent = Heard(), bench.agent("interrupt")
     session = agent.start(bench.turn(), heard)
     assert isinstance(session, StreamSession)
-    heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
     os.kill(session.pid, signum)
     finished = heard.finished()
     assert (finished.outcome, finished.exit_code) == ("crashed", 128 + signum)

@@ -9,14 +9,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.events import (
-    ContextCompacted,
-    ContextLevelReached,
-    HandoffWritten,
-    RunFinished,
-    SessionFinished,
-    ToolFinished,
-)
+from ralph_tui import events as ev
 from tests.doubles.api import Api
 from tests.doubles.launch import real_binary, real_environment
 from tests.doubles.scenario import Answer, Scenario, ToolUse
@@ -131,9 +124,9 @@ def test_a_full_window_is_handed_over_and_a_fresh_session_goes_on(sessions: Sess
     state = project.state
     assert (state["iteration"], state["status"]) == (2, "running")
     assert state["context_checkpoint"]["active"] is False
-    ends = [event for event in project.events if isinstance(event, SessionFinished)]
+    ends = [event for event in project.events if isinstance(event, ev.SessionFinished)]
     assert [event.outcome for event in ends] == ["rolled_over"]
-    assert [e.read_at for e in project.events if isinstance(e, HandoffWritten)] == [handoff]
+    assert [e.read_at for e in project.events if isinstance(e, ev.HandoffWritten)] == [handoff]
     sessions.session(at(30_000), DONE, prompt=prompt)
     assert holds(sessions.asked, handoff) == [True, True]
     assert project.state["status"] == "completed"
@@ -145,7 +138,7 @@ def test_a_window_that_is_all_but_full_ends_the_session_at_once(sessions: Sessio
     stream = sessions.session(at(100_000), at(192_000), says("never said"), **ALONE)
     assert len(sessions.asked) == 2
     assert stream[-1]["type"] == "result"
-    levels = [event.level for event in project.events if isinstance(event, ContextLevelReached)]
+    levels = [event.level for event in project.events if isinstance(event, ev.ContextLevelReached)]
     assert levels == ["L3"]
     assert (project.root / "PROMPT.md").exists()
     assert project.state["iteration"] == 2
@@ -169,7 +162,7 @@ def test_work_goes_on_until_the_promise(sessions: Sessions) -> None:
     assert sessions.project.state["status"] == "completed"
     assert sessions.project.state["iteration"] == 5
     finished = sessions.project.events[-1]
-    assert isinstance(finished, RunFinished)
+    assert isinstance(finished, ev.RunFinished)
     assert finished.outcome == "completed"
     assert finished.iterations == 5
 
@@ -209,7 +202,7 @@ def test_a_shell_loop_comes_to_its_end(sessions: Sessions) -> None:
 
 def test_a_tool_that_fails_is_seen(sessions: Sessions) -> None:
     sessions.session(at(20_000, "exit 3"), at(21_000, "echo hi"), DONE)
-    ends = [event for event in sessions.project.events if isinstance(event, ToolFinished)]
+    ends = [event for event in sessions.project.events if isinstance(event, ev.ToolFinished)]
     assert [event.ok for event in ends] == [False, True]
     assert ends[0].summary == "Exit code 3"
 
@@ -227,7 +220,7 @@ def test_a_handoff_outlives_the_compaction_that_comes_with_it(sessions: Sessions
     handoff = project.state["context_checkpoint"]["handoff_file"]
     assert f"|L2|87|{handoff}" in sessions.asked[-1]
     assert (project.state["iteration"], project.state["status"]) == (2, "running")
-    assert [event.before for event in project.events if isinstance(event, ContextCompacted)]
+    assert [event.before for event in project.events if isinstance(event, ev.ContextCompacted)]
     assert handoff in (project.root / "PROMPT.md").read_text()
 
 

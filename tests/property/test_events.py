@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.fields import FieldInfo
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.events import (
-    EVENT_TYPES,
-    Event,
-    Paused,
-    RunStarted,
-    UnknownEvent,
-    Unpaused,
-    parse_event,
-)
 from ralph_tui.events.base import Fact
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import one_line, plain, strip_controls
@@ -40,9 +32,9 @@ hostile = st.text(
 
 
 @st.composite
-def events(draw: st.DrawFn) -> Event:
+def events(draw: st.DrawFn) -> ev.Event:
     """Any kind, with hostile words in every text field."""
-    event_type = EVENT_TYPES[draw(st.sampled_from(sorted(EVENT_TYPES)))]
+    event_type = ev.EVENT_TYPES[draw(st.sampled_from(sorted(ev.EVENT_TYPES)))]
     stamps = {"seq": draw(st.integers(1, 10**9)), "at": datetime(2026, 1, 2, 3, tzinfo=UTC)}
     return event_type.model_validate(draw(fields_of(event_type)) | stamps)
 
@@ -88,21 +80,21 @@ def _first_literal(annotation: Any) -> Any:
 
 
 @given(events())
-def test_every_event_comes_back_from_its_line(event: Event) -> None:
+def test_every_event_comes_back_from_its_line(event: ev.Event) -> None:
     line = event.model_dump_json()
     assert "\n" not in line
-    assert parse_event(line) == event
+    assert ev.parse_event(line) == event
 
 
 @given(events())
-def test_no_control_character_is_in_any_event(event: Event) -> None:
+def test_no_control_character_is_in_any_event(event: ev.Event) -> None:
     for value in _texts(event.model_dump()):
         assert not [c for c in value if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
         assert "\u202e" not in value
 
 
 @given(events())
-def test_what_is_said_of_any_event_is_clean(event: Event) -> None:
+def test_what_is_said_of_any_event_is_clean(event: ev.Event) -> None:
     row = event.row()
     for said in [event.line() or "", *(row or ())]:
         assert not [c for c in said if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
@@ -123,7 +115,7 @@ def _texts(value: Any) -> list[str]:
 
 @given(st.lists(events(), max_size=30), st.data())
 def test_the_fold_does_not_depend_on_how_events_arrive(
-    stream: list[Event], data: st.DataObject
+    stream: list[ev.Event], data: st.DataObject
 ) -> None:
     """And no event, in whatever order, breaks it: a replay may begin anywhere."""
     numbered = [event.model_copy(update={"seq": n}) for n, event in enumerate(stream, 1)]
@@ -146,17 +138,17 @@ def test_an_unknown_kind_is_kept_and_clean(fields: dict[str, Any]) -> None:
         {**fields, "kind": "of_a_later_version", "seq": 7, "at": "2026-01-01T00:00:00Z"}
     )
     try:
-        event = parse_event(line)
+        event = ev.parse_event(line)
     except ValueError:
         return
-    assert isinstance(event, UnknownEvent)
+    assert isinstance(event, ev.UnknownEvent)
     assert event.seq == 7
 
 
 @given(st.binary(max_size=80))
 def test_garbage_is_a_value_error_and_nothing_else(line: bytes) -> None:
     try:
-        parse_event(line)
+        ev.parse_event(line)
     except ValueError:
         return
 
@@ -164,9 +156,9 @@ def test_garbage_is_a_value_error_and_nothing_else(line: bytes) -> None:
 @each_row("number", ["NaN", "-Infinity", "1e999"])
 def test_a_number_that_is_none_makes_no_event(number: str) -> None:
     line = '{"seq":1,"at":"2026-01-01T00:00:00Z","kind":"wait_ended","iteration":1,"waited_s":%s}'
-    parse_event(line % "1.5")
+    ev.parse_event(line % "1.5")
     with pytest.raises(ValueError, match="finite"):
-        parse_event(line % number)
+        ev.parse_event(line % number)
 
 
 @given(hostile)
@@ -196,13 +188,13 @@ def test_ordinary_text_passes_as_it_is(text: str) -> None:
 def test_any_truncated_journal_still_loads(tmp_path_factory: Any, cut: int) -> None:
     folder: Path = tmp_path_factory.mktemp("journal")
     path = folder / "events.jsonl"
-    lines: list[Event] = [
-        RunStarted(
+    lines: list[ev.Event] = [
+        ev.RunStarted(
             seq=1, run_id="r", root="/r", objective="o", agent="a", max_iterations=1,
             session_timeout_s=1,
         ),
-        Paused(seq=2),
-        Unpaused(seq=3),
+        ev.Paused(seq=2),
+        ev.Unpaused(seq=3),
     ]  # fmt: skip
     content = b"".join(event.model_dump_json().encode() + b"\n" for event in lines)
     path.write_bytes(content[: len(content) - cut])

@@ -5,16 +5,9 @@ owner.
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Guide, Instruct
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    GuidanceDelivered,
-    GuidanceQueued,
-    IterationStarted,
-    ReadingTaken,
-    RunFinished,
-    SignalComputed,
-)
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from tests.examples import FEWER
 from tests.world import owner
@@ -47,15 +40,15 @@ def test_any_faults_end_no_run_and_lose_no_word(chosen: list[Fault]) -> None:
     world.host.inbox.extend([Instruct(text=INSTRUCTION), Guide(text=GUIDANCE)])
     with injected(world, *chosen):
         world.play(owner.first)
-    assert isinstance(world.events[-1], RunFinished)
+    assert isinstance(world.events[-1], ev.RunFinished)
     assert world.end.outcome in ("limit_reached", "aborted"), world.end.reason
-    assert [event.iteration for event in world.all(ReadingTaken)] == list(range(7))
-    assert [event.iteration for event in world.all(SignalComputed)] == list(range(1, 7))
-    assert all(0 <= event.completion < 100 for event in world.all(ReadingTaken))
+    assert [event.iteration for event in world.all(ev.ReadingTaken)] == list(range(7))
+    assert [event.iteration for event in world.all(ev.SignalComputed)] == list(range(1, 7))
+    assert all(0 <= event.completion < 100 for event in world.all(ev.ReadingTaken))
     for prompt in world.agent.prompts:
         assert "Fix it" in prompt
         assert INSTRUCTION in prompt
     assert GUIDANCE in world.agent.prompts[0]
-    queued = {event.guidance_id for event in world.all(GuidanceQueued)}
-    assert queued <= {event.guidance_id for event in world.all(GuidanceDelivered)}
-    assert len(world.all(IterationStarted)) == 6
+    queued = {event.guidance_id for event in world.all(ev.GuidanceQueued)}
+    assert queued <= {event.guidance_id for event in world.all(ev.GuidanceDelivered)}
+    assert len(world.all(ev.IterationStarted)) == 6

@@ -5,14 +5,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import (
-    Event,
-    LearningChanged,
-    LearningCredited,
-    LearningPromoted,
-    LearningsRetrieved,
-    LearningStaged,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.memory import Change, Learning, Retrieved
 from ralph_tui.state import RunState
 
@@ -33,42 +26,42 @@ def learnings(draw: st.DrawFn) -> Learning:
 
 
 @st.composite
-def look_ups(draw: st.DrawFn) -> LearningsRetrieved:
+def look_ups(draw: st.DrawFn) -> ev.LearningsRetrieved:
     found = draw(st.lists(learnings(), unique_by=lambda one: one.learning_id))
     told = [Retrieved(**one.model_dump(), why="w", in_prompt=draw(st.booleans())) for one in found]
-    return LearningsRetrieved(
+    return ev.LearningsRetrieved(
         iteration=draw(st.integers(1, 3)), task_type="general", learnings=told
     )
 
 
-happenings: st.SearchStrategy[Event] = st.one_of(
+happenings: st.SearchStrategy[ev.Event] = st.one_of(
     look_ups(),
-    st.builds(LearningStaged, iteration=st.just(1), learning=learnings()),
+    st.builds(ev.LearningStaged, iteration=st.just(1), learning=learnings()),
     st.builds(
-        LearningPromoted,
+        ev.LearningPromoted,
         iteration=st.just(1),
         staged_id=names,
         learning=learnings(),
         because=st.just("b"),
     ),
     st.builds(
-        LearningCredited, iteration=st.integers(1, 3), learning_id=names, success=st.booleans()
+        ev.LearningCredited, iteration=st.integers(1, 3), learning_id=names, success=st.booleans()
     ),
     st.builds(
-        LearningChanged, learning_id=names, change=st.sampled_from(get_args(Change)), text=texts
+        ev.LearningChanged, learning_id=names, change=st.sampled_from(get_args(Change)), text=texts
     ),
 )
 
 
 @given(st.lists(happenings, max_size=25))
-def test_what_was_sent_stays_until_the_next_look_up(events: list[Event]) -> None:
+def test_what_was_sent_stays_until_the_next_look_up(events: list[ev.Event]) -> None:
     state = RunState()
     looked_up: list[Retrieved] = []
     sent: dict[int, dict[str, str]] = {}
     credited: dict[str, set[int]] = {}
     for event in events:
         state.apply(event)
-        if isinstance(event, LearningsRetrieved):
+        if isinstance(event, ev.LearningsRetrieved):
             looked_up = event.learnings
             told = {one.learning_id: one.text for one in looked_up if one.in_prompt}
             sent[event.iteration] = sent.get(event.iteration, {}) | told
@@ -79,9 +72,11 @@ def test_what_was_sent_stays_until_the_next_look_up(events: list[Event]) -> None
         assert all(key == one.learning.learning_id for key, one in memory.seen.items())
         for iteration, told in sent.items():
             assert {one.sent[iteration] for one in memory.carried(iteration)} >= set(told.values())
-        if isinstance(event, LearningCredited):
+        if isinstance(event, ev.LearningCredited):
             credited.setdefault(event.learning_id, set()).add(event.iteration)
-        if isinstance(event, LearningPromoted):  # what came of it under its first name stays, too
+        if isinstance(
+            event, ev.LearningPromoted
+        ):  # what came of it under its first name stays, too
             before = credited.get(event.staged_id, set())
             credited.setdefault(event.learning.learning_id, set()).update(before)
         for one in memory.current:

@@ -8,38 +8,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ralph_tui.events import (
-    AbortRequested,
-    AlarmCleared,
-    AlarmRaised,
-    EffectObserved,
-    EscalationDelivered,
-    EscalationRaised,
-    Event,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    GuidanceQueued,
-    HealthChecked,
-    InterventionMade,
-    IterationStarted,
-    LimitsChanged,
-    Paused,
-    PauseRequested,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionHeld,
-    QuestionWithdrawn,
-    ReadingTaken,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    StopRequested,
-    ToolDenied,
-    Unpaused,
-    WaitEnded,
-    WaitStarted,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.state import RunState
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -56,48 +25,50 @@ answers = st.sampled_from(["approve", "roll_back", "guide", "extend", "abort", "
 topics = st.sampled_from(["redirect", "pause", "silence", "criterion", "handoff"])
 
 
-def made(kind: type[Event], **fields: Any) -> st.SearchStrategy[Event]:
+def made(kind: type[ev.Event], **fields: Any) -> st.SearchStrategy[ev.Event]:
     return st.builds(kind, **fields)
 
 
 EVENTS = st.one_of(
-    made(IterationStarted, iteration=iterations, max_iterations=st.just(9)),
-    made(ReadingTaken, iteration=iterations, completion=st.integers(0, 100),
+    made(ev.IterationStarted, iteration=iterations, max_iterations=st.just(9)),
+    made(ev.ReadingTaken, iteration=iterations, completion=st.integers(0, 100),
          source=st.just("tests"), restarted=st.booleans()),
-    made(AlarmRaised, iteration=iterations, alarm=alarms, severity=st.just("warning"),
+    made(ev.AlarmRaised, iteration=iterations, alarm=alarms, severity=st.just("warning"),
          reason=reasons),
-    made(AlarmCleared, iteration=iterations, alarm=alarms),
-    made(InterventionMade, iteration=iterations, level=levels, about=subjects, reason=reasons),
-    made(HealthChecked, iteration=iterations, status=st.just("healthy"),
+    made(ev.AlarmCleared, iteration=iterations, alarm=alarms),
+    made(ev.InterventionMade, iteration=iterations, level=levels, about=subjects, reason=reasons),
+    made(ev.HealthChecked, iteration=iterations, status=st.just("healthy"),
          ended=st.none() | st.just("stuck")),
-    made(EffectObserved, iteration=iterations, of=iterations, level=levels, about=subjects,
+    made(ev.EffectObserved, iteration=iterations, of=iterations, level=levels, about=subjects,
          decision=st.just("so"), points=st.integers(-9, 9)),
-    made(QuestionAsked, iteration=iterations, question_id=ids, topic=topics, text=reasons,
+    made(ev.QuestionAsked, iteration=iterations, question_id=ids, topic=topics, text=reasons,
          options=st.just([])),
-    made(QuestionHeld, question_id=ids),
-    made(QuestionAnswered, question_id=ids, answer=answers),
-    made(QuestionWithdrawn, question_id=ids, reason=reasons),
-    made(EscalationRaised, iteration=iterations, escalation_id=ids, level=st.just("info"),
+    made(ev.QuestionHeld, question_id=ids),
+    made(ev.QuestionAnswered, question_id=ids, answer=answers),
+    made(ev.QuestionWithdrawn, question_id=ids, reason=reasons),
+    made(ev.EscalationRaised, iteration=iterations, escalation_id=ids, level=st.just("info"),
          about=subjects | st.just("question"), reason=reasons),
-    made(EscalationDelivered, escalation_id=ids, channel=st.just("webhook"), ok=st.booleans(),
+    made(ev.EscalationDelivered, escalation_id=ids, channel=st.just("webhook"), ok=st.booleans(),
          text=reasons),
-    made(GuidanceQueued, guidance_id=ids, text=reasons),
-    made(GuidanceDelivered, guidance_id=ids, into=st.just("prompt")),
-    made(GuidanceAcknowledged, guidance_id=ids),
-    made(LimitsChanged, max_iterations=st.just(9)),
-    made(WorktreeRestored, iteration=iterations, snapshot=snapshots, present=snapshots,
+    made(ev.GuidanceQueued, guidance_id=ids, text=reasons),
+    made(ev.GuidanceDelivered, guidance_id=ids, into=st.just("prompt")),
+    made(ev.GuidanceAcknowledged, guidance_id=ids),
+    made(ev.LimitsChanged, max_iterations=st.just(9)),
+    made(ev.WorktreeRestored, iteration=iterations, snapshot=snapshots, present=snapshots,
          tree=st.just("t")),
-    made(WaitStarted, iteration=iterations, cause=st.just("overload"), attempt=st.integers(1, 3)),
-    made(WaitEnded, iteration=iterations),
-    made(ToolDenied, iteration=iterations, tool=st.just("Bash")),
-    st.sampled_from([PauseRequested(), Paused(), Unpaused(), AbortRequested(), RunResumed(),
-                     StopRequested(mode="now"), RunCrashed(error="x", traceback="")]),
-    made(RunFinished, outcome=st.sampled_from(["completed", "aborted", "interrupted"]),
+    made(ev.WaitStarted, iteration=iterations, cause=st.just("overload"),
+         attempt=st.integers(1, 3)),
+    made(ev.WaitEnded, iteration=iterations),
+    made(ev.ToolDenied, iteration=iterations, tool=st.just("Bash")),
+    st.sampled_from([ev.PauseRequested(), ev.Paused(), ev.Unpaused(), ev.AbortRequested(),
+                     ev.RunResumed(), ev.StopRequested(mode="now"),
+                     ev.RunCrashed(error="x", traceback="")]),
+    made(ev.RunFinished, outcome=st.sampled_from(["completed", "aborted", "interrupted"]),
          reason=st.just("so"), iterations=iterations, completion=st.just(5)),
 )  # fmt: skip
 
 
-def stamped(events: list[Event]) -> list[Event]:
+def stamped(events: list[ev.Event]) -> list[ev.Event]:
     """Numbered, a minute apart."""
     return [
         event.model_copy(update={"seq": seq, "at": START + timedelta(minutes=seq)})
@@ -105,12 +76,12 @@ def stamped(events: list[Event]) -> list[Event]:
     ]
 
 
-def next_episodes(events: list[Event]) -> list[Event]:
+def next_episodes(events: list[ev.Event]) -> list[ev.Event]:
     """The REDIRECTs that may end one episode and open another: never two in an iteration."""
     openers = [
         e
         for e in events
-        if isinstance(e, InterventionMade)
+        if isinstance(e, ev.InterventionMade)
         and (e.level == "REDIRECT" or (e.level, e.about) == ("PAUSE", "circuit"))
     ]
     return [
@@ -127,9 +98,9 @@ def shown(state: RunState) -> list[tuple[Any, ...]]:
     ]
 
 
-@example([InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="It fell.")] * 2)
+@example([ev.InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="It fell.")] * 2)
 @given(st.lists(EVENTS, max_size=40))
-def test_each_alarm_and_intervention_is_told_once_in_order(made: list[Event]) -> None:
+def test_each_alarm_and_intervention_is_told_once_in_order(made: list[ev.Event]) -> None:
     events = stamped(made)
     state = RunState().apply_all(events)
     entries = state.log.entries
@@ -146,14 +117,18 @@ def test_each_alarm_and_intervention_is_told_once_in_order(made: list[Event]) ->
     twice = [by_seq[seq] for seq, times in told.items() if times > 1]
     # An end settles whatever is open, each in its entry.
     ends = next_episodes(events)
-    assert all(isinstance(e, RunFinished | RunCrashed | RunResumed) for e in twice if e not in ends)
-    must = [e for e in events if isinstance(e, AlarmRaised | InterventionMade)]
+    assert all(
+        isinstance(e, ev.RunFinished | ev.RunCrashed | ev.RunResumed)
+        for e in twice
+        if e not in ends
+    )
+    must = [e for e in events if isinstance(e, ev.AlarmRaised | ev.InterventionMade)]
     assert [e for e in must if told[e.seq] not in ((1, 2) if e in ends else (1,))] == []
 
 
 @given(st.lists(EVENTS, max_size=30), st.integers(0, 30))
 def test_a_look_in_between_changes_nothing_and_finds_what_changed(
-    made: list[Event], cut: int
+    made: list[ev.Event], cut: int
 ) -> None:
     events = stamped(made)
     state = RunState().apply_all(events[:cut])

@@ -12,18 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ralph_tui.events import (
-    AgentReported,
-    AssessmentMade,
-    AssessmentRefined,
-    CriterionJudged,
-    GateFinished,
-    HandoffWritten,
-    PlanMade,
-    ReadingTaken,
-    SignalComputed,
-    StrategyPlanned,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.context import FileInProgress
 from ralph_tui.events.intelligence import Blocker, Statement
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
@@ -57,7 +46,7 @@ WORDS = st.lists(st.sampled_from(NASTY), min_size=1, max_size=8).map("".join)
 MANY = st.lists(WORDS, max_size=4)
 UNSEEN = re.compile("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u2060\ufeff\U000e0000-\U000e007f]")
 
-SIGNAL = SignalComputed(
+SIGNAL = ev.SignalComputed(
     iteration=2, completion=0.4, proportional=0.6, integral=1.1, integral_mean=0.6, derivative=0.0,
     velocity=0.0, volatility=0.0, profile="focused", kp=0.5, ki=0.2, kd=0.3, output=0.5,
     band="moderate", urgency="high",
@@ -70,13 +59,13 @@ ALWAYS = "Leave the public names as they are."
 
 def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> PromptInput:
     """Every field is set; what is foreign says `words`, or `many` of them."""
-    report = AgentReported(
+    report = ev.AgentReported(
         iteration=2, completion=60, summary=words, blockers=list(many), next=words
     )
     given = PromptInput(
         "Fix the parser", "pytest -q", 3, 10,
-        reading=ReadingTaken(iteration=2, completion=40, source="tests", next_item=words),
-        gate=GateFinished(
+        reading=ev.ReadingTaken(iteration=2, completion=40, source="tests", next_item=words),
+        gate=ev.GateFinished(
             iteration=2, ok=False, exit_code=1, passed=4, failed=60, failing=list(many) * 20,
             tail=f"{words}\n" * 9, error=words,
         ),
@@ -84,7 +73,7 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
         advice="Urgency: high. Take the step that moves it most.\n\nNo rise for 3 iterations.",
         instruction=ALWAYS,
         guidance=[GUIDANCE],
-        handoff=HandoffWritten(
+        handoff=ev.HandoffWritten(
             iteration=2, number=1, path="p", read_at="results/handoff-1.md", cause="L3", percent=96,
             summary=words, item=words, progress=words, next_step=words, guidance=[EARLIER],
             files=[
@@ -97,20 +86,20 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
         interrupted="Iteration 2 was interrupted after 5m, and what it changed was kept.",
         interrupted_files=[f"- {words} (modified, +1 -1)".replace("\n", " ")],
         claimed=True,
-        judged=CriterionJudged(iteration=1, met=False, reason=words),
-        assessment=AssessmentMade(
+        judged=ev.CriterionJudged(iteration=1, met=False, reason=words),
+        assessment=ev.AssessmentMade(
             iteration=2, summary=words, last_action=words, next_step=words,
             accomplishments=[Statement(text=text, source="tests") for text in many],
             blockers=[Blocker(text=text, source="report", standing=True) for text in many],
         ),
-        refined=AssessmentRefined(iteration=2, summary=words, approach=words),
+        refined=ev.AssessmentRefined(iteration=2, summary=words, approach=words),
         report=report,
         reports=[report, report],
-        strategy=StrategyPlanned(
+        strategy=ev.StrategyPlanned(
             iteration=3, approach="pivot", reasoning="No rise for 3 iterations.",
             priorities=list(many),
         ),
-        plan=PlanMade(approach="Work in iterations.", estimated_iterations=4, estimate_from=3),
+        plan=ev.PlanMade(approach="Work in iterations.", estimated_iterations=4, estimate_from=3),
         learnings=["- (worked before) Run one test at a time."],
     )  # fmt: skip
     return replace(given, **more)

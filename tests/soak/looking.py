@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.processes.keeper import process_table
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
@@ -13,22 +14,6 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.status_words import status_text
-from ralph_tui.events import (
-    Event,
-    HandoffWritten,
-    IterationFinished,
-    IterationStarted,
-    LearningCredited,
-    LearningPromoted,
-    LearningStaged,
-    Noticed,
-    PlanMade,
-    PromptPrepared,
-    ReflectionWritten,
-    RunStarted,
-    SessionFinished,
-    SnapshotTaken,
-)
 from tests.soak.figures import Figures
 from tests.soak.place import differences, git, owned, tree_of
 
@@ -136,43 +121,43 @@ class Look:
             self.problem("the restore changed what is the owner's", files=1)
 
 
-def start_of(recording: Recording) -> RunStarted:
+def start_of(recording: Recording) -> ev.RunStarted:
     """Its first event."""
     start = recording.events[0]
-    assert isinstance(start, RunStarted)
+    assert isinstance(start, ev.RunStarted)
     return start
 
 
-def _snapshots(recording: Recording) -> list[SnapshotTaken]:
-    return [event for event in recording.events if isinstance(event, SnapshotTaken)]
+def _snapshots(recording: Recording) -> list[ev.SnapshotTaken]:
+    return [event for event in recording.events if isinstance(event, ev.SnapshotTaken)]
 
 
-def untold(events: Iterable[Event]) -> list[int]:
+def untold(events: Iterable[ev.Event]) -> list[int]:
     """Iterations that ended without a snapshot of what their session did, in silence."""
     found, told = [], True
     for event in events:
         match event:
-            case IterationStarted() | SessionFinished():
+            case ev.IterationStarted() | ev.SessionFinished():
                 told = False
-            case SnapshotTaken():
+            case ev.SnapshotTaken():
                 told = True
-            case Noticed(level="error", text=text) if text.startswith(NOT_TAKEN):
+            case ev.Noticed(level="error", text=text) if text.startswith(NOT_TAKEN):
                 told = True
-            case IterationFinished() if not told:
+            case ev.IterationFinished() if not told:
                 found.append(event.iteration)
             case _:
                 pass
     return found
 
 
-def unread(events: Iterable[Event], folder: Path) -> list[str]:
+def unread(events: Iterable[ev.Event], folder: Path) -> list[str]:
     """Handoffs that the prompt after them does not tell."""
     found, left = [], ""
     for event in events:
         match event:
-            case HandoffWritten():
+            case ev.HandoffWritten():
                 left = event.read_at
-            case PromptPrepared() if left:
+            case ev.PromptPrepared() if left:
                 if left not in (folder / event.path).read_text():
                     found.append(left)
                 left = ""
@@ -181,23 +166,23 @@ def unread(events: Iterable[Event], folder: Path) -> list[str]:
     return found
 
 
-def twice(events: Iterable[Event]) -> list[str]:
+def twice(events: Iterable[ev.Event]) -> list[str]:
     """What a run says of its memory, and says again after a resume."""
     said = [text for event in events if (text := _of_memory(event)) is not None]
     return [text for text, times in Counter(said).items() if times > 1]
 
 
-def _of_memory(event: Event) -> str | None:
+def _of_memory(event: ev.Event) -> str | None:
     match event:
-        case LearningStaged():
+        case ev.LearningStaged():
             return f"staged {event.learning.learning_id}"
-        case LearningCredited():
+        case ev.LearningCredited():
             return f"credited {event.learning_id} with iteration {event.iteration}"
-        case LearningPromoted():
+        case ev.LearningPromoted():
             return f"promoted {event.staged_id}"
-        case PlanMade():
+        case ev.PlanMade():
             return "the plan"
-        case ReflectionWritten():
+        case ev.ReflectionWritten():
             return f"reflection: {event.model_dump_json(exclude={'seq', 'at'})}"
     return None
 

@@ -5,15 +5,8 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Checkpoint, Command, Extend, Interrupt, Pause
-from ralph_tui.events import (
-    CheckpointCaptured,
-    Event,
-    LimitsChanged,
-    Paused,
-    PauseRequested,
-    WaitStarted,
-)
 from ralph_tui.tui.modals import modal
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.help import Help
@@ -51,7 +44,7 @@ def test_a_wish_is_answered_at_once() -> None:
 
 LAST = story("running")[-1]
 AFTER: dict[str, Any] = {"seq": LAST.seq + 1, "at": LAST.at}
-POINT = CheckpointCaptured(**AFTER, iteration=5, number=7, trigger="key", snapshot=9)
+POINT = ev.CheckpointCaptured(**AFTER, iteration=5, number=7, trigger="key", snapshot=9)
 
 
 @pytest.mark.parametrize(
@@ -63,13 +56,13 @@ POINT = CheckpointCaptured(**AFTER, iteration=5, number=7, trigger="key", snapsh
             POINT.model_copy(update={"snapshot": None, "error": "disk full"}),
             "c checkpoint: checkpoint 7 failed: disk full",
         ),
-        ("plus", LimitsChanged(**AFTER, max_iterations=11), "+ more: now 11 iterations"),
-        ("minus", LimitsChanged(**AFTER, max_iterations=9), "- fewer: now 9 iterations"),
-        ("p", Paused(**AFTER), "p pause: the run is paused"),
+        ("plus", ev.LimitsChanged(**AFTER, max_iterations=11), "+ more: now 11 iterations"),
+        ("minus", ev.LimitsChanged(**AFTER, max_iterations=9), "- fewer: now 9 iterations"),
+        ("p", ev.Paused(**AFTER), "p pause: the run is paused"),
     ],
 )
 def test_what_came_of_a_wish_is_said_as_soon_as_it_is_recorded(
-    key: str, recorded: Event, says: str
+    key: str, recorded: ev.Event, says: str
 ) -> None:
     async def look(driver: Driver) -> None:
         await driver.press(key)
@@ -86,7 +79,7 @@ def test_what_came_of_a_wish_is_said_as_soon_as_it_is_recorded(
 def test_a_wish_that_somebody_else_had_is_no_answer_after_another_key() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("plus", "2")
-        driver.inbox.append(LimitsChanged(**AFTER, max_iterations=11))
+        driver.inbox.append(ev.LimitsChanged(**AFTER, max_iterations=11))
         await driver.until(lambda: driver.cockpit.state.run.max_iterations == 11)
         assert answer(driver) == ""
 
@@ -97,7 +90,7 @@ def test_a_pause_in_a_wait_leaves_the_wait_to_be_read() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("p")
         assert answer(driver) == "p pause: sent; it pauses after the wait"
-        driver.inbox.append(PauseRequested(seq=last.seq + 1, at=last.at))
+        driver.inbox.append(ev.PauseRequested(seq=last.seq + 1, at=last.at))
         await driver.sees("then it pauses")
         driver.watch.now += 6.0
         await driver.sees("w retry now")
@@ -122,7 +115,7 @@ def test_trying_again_at_once_is_answered() -> None:
         await driver.press("w")
         assert answer(driver) == "w retry now: sent; the wait ends"
 
-    assert any(isinstance(event, WaitStarted) for event in story("limited"))
+    assert any(isinstance(event, ev.WaitStarted) for event in story("limited"))
     drive(live(story("limited")), look)
 
 

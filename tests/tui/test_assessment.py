@@ -3,21 +3,8 @@
 import pytest
 from textual.events import Key
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Command, EditPrompt, Guide, Instruct
-from ralph_tui.events import (
-    AssessmentMade,
-    AssessmentRefined,
-    CriterionJudged,
-    Event,
-    ModelAnswered,
-    ModelAsked,
-    PromptEditRequested,
-    PromptPrepared,
-    RunFinished,
-    StandingInstructionChanged,
-    StrategyPlanned,
-    ValidationDone,
-)
 from ralph_tui.events.intelligence import Blocker, Statement, TestStatus, ValidationIssue
 from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.runtime.sources.replay import Replay
@@ -28,7 +15,7 @@ from ralph_tui.tui.panes.details import DetailsPane
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
 
-MADE = AssessmentMade(
+MADE = ev.AssessmentMade(
     iteration=1,
     summary="2 tests more pass; lexer.py and one other file changed.",
     phase="mid",
@@ -48,7 +35,7 @@ MADE = AssessmentMade(
     tests=TestStatus(passed=19, failed=2, total=21),
     missing=["the commits"],
 )
-PIVOT = StrategyPlanned(
+PIVOT = ev.StrategyPlanned(
     iteration=2,
     approach="pivot",
     focus="reframe",
@@ -57,20 +44,20 @@ PIVOT = StrategyPlanned(
     confidence=0.85,
     since=2,
 )
-WRONG = ValidationDone(
+WRONG = ev.ValidationDone(
     iteration=2,
     when="before",
     issues=[ValidationIssue(severity="critical", name="budget", text="9 of 10 are used.")],
 )
 
 
-def bare() -> list[Event]:
+def bare() -> list[ev.Event]:
     """A run of which nothing was assessed, planned or validated."""
-    told = (AssessmentMade, StrategyPlanned, ValidationDone)
+    told = (ev.AssessmentMade, ev.StrategyPlanned, ev.ValidationDone)
     return [event for event in story("running") if not isinstance(event, told)]
 
 
-def rows(*more: Event, nth: int = 2, width: int = 60) -> list[str]:
+def rows(*more: ev.Event, nth: int = 2, width: int = 60) -> list[str]:
     """What the pane says when the n-th iteration has just begun, and then `more` happens."""
     events, seen = [], 0
     for event in bare():
@@ -110,14 +97,16 @@ def test_before_the_session_it_says_how_it_goes_about_it_and_what_the_last_one_c
 
 
 def test_a_second_opinion_stands_beside_it() -> None:
-    opinion = AssessmentRefined(iteration=1, summary="Half of it.", progress=52, approach="Bisect.")
+    opinion = ev.AssessmentRefined(
+        iteration=1, summary="Half of it.", progress=52, approach="Bisect."
+    )
     told = rows(MADE, opinion)
     at = told.index("a model's second opinion  about 52 %")
     assert told[at + 1 : at + 3] == ["Half of it.", "next Bisect."]
 
 
 def test_a_models_verdict_is_told_where_it_was_given() -> None:
-    said = CriterionJudged(iteration=1, met=False, reason="deep.txt is not read yet.")
+    said = ev.CriterionJudged(iteration=1, met=False, reason="deep.txt is not read yet.")
     assert "▲ a model judges the criterion not met: deep.txt is not read" in rows(MADE, said)
     assert not any("judges" in row for row in rows(MADE, said.model_copy(update={"iteration": 0})))
 
@@ -138,13 +127,13 @@ def test_it_fits_any_width(width: int) -> None:
 
 def test_the_frame_says_what_the_help_of_models_has_cost() -> None:
     pane, state = DetailsPane(Replay([])), RunState()
-    asked = ModelAsked(iteration=1, question_id="a", purpose="judge")
+    asked = ev.ModelAsked(iteration=1, question_id="a", purpose="judge")
     state.apply(asked)
     pane.state = state
     assert pane.subtitle(60)[0][0] == "a model is asked: judge"
     for error, cost in (("", 0.02), ("no answer in time", None)):
         state.apply(
-            ModelAnswered(
+            ev.ModelAnswered(
                 iteration=1, question_id="a", purpose="judge", seconds=6, cost_usd=cost, error=error
             )
         )
@@ -212,7 +201,7 @@ def test_e_in_the_prompt_asks_for_one_edit_and_takes_it_back() -> None:
         assert driver.sent == [EditPrompt()]
         await driver.sees("e edit: the next prompt is shown to you before it is sent")
         state = driver.cockpit.state
-        driver.inbox.append(PromptEditRequested(seq=state.seq + 1, at=state.at))
+        driver.inbox.append(ev.PromptEditRequested(seq=state.seq + 1, at=state.at))
         await driver.sees("the next prompt is shown to you before it is sent; press e again to")
         await driver.press("e")
         assert driver.sent[-1] == EditPrompt(wanted=False)
@@ -228,7 +217,7 @@ def test_e_says_when_the_next_prompt_can_be_edited_while_the_run_waits(name: str
             "e edit: the next prompt is composed when the run continues; you can edit"
         )
         state = driver.cockpit.state
-        driver.inbox.append(PromptEditRequested(seq=state.seq + 1, at=state.at))
+        driver.inbox.append(ev.PromptEditRequested(seq=state.seq + 1, at=state.at))
         await driver.sees("you can edit it then; press e again to")
 
     drive(live(story(name)), look, (100, 30))
@@ -237,7 +226,7 @@ def test_e_says_when_the_next_prompt_can_be_edited_while_the_run_waits(name: str
 def test_e_edits_nothing_when_the_run_is_over() -> None:
     async def look(driver: Driver) -> None:
         state = driver.cockpit.state
-        ended = RunFinished(outcome="aborted", reason="aborted", iterations=1, completion=1)
+        ended = ev.RunFinished(outcome="aborted", reason="aborted", iterations=1, completion=1)
         driver.inbox.append(ended.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: driver.cockpit.state.run.finished)
         await driver.press("8", "e")
@@ -251,7 +240,7 @@ def test_every_session_of_an_iteration_has_its_prompt() -> None:
     """Two sessions in one iteration: both texts stand there, named."""
 
     state = RunState().apply_all(story("running"))
-    first = PromptPrepared(iteration=7, path="results/iter-007/prompt.md", seq=9001)
+    first = ev.PromptPrepared(iteration=7, path="results/iter-007/prompt.md", seq=9001)
     state.timeline.spans[-1].prompts = []
     for event in (first, first.model_copy(update={"seq": 9002})):
         state.apply(event)
@@ -268,7 +257,7 @@ def test_words_can_stand_in_every_prompt_and_be_taken_back() -> None:
         await driver.press(*"mind it", "ctrl+t")
         assert driver.sent == [Instruct(text="mind it")]
         state = driver.cockpit.state
-        said = StandingInstructionChanged(text="mind it", seq=state.seq + 1, at=state.at)
+        said = ev.StandingInstructionChanged(text="mind it", seq=state.seq + 1, at=state.at)
         driver.inbox.append(said)
         await driver.press("8")
         await driver.sees("in every prompt: mind it")

@@ -5,15 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Answer, Hold, RollOver
-from ralph_tui.events import (
-    Event,
-    HandoffWritten,
-    RolloverRequested,
-    RunFinished,
-    SessionFinished,
-    SessionStarted,
-)
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit.footer import keys_line
@@ -105,7 +98,7 @@ def test_a_handoff_outside_its_folder_is_not_opened(tmp_path: Path) -> None:
     attempt = tmp_path / "attempt"
     attempt.mkdir()
     events = story("rolled_over")
-    at = next(i for i, event in enumerate(events) if isinstance(event, HandoffWritten))
+    at = next(i for i, event in enumerate(events) if isinstance(event, ev.HandoffWritten))
     events = [*events[:at], events[at].model_copy(update={"path": "../secret"}), *events[at + 1 :]]
     pane = DetailsPane(Replay(events, attempt))
     pane.state = RunState().apply_all(events)
@@ -212,7 +205,7 @@ def test_a_session_that_ends_while_it_is_asked_is_not_handed_over() -> None:
         await driver.press("C")
         await driver.sees("Hand over to a fresh session")
         state = driver.cockpit.state
-        end = SessionFinished(iteration=3, outcome="success", seq=state.seq + 1, at=state.at)
+        end = ev.SessionFinished(iteration=3, outcome="success", seq=state.seq + 1, at=state.at)
         driver.inbox.append(end)
         await driver.sees("C roll over: no session runs")
         assert driver.cockpit.is_current, "a question may have been waiting behind it"
@@ -226,9 +219,9 @@ def test_the_session_after_the_one_it_was_asked_about_works_on() -> None:
         await driver.sees("Hand over to a fresh session")
         state = driver.cockpit.state
         ended, at = state.seq + 1, state.at
-        driver.inbox.append(SessionFinished(iteration=3, outcome="success", seq=ended, at=at))
+        driver.inbox.append(ev.SessionFinished(iteration=3, outcome="success", seq=ended, at=at))
         driver.inbox.append(
-            SessionStarted(iteration=3, session_id="s", agent="a", seq=ended + 1, at=at)
+            ev.SessionStarted(iteration=3, session_id="s", agent="a", seq=ended + 1, at=at)
         )
         await driver.sees("C roll over: the session that was asked about is over")
 
@@ -238,7 +231,7 @@ def test_the_session_after_the_one_it_was_asked_about_works_on() -> None:
 def test_what_was_asked_for_already_is_refused() -> None:
     async def look(driver: Driver) -> None:
         state = driver.cockpit.state
-        driver.inbox.append(RolloverRequested(seq=state.seq + 1, at=state.at))
+        driver.inbox.append(ev.RolloverRequested(seq=state.seq + 1, at=state.at))
         await driver.until(lambda: driver.cockpit.state.context.requested_by)
         await driver.press("C")
         await driver.sees("C roll over: the session is about to hand over already")
@@ -295,7 +288,9 @@ def test_the_run_may_end_while_it_is_asked() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
         state = driver.cockpit.state
-        end: Event = RunFinished(outcome="aborted", reason="by you", iterations=3, completion=30)
+        end: ev.Event = ev.RunFinished(
+            outcome="aborted", reason="by you", iterations=3, completion=30
+        )
         driver.inbox.append(end.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: driver.app.screen is driver.cockpit)
 

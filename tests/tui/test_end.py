@@ -7,16 +7,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.events import (
-    Event,
-    FilesChanged,
-    Paused,
-    RunFinished,
-    RunStarted,
-    SnapshotTaken,
-    Unpaused,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.tui.modals.changes import Changes
@@ -27,10 +18,10 @@ SIZES = [(80, 24), (60, 15), (110, 20), (140, 45)]
 COMMANDS = re.compile(r"(?:ralph-tui|git) [^│]*")
 
 
-def changed(name: str, **fields: Any) -> list[Event]:
+def changed(name: str, **fields: Any) -> list[ev.Event]:
     """A story whose run was started otherwise."""
     first, *rest = story(name)
-    assert isinstance(first, RunStarted)
+    assert isinstance(first, ev.RunStarted)
     return [first.model_copy(update=fields), *rest]
 
 
@@ -108,7 +99,7 @@ def test_it_says_that_the_files_are_not_those_that_were_measured() -> None:
 
         assert "restored since" not in seen()
         last = driver.cockpit.state
-        back = WorktreeRestored(
+        back = ev.WorktreeRestored(
             iteration=1, seq=last.seq + 1, at=last.at, snapshot=1, present=2, tree="e" * 40, files=1
         )
         driver.inbox.append(back)
@@ -120,7 +111,7 @@ def test_it_says_that_the_files_are_not_those_that_were_measured() -> None:
 @pytest.mark.parametrize("paused", [False, True])
 def test_its_time_says_that_pauses_count(*, paused: bool) -> None:
     *worked, end = story("steady")
-    pause = [Paused(), Unpaused()] if paused else []
+    pause = [ev.Paused(), ev.Unpaused()] if paused else []
     events = [*worked, *(each.model_copy(update={"seq": end.seq, "at": end.at}) for each in pause)]
     events.append(end.model_copy(update={"seq": end.seq + len(pause)}))
 
@@ -173,7 +164,9 @@ def test_a_long_objective_pushes_no_key_out_of_the_card() -> None:
 
 def test_a_run_that_changed_no_file_says_so_and_offers_no_diff_with_itself() -> None:
     events = [
-        event.model_copy(update={"tree": "a" * 40}) if isinstance(event, SnapshotTaken) else event
+        event.model_copy(update={"tree": "a" * 40})
+        if isinstance(event, ev.SnapshotTaken)
+        else event
         for event in story("stuck")
     ]
 
@@ -190,7 +183,9 @@ def test_it_says_first_what_could_make_tests_pass_without_the_work() -> None:
         for path in ("check.py", "src/parser.py", "tests/test_parser.py", "conftest.py")
     ]
     events = [
-        event.model_copy(update={"changes": changes}) if isinstance(event, FilesChanged) else event
+        event.model_copy(update={"changes": changes})
+        if isinstance(event, ev.FilesChanged)
+        else event
         for event in changed("steady", command="python3 check.py")
     ]
 
@@ -231,7 +226,7 @@ def test_what_was_asked_and_who_decided_is_told() -> None:
         assert rows
         assert "approved" in rows[0]
 
-    ended = RunFinished(
+    ended = ev.RunFinished(
         outcome="aborted", reason="aborted by you", iterations=1, completion=60, duration_s=9
     )
     events = story("decided")

@@ -8,33 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.status_words import status_line, status_text
-from ralph_tui.events import (
-    AbortRequested,
-    AgentSpoke,
-    ContextCompacted,
-    ContextLevelReached,
-    Event,
-    GateStarted,
-    ModelAnswered,
-    ModelAsked,
-    Paused,
-    PauseRequested,
-    PermissionsChanged,
-    ReadingTaken,
-    RunStarted,
-    SessionDescribed,
-    StepEntered,
-    StopRequested,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-    WaitStarted,
-)
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count, duration, money, percent
 from ralph_tui.tui.draw.spans import Line, cells
@@ -90,12 +68,12 @@ def test_no_text_at_any_width_makes_it_wrap(
     run.baseline(3)
     run.open(1)
     for event in (
-        SessionDescribed(iteration=1, model=model, permission_mode=mode),
-        StepEntered(iteration=1, step=10, name=step),
-        UsageReported(
+        ev.SessionDescribed(iteration=1, model=model, permission_mode=mode),
+        ev.StepEntered(iteration=1, step=10, name=step),
+        ev.UsageReported(
             iteration=1, tokens=tokens, cost_usd=cost, context_tokens=tokens, context_window=1000
         ),
-        ReadingTaken(
+        ev.ReadingTaken(
             iteration=1, completion=completion, source="tests", passed=tokens, total=tokens
         ),
     ):
@@ -152,11 +130,11 @@ def test_a_wait_tells_its_cause_and_its_end(width: int) -> None:
 @each_row(
     ("wish", "then"),
     [
-        (PauseRequested(), "then it pauses"),
-        (StopRequested(mode="after_iteration"), "then it stops"),
+        (ev.PauseRequested(), "then it pauses"),
+        (ev.StopRequested(mode="after_iteration"), "then it stops"),
     ],
 )
-def test_no_wish_hides_what_a_run_waits_for(wish: Event, then: str) -> None:
+def test_no_wish_hides_what_a_run_waits_for(wish: ev.Event, then: str) -> None:
     """Else nobody knows why nothing is heard of it; what was wished for is said beside it."""
     events = STORIES["limited"]()
     state = RunState().apply_all(events)
@@ -166,13 +144,13 @@ def test_no_wish_hides_what_a_run_waits_for(wish: Event, then: str) -> None:
     assert says.text == f"waiting: usage limit, next try at 10:59, in 1h 24m; {then}"
     for width in (80, 100, 140):
         assert "1h 24m" in "".join(text for text, _ in header_lines(state, at, width)[0])
-    state.apply(AbortRequested(at=at, seq=len(events) + 2))
+    state.apply(ev.AbortRequested(at=at, seq=len(events) + 2))
     assert verdict(state, at).word == "aborting", "that ends the wait"
 
 
 def test_a_wait_for_room_has_no_end() -> None:
     run = Recorder(10)
-    run.add(WaitStarted(iteration=0, cause="disk_full", reason="snapshot: no space"))
+    run.add(ev.WaitStarted(iteration=0, cause="disk_full", reason="snapshot: no space"))
     state = RunState().apply_all(run.events)
     text = "".join(text for text, _ in header_lines(state, run.at, 140)[0])
     assert "◷ waiting: disk full" in text
@@ -194,7 +172,7 @@ def test_permissions_that_are_given_now_are_shown_at_once(width: int) -> None:
     run = Recorder(10)
     run.baseline(0)
     run.open(1)
-    run.add(PermissionsChanged(mode="skip"))
+    run.add(ev.PermissionsChanged(mode="skip"))
     state = RunState().apply_all(run.events)
     spans = header_lines(state, run.at, width)[0]
     assert any("unrestricted" in text and style == "bad badge" for text, style in spans)
@@ -237,7 +215,7 @@ def test_an_outage_is_told_with_its_beginning_and_the_next_try() -> None:
     run.baseline(0)
     run.open(1)
     until, since = run.at + timedelta(minutes=8), run.at - timedelta(minutes=2)
-    run.add(WaitStarted(iteration=1, cause="outage", until=until, since=since, attempt=4))
+    run.add(ev.WaitStarted(iteration=1, cause="outage", until=until, since=since, attempt=4))
     says = verdict(RunState().apply_all(run.events), until - timedelta(minutes=8)).text
     assert says == (
         f"waiting: service down since {clock(since)}, next try at {clock(until)}, in 8m; "
@@ -250,7 +228,7 @@ def test_a_state_without_events_has_a_verdict() -> None:
 
 
 def test_a_fast_run_is_on_track() -> None:
-    run = Recorder(10, objective=RunStarted.__name__)
+    run = Recorder(10, objective=ev.RunStarted.__name__)
     run.baseline(0)
     run.iterations(20, 40, 60)
     state = RunState().apply_all(run.events)
@@ -293,7 +271,7 @@ def test_numbers() -> None:
 def test_what_a_person_accepted_is_no_claim_of_the_agent() -> None:
     run = Recorder(10)
     run.baseline()
-    run.add(ReadingTaken(iteration=1, completion=100, source="agent", note="accepted by you"))
+    run.add(ev.ReadingTaken(iteration=1, completion=100, source="agent", note="accepted by you"))
     lines = header_lines(RunState().apply_all(run.events), run.at, 140)
     text = "".join(text for line in lines for text, _ in line)
     assert "accepted by you" in text
@@ -302,7 +280,7 @@ def test_what_a_person_accepted_is_no_claim_of_the_agent() -> None:
 
 def test_a_wish_to_pause_ends_with_the_run() -> None:
     *before, last = STORIES["steady"]()
-    wish = PauseRequested(by="you").model_copy(update={"seq": last.seq, "at": last.at})
+    wish = ev.PauseRequested(by="you").model_copy(update={"seq": last.seq, "at": last.at})
     end = last.model_copy(update={"seq": last.seq + 1})
     state = RunState().apply_all([*before, wish])
     going = summarize(state) | {"alive": True}
@@ -332,11 +310,11 @@ def test_the_plans_current_item_is_named_on_a_wide_screen(width: int) -> None:
 
 def test_a_question_to_a_model_is_shown_while_it_is_open() -> None:
     state = RunState().apply_all(STORIES["running"]())
-    asked = ModelAsked(iteration=7, question_id="a", purpose="judge")
+    asked = ev.ModelAsked(iteration=7, question_id="a", purpose="judge")
     state.apply(asked)
     first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
     assert "asks a model: judge" in first
-    state.apply(ModelAnswered(iteration=7, question_id="a", purpose="judge"))
+    state.apply(ev.ModelAnswered(iteration=7, question_id="a", purpose="judge"))
     first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
     assert "asks a model" not in first
 
@@ -344,13 +322,13 @@ def test_a_question_to_a_model_is_shown_while_it_is_open() -> None:
 # the context --------------------------------------------------------------------------------------
 
 
-def filled(tokens: int | None, window: int = 200_000, *told: Event, **config: float) -> RunState:
+def filled(tokens: int | None, window: int = 200_000, *told: ev.Event, **config: float) -> RunState:
     """A session whose window holds so many tokens."""
     run = Recorder(10, config={f"context.{name}": value for name, value in config.items()})
     run.baseline(0)
     run.open(1)
     if tokens is not None:
-        run.add(UsageReported(iteration=1, context_tokens=tokens, context_window=window))
+        run.add(ev.UsageReported(iteration=1, context_tokens=tokens, context_window=window))
     for event in told:
         run.add(event)
     return RunState().apply_all(run.events)
@@ -382,8 +360,8 @@ def test_of_a_window_that_nobody_knows_nothing_is_said() -> None:
 def test_the_context_keeps_to_the_runs_own_thresholds() -> None:
     early = filled(90_000, warn_percent=30.0, checkpoint_percent=40.0, stop_percent=60.0)
     assert context(early, CONTEXT)[-1] == (" 45 %", "warn")
-    told = ContextLevelReached(iteration=1, level="L2", percent=86, tokens=1, window=2)
-    shrunk = ContextCompacted(iteration=1, before=172_000, after=40_000, window=200_000)
+    told = ev.ContextLevelReached(iteration=1, level="L2", percent=86, tokens=1, window=2)
+    shrunk = ev.ContextCompacted(iteration=1, before=172_000, after=40_000, window=200_000)
     emptied = filled(172_000, 200_000, told, shrunk)
     assert context(emptied, CONTEXT)[-1] == (" 20 %", "text"), "it tells what is"
 
@@ -445,10 +423,14 @@ def test_the_header_is_drawn_anew_when_the_window_fills_or_a_call_begins() -> No
     head.repaint = lambda: None  # type: ignore[method-assign]
     head.sync(state, state.at)
     before = text_of(head.line(1, 140))
-    state.apply(UsageReported(iteration=1, context_tokens=150_000, seq=state.seq + 1, at=state.at))
+    state.apply(
+        ev.UsageReported(iteration=1, context_tokens=150_000, seq=state.seq + 1, at=state.at)
+    )
     head.sync(state, state.at)
     assert text_of(head.line(1, 140)) != before
-    call = ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="make all", seq=state.seq + 1)
+    call = ev.ToolStarted(
+        iteration=1, tool_id="t", tool="Bash", summary="make all", seq=state.seq + 1
+    )
     state.apply(call.model_copy(update={"at": state.at}))
     head.sync(state, state.at)
     assert "● agent  0s: make all" in text_of(head.line(0, 140))
@@ -457,7 +439,7 @@ def test_the_header_is_drawn_anew_when_the_window_fills_or_a_call_begins() -> No
 # what it does now ---------------------------------------------------------------------------------
 
 
-def doing_text(*events: Event, after: float = 0) -> str:
+def doing_text(*events: ev.Event, after: float = 0) -> str:
     run = Recorder(10)
     run.baseline(0)
     run.open(1)
@@ -467,8 +449,8 @@ def doing_text(*events: Event, after: float = 0) -> str:
     return text_of(doing(state, run.at + timedelta(seconds=after)))
 
 
-def call(tool: str, text: str, number: int = 1) -> ToolStarted:
-    return ToolStarted(iteration=1, tool_id=f"t{number}", tool=tool, summary=text)
+def call(tool: str, text: str, number: int = 1) -> ev.ToolStarted:
+    return ev.ToolStarted(iteration=1, tool_id=f"t{number}", tool=tool, summary=text)
 
 
 @each_row(
@@ -479,18 +461,18 @@ def call(tool: str, text: str, number: int = 1) -> ToolStarted:
         ([call("Bash", "/usr/bin/make -j")], 1, "● agent  1s: make -j"),
         ([call("Read", "lexer.py")], 3, "● agent  3s: Read lexer.py"),
         ([call("Read", "a"), call("Grep", "b", 2)], 3, "● agent  3s: Grep b"),
-        ([AgentSpoke(iteration=1, text="Hm.")], 9, "● agent 11s"),
+        ([ev.AgentSpoke(iteration=1, text="Hm.")], 9, "● agent 11s"),
         ([], 3, "● agent  5s"),
         (
-            [GateStarted(iteration=1, command="/a/b/python -m pytest -q")],
+            [ev.GateStarted(iteration=1, command="/a/b/python -m pytest -q")],
             12,
             "◐ verifying 12s: pytest -q",
         ),
-        ([Paused()], 5, "▮ paused"),
+        ([ev.Paused()], 5, "▮ paused"),
     ],
 )
 def test_it_says_what_the_run_does_now_and_for_how_long(
-    events: list[Event], after: float, says: str
+    events: list[ev.Event], after: float, says: str
 ) -> None:
     told = doing_text(*events, after=after)
     assert told == says
@@ -500,14 +482,14 @@ def test_a_command_that_would_be_cut_to_a_few_letters_is_left_out() -> None:
     run = Recorder(10)
     run.baseline(0)
     run.open(1)
-    run.add(GateStarted(iteration=1, command="pytest -q"))
+    run.add(ev.GateStarted(iteration=1, command="pytest -q"))
     state, now = RunState().apply_all(run.events), run.at + timedelta(seconds=12)
     assert text_of(doing(state, now, 22)) == "◐ verifying 12s"
     assert text_of(doing(state, now, 23)) == "◐ verifying 12s: pytest -q", "it is cut in its field"
 
 
 def test_a_call_that_was_answered_is_over() -> None:
-    end = ToolFinished(iteration=1, tool_id="t1", ok=True, summary="", duration_s=1)
+    end = ev.ToolFinished(iteration=1, tool_id="t1", ok=True, summary="", duration_s=1)
     assert "pytest" not in doing_text(call("Bash", "pytest"), end)
 
 
@@ -572,12 +554,12 @@ def test_no_field_overlaps_another(
     run.open(1)
     run.add(call("Bash", tool))
     passed = None if total is None else total // 2
-    run.add(ReadingTaken(iteration=1, completion=50, source="tests", passed=passed, total=total))
+    run.add(ev.ReadingTaken(iteration=1, completion=50, source="tests", passed=passed, total=total))
     run.add(
-        UsageReported(iteration=1, cost_usd=cost, context_tokens=150_000, context_window=200_000)
+        ev.UsageReported(iteration=1, cost_usd=cost, context_tokens=150_000, context_window=200_000)
     )
     for _ in range(denied):
-        run.add(ToolDenied(iteration=1, tool="Bash", message=tool))
+        run.add(ev.ToolDenied(iteration=1, tool="Bash", message=tool))
     state = RunState().apply_all(run.events)
     rows = header_lines(state, run.at, width, replay=True)
     assert [cells(row) for row in rows] == [width] * 3

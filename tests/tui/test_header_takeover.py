@@ -2,14 +2,8 @@
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.events import (
-    AgentChanged,
-    SessionFinished,
-    SessionStarted,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header import header_lines
 from tests.world.recorder import Recorder
@@ -19,12 +13,12 @@ def taken_over() -> RunState:
     """The chosen one is at its limit and has told $0.00 and a window; the other tells neither."""
     run = Recorder()
     run.step(1, 10)
-    run.add(SessionStarted(iteration=1, session_id="a", agent="claude"))
-    run.add(UsageReported(iteration=1, tokens=0, cost_usd=0.0, context_window=200_000))
-    run.add(SessionFinished(iteration=1, outcome="limited", limit="usage_limit", cost_usd=0.0))
-    run.add(AgentChanged(iteration=1, before="claude", agent="codex", cause="usage_limit"))
-    run.add(SessionStarted(iteration=1, session_id="b", agent="codex"))
-    run.add(ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="touch a.txt"))
+    run.add(ev.SessionStarted(iteration=1, session_id="a", agent="claude"))
+    run.add(ev.UsageReported(iteration=1, tokens=0, cost_usd=0.0, context_window=200_000))
+    run.add(ev.SessionFinished(iteration=1, outcome="limited", limit="usage_limit", cost_usd=0.0))
+    run.add(ev.AgentChanged(iteration=1, before="claude", agent="codex", cause="usage_limit"))
+    run.add(ev.SessionStarted(iteration=1, session_id="b", agent="codex"))
+    run.add(ev.ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="touch a.txt"))
     return RunState().apply_all(run.events)
 
 

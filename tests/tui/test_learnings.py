@@ -5,16 +5,8 @@ from itertools import product
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.commands import ChangeLearning, Command
-from ralph_tui.events import (
-    Event,
-    LearningChanged,
-    LearningCredited,
-    LearningPromoted,
-    LearningsRetrieved,
-    Noticed,
-    RunFinished,
-)
 from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
@@ -42,7 +34,7 @@ def pane(driver: Driver) -> LearningsPane:
     return found
 
 
-def recorded(driver: Driver, *events: Event) -> None:
+def recorded(driver: Driver, *events: ev.Event) -> None:
     """The run writes down what it was asked for."""
     last = driver.cockpit.state.seq
     driver.inbox.extend(
@@ -51,8 +43,8 @@ def recorded(driver: Driver, *events: Event) -> None:
     )
 
 
-def changed(name: str, change: Change, text: str = "") -> LearningChanged:
-    return LearningChanged(learning_id=name, change=change, text=text)
+def changed(name: str, change: Change, text: str = "") -> ev.LearningChanged:
+    return ev.LearningChanged(learning_id=name, change=change, text=text)
 
 
 # what is told -------------------------------------------------------------------------------------
@@ -105,13 +97,13 @@ def test_marks_of_its_owner_have_a_word_each() -> None:
     told = "\n".join(rows("marked", 76))
     assert "helped 6 of 7 times  ◉ pinned  in the prompt" in told
     assert "helped 1 of 2  ⊘ muted since  in the prompt" in told
-    last = LearningsRetrieved(iteration=2, task_type="test-fix", learnings=[FIXTURES])
+    last = ev.LearningsRetrieved(iteration=2, task_type="test-fix", learnings=[FIXTURES])
     later = "\n".join(after("marked", last))
     assert "⊘ muted  earlier" in later
     assert "since" not in later
 
 
-def after(name: str, *events: Event, zoomed: bool = False) -> list[str]:
+def after(name: str, *events: ev.Event, zoomed: bool = False) -> list[str]:
     """What the pane says when these events come after the story."""
     shown = LearningsPane()
     shown.state, shown.zoomed = RunState().apply_all(story(name)), zoomed
@@ -137,14 +129,14 @@ def test_what_this_iterations_prompt_carries_stays_whatever_is_done_to_it() -> N
         "· About 4 iterations and 52 minutes.",
     ]
     came = [
-        LearningCredited(iteration=4, learning_id=one.learning_id, success=True, points=9)
+        ev.LearningCredited(iteration=4, learning_id=one.learning_id, success=True, points=9)
         for one in (RUN_ONE, FIXTURES)
     ]
     judged = after("taught", *wishes, *came, zoomed=True)
     assert [row[:10] for row in judged if row.startswith("✓")] == ["✓ Run one ", "✓ In this "]
     assert any("1 +24, 2 +2, 3 +22, 4 +9 points" in row for row in judged)
     reworded = RUN_ONE.model_copy(update={"text": "Run the whole suite."})
-    again = LearningsRetrieved(iteration=5, task_type="test-fix", learnings=[reworded])
+    again = ev.LearningsRetrieved(iteration=5, task_type="test-fix", learnings=[reworded])
     later = "\n".join(after("taught", *wishes, *came, again))
     assert "→ Run the whole suite." in later
     assert "newline" not in later
@@ -164,7 +156,7 @@ def test_the_card_of_what_was_edited_tells_both_wordings_once() -> None:
 def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
     known = QUOTES.model_copy(update={"learning_id": "learn-known", "standing": "proven"})
     promoted = [
-        LearningPromoted(
+        ev.LearningPromoted(
             iteration=4, staged_id=one.learning_id, learning=known, merged=True, because="b"
         )
         for one in (FIXTURES, LARGE)
@@ -284,7 +276,7 @@ def test_what_could_not_be_written_down_is_told_with_its_reason() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("5", "enter", "m")
         why = unchanged_words(RUN_ONE.learning_id, "the disk is full")
-        recorded(driver, Noticed(level="warn", source="memory", text=why))
+        recorded(driver, ev.Noticed(level="warn", source="memory", text=why))
         await driver.sees("stays as it is: the disk")
         await driver.sees("m mute")
 
@@ -378,7 +370,7 @@ def test_when_the_run_ends_its_cards_are_for_reading() -> None:
         await driver.press("5", "enter")
         await driver.sees("* pin")
         recorded(
-            driver, RunFinished(outcome="aborted", reason="by you", iterations=4, completion=48)
+            driver, ev.RunFinished(outcome="aborted", reason="by you", iterations=4, completion=48)
         )
         await driver.sees("the run is over; to change it: ralph-tui memory pin,")
         await driver.press("asterisk")

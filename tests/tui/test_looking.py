@@ -7,12 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Command, Restore
-from ralph_tui.events import (
-    CheckpointCaptured,
-    IterationStarted,
-    WorktreeRestored,
-)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state import RunState
@@ -347,7 +343,7 @@ def test_a_checkpoint_tells_its_session_and_the_memory_of_the_agent() -> None:
     run = Recorder(10)
     run.baseline(0)
     run.open(1)
-    bare = CheckpointCaptured(iteration=1, number=2, trigger="timer", snapshot=2, session_id="a")
+    bare = ev.CheckpointCaptured(iteration=1, number=2, trigger="timer", snapshot=2, session_id="a")
     for more in ({"memory_bytes": 312 << 20, "duration_s": 1800.0}, {}):
         run.add(bare.model_copy(update=more))
     state = RunState().apply_all(run.events)
@@ -372,7 +368,7 @@ def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:
 
 def test_an_iteration_comes_after_a_checkpoint_of_its_midst_when_they_are_compared() -> None:
     events = story("running")
-    key = next(e for e in events if isinstance(e, CheckpointCaptured) and e.trigger == "key")
+    key = next(e for e in events if isinstance(e, ev.CheckpointCaptured) and e.trigger == "key")
 
     async def look(driver: Driver) -> None:
         await driver.press("3", "v", "end")
@@ -402,7 +398,7 @@ def test_files_changed_since_are_not_told_as_the_iterations_work() -> None:
 def test_a_restore_is_undone_by_the_same_key() -> None:
     async def look(driver: Driver) -> None:
         state = driver.cockpit.state
-        back = WorktreeRestored(
+        back = ev.WorktreeRestored(
             iteration=2, snapshot=2, present=4, tree=state.timeline.snapshots[2].tree, files=3
         )
         driver.inbox.append(back.model_copy(update={"seq": state.seq + 1, "at": state.at}))
@@ -423,14 +419,14 @@ def test_after_a_rollback_the_next_iteration_is_told_about_again(moved: bool) ->
 
     async def look(driver: Driver) -> None:
         state = driver.cockpit.state
-        back = WorktreeRestored(
+        back = ev.WorktreeRestored(
             iteration=2, snapshot=2, present=4, tree=state.timeline.snapshots[2].tree, files=3
         )
         driver.inbox.append(back.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: timeline(driver).chosen is not None)
         await driver.press("3", *["left"] * moved)
         chosen = timeline(driver).chosen
-        begun = IterationStarted(iteration=3, max_iterations=10)
+        begun = ev.IterationStarted(iteration=3, max_iterations=10)
         driver.inbox.append(begun.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: driver.cockpit.state.run.iteration == 3)
         assert timeline(driver).chosen == (chosen if moved else None)
@@ -510,7 +506,7 @@ def test_a_run_that_is_over_names_the_command_that_restores(
             "r restore: ralph-tui restore 3 --run task-001/001; type it where the run was made"
         )
         assert timeline(driver).subtitle(80)[-1][0] == " mark"
-        back = WorktreeRestored(iteration=6, snapshot=3, present=9, tree="0" * 40, files=1)
+        back = ev.WorktreeRestored(iteration=6, snapshot=3, present=9, tree="0" * 40, files=1)
         state = driver.cockpit.state
         driver.inbox.append(back.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.sees(
@@ -550,7 +546,7 @@ def test_giving_up_says_what_rolling_back_would_change() -> None:
 def test_a_selected_point_stays_while_others_come_before_it() -> None:
     async def look(driver: Driver) -> None:
         pane, state = timeline(driver), driver.cockpit.state
-        taken = CheckpointCaptured(iteration=6, number=9, trigger="key")
+        taken = ev.CheckpointCaptured(iteration=6, number=9, trigger="key")
         await driver.press("3", "end")
         chosen, before = pane.points[pane.current], pane.current
         assert chosen.checkpoint is not None

@@ -9,17 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import (
-    AgentSpoke,
-    Event,
-    GuidanceAcknowledged,
-    GuidanceQueued,
-    PromptPrepared,
-    ReadingTaken,
-    ToolFinished,
-    ToolStarted,
-    WaitEnded,
-)
+from ralph_tui import events as ev
 from ralph_tui.runtime.sources.live import Live
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
@@ -46,9 +36,9 @@ def agent(driver: Driver) -> AgentPane:
     return pane
 
 
-def said(number: int, first: int = 1) -> list[Event]:
+def said(number: int, first: int = 1) -> list[ev.Event]:
     return [
-        AgentSpoke(
+        ev.AgentSpoke(
             seq=first + k, at=START + timedelta(seconds=k), iteration=1, text=f"word {first + k}"
         )
         for k in range(number)
@@ -111,14 +101,16 @@ def test_a_tool_call_expands_and_grows_when_it_answers() -> None:
     async def look(driver: Driver) -> None:
         pane = agent(driver)
         driver.inbox.append(
-            ToolStarted(seq=1, at=START, iteration=7, tool_id="x", tool="Bash", summary="make all")
+            ev.ToolStarted(
+                seq=1, at=START, iteration=7, tool_id="x", tool="Bash", summary="make all"
+            )
         )
         await driver.sees("make all")
         await driver.press("up", "down", "enter")
         await driver.sees("▾ Bash")
         rows = pane.row_count(pane.inner_width, pane.inner_height)
         driver.inbox.append(
-            ToolFinished(
+            ev.ToolFinished(
                 seq=2, at=START, iteration=7, tool_id="x", ok=False, summary="exit 2", duration_s=9
             )
         )
@@ -172,7 +164,7 @@ def test_the_prompt_is_read_from_the_attempts_folder(tmp_path: Path) -> None:
     (tmp_path / "prompt.md").write_text("# Objective\n[/foo] \x1b[31mdo it\n")
     events = [
         *running(),
-        PromptPrepared(seq=999, at=START, iteration=7, path="prompt.md", characters=7),
+        ev.PromptPrepared(seq=999, at=START, iteration=7, path="prompt.md", characters=7),
     ]
 
     async def look(driver: Driver) -> None:
@@ -195,7 +187,7 @@ def test_the_prompt_of_the_latest_session_is_shown(tmp_path: Path) -> None:
         (folder / name).write_text(text)
         path = f"results/iter-007/{name}"
         pane.state = RunState()
-        pane.state.apply(PromptPrepared(seq=seq, at=START, iteration=7, path=path, characters=5))
+        pane.state.apply(ev.PromptPrepared(seq=seq, at=START, iteration=7, path=path, characters=5))
         pane.changed()
         assert pane.build(40, 5) == [[(text, "text")]]
     assert pane.subtitle(60) == [("iteration 7, session 2 · 5 characters", "dim")]
@@ -205,7 +197,7 @@ def test_the_prompt_of_the_latest_session_is_shown(tmp_path: Path) -> None:
 def test_a_prompt_that_is_not_here_may_be_in_a_loops_clone(
     loop: FleetWork | None, tmp_path: Path
 ) -> None:
-    source = Replay([prepared := PromptPrepared(seq=1, at=START, iteration=1, path="gone.md")])
+    source = Replay([prepared := ev.PromptPrepared(seq=1, at=START, iteration=1, path="gone.md")])
     source.folder, source.record = tmp_path, SimpleNamespace(fleet=loop)
     pane = PromptPane(source)
     pane.state = RunState().apply_all([prepared])
@@ -267,7 +259,7 @@ REPORT = '{"ralph": {"completion": 40, "summary": "a } b", "next": "c"}}'
 def test_the_report_line_is_shown_once(said: str, shown: str) -> None:
     assert without_claims(said) == shown
     state = RunState()
-    state.apply(AgentSpoke(seq=1, iteration=1, text=said))
+    state.apply(ev.AgentSpoke(seq=1, iteration=1, text=said))
     assert [row.text for row in state.agent.rows] == ([shown] if shown else [])
 
 
@@ -288,7 +280,7 @@ def test_words_without_their_report_are_never_more(pieces: list[str]) -> None:
 
 def test_a_subagents_words_stay_whole() -> None:
     state = RunState()
-    state.apply(AgentSpoke(seq=1, iteration=1, text=REPORT, parent="task"))
+    state.apply(ev.AgentSpoke(seq=1, iteration=1, text=REPORT, parent="task"))
     assert [(row.text, row.nested) for row in state.agent.rows] == [(REPORT, True)]
 
 
@@ -297,7 +289,7 @@ def test_the_stream_tells_of_a_limit_and_of_its_end() -> None:
         await driver.sees("waiting: usage limit 1h 24m")
         await driver.sees("▲ waiting: usage limit, next try at 10:59")
         last = driver.cockpit.state
-        ended = WaitEnded(iteration=3, waited_s=300, by="you", seq=last.seq + 1, at=last.at)
+        ended = ev.WaitEnded(iteration=3, waited_s=300, by="you", seq=last.seq + 1, at=last.at)
         driver.inbox.append(ended)
         await driver.sees("tried again by you · 5m")
         assert "waiting: usage limit 1h" not in "\n".join(driver.text())
@@ -309,10 +301,10 @@ def test_the_stream_tells_how_far_guidance_has_come() -> None:
     async def look(driver: Driver) -> None:
         await driver.sees("your guidance was delivered")
         last = driver.cockpit.state
-        driver.inbox.append(GuidanceAcknowledged(guidance_id="g1", seq=last.seq + 1, at=last.at))
+        driver.inbox.append(ev.GuidanceAcknowledged(guidance_id="g1", seq=last.seq + 1, at=last.at))
         await driver.sees("your guidance was acknowledged")
         driver.inbox.append(
-            GuidanceQueued(guidance_id="g2", text="more", seq=last.seq + 2, at=last.at)
+            ev.GuidanceQueued(guidance_id="g2", text="more", seq=last.seq + 2, at=last.at)
         )
         await driver.sees("your guidance: 1 queued")
 
@@ -324,7 +316,7 @@ def test_the_gate_says_when_its_result_is_of_files_that_are_not_there_any_more()
     pane, said = VerificationPane(), []
     for event in world.events:
         pane.state.apply(event)
-        if isinstance(event, (PromptPrepared, ReadingTaken)):
+        if isinstance(event, (ev.PromptPrepared, ev.ReadingTaken)):
             rows = ["".join(text for text, _ in row) for row in pane.build(60, 20)]
             stale = "↶ measured before the files were restored" in rows
             said.append((event.kind, event.iteration, stale))

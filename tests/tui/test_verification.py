@@ -1,12 +1,6 @@
 """The tests pane: counts in words, names first, what is new, and nothing stale."""
 
-from ralph_tui.events import (
-    GateFinished,
-    GateStarted,
-    IterationStarted,
-    RunFinished,
-    RunStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.panes.verification import VerificationPane, _packed
@@ -20,22 +14,22 @@ def told(pane: VerificationPane, width: int = 76) -> list[str]:
     return ["".join(text for text, _ in row) for row in rows]
 
 
-def pane_after(*gates: GateFinished, command: str = "make check") -> VerificationPane:
+def pane_after(*gates: ev.GateFinished, command: str = "make check") -> VerificationPane:
     pane = VerificationPane()
-    first = next(e for e in story("steady") if isinstance(e, RunStarted))
+    first = next(e for e in story("steady") if isinstance(e, ev.RunStarted))
     pane.state.apply(first.model_copy(update={"command": command}))
     for number, gate in enumerate(gates, start=1):
         for event in (
-            IterationStarted(iteration=number, max_iterations=10),
+            ev.IterationStarted(iteration=number, max_iterations=10),
             gate.model_copy(update={"iteration": number}),
         ):
             pane.state.apply(event.model_copy(update={"seq": pane.state.seq + 1}))
     return pane
 
 
-def gate(*failing: str, passed: int | None = 37, failed: int | None = None) -> GateFinished:
+def gate(*failing: str, passed: int | None = 37, failed: int | None = None) -> ev.GateFinished:
     number = len(failing) if failed is None else failed
-    return GateFinished(
+    return ev.GateFinished(
         iteration=1,
         ok=not number,
         exit_code=1 if number else 0,
@@ -76,8 +70,8 @@ def test_what_passes_and_what_fails_anew_is_told_by_name() -> None:
 def test_a_measurement_that_was_cut_off_is_not_still_going_on() -> None:
     pane = pane_after(gate("t.py::test_a"))
     for event in (
-        GateStarted(iteration=2, command="make check"),
-        RunFinished(outcome="aborted", reason="by you", iterations=2, completion=1),
+        ev.GateStarted(iteration=2, command="make check"),
+        ev.RunFinished(outcome="aborted", reason="by you", iterations=2, completion=1),
     ):
         pane.state.apply(event.model_copy(update={"seq": pane.state.seq + 1}))
     assert not any("verifying" in row for row in told(pane))

@@ -1,5 +1,6 @@
 """Why a command cannot be carried out now: one sentence, whoever asks."""
 
+from ralph_tui import events as ev
 from ralph_tui.commands import (
     Abort,
     Answer,
@@ -15,33 +16,21 @@ from ralph_tui.commands import (
     Unpause,
     refusal,
 )
-from ralph_tui.events import (
-    AbortRequested,
-    Event,
-    Paused,
-    PauseRequested,
-    QuestionAnswered,
-    QuestionAsked,
-    RunFinished,
-    RunStarted,
-    SessionStarted,
-    StopRequested,
-)
 from ralph_tui.events.waiting import Option
 from ralph_tui.state import RunState
 from tests.rows import each_row
 from tests.world.stories import STORIES
 
-END = RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
+END = ev.RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
 WORDS = Option(key="g", answer="guide", verb="say something", takes="words")
-QUESTION = QuestionAsked(question_id="q1", iteration=1, topic="pause", text="?", options=[WORDS])
-LATER = StopRequested(mode="after_iteration")
-ANSWERED = QuestionAnswered(question_id="q1", answer="guide", by="ada")
+QUESTION = ev.QuestionAsked(question_id="q1", iteration=1, topic="pause", text="?", options=[WORDS])
+LATER = ev.StopRequested(mode="after_iteration")
+ANSWERED = ev.QuestionAnswered(question_id="q1", answer="guide", by="ada")
 
 
-def state_of(*events: Event) -> RunState:
+def state_of(*events: ev.Event) -> RunState:
     """A run that has begun, and these events."""
-    begun = [event for event in STORIES["running"]() if isinstance(event, RunStarted)]
+    begun = [event for event in STORIES["running"]() if isinstance(event, ev.RunStarted)]
     state = RunState()
     for seq, event in enumerate([*begun, *events], start=1):
         state.apply(event.model_copy(update={"seq": seq}))
@@ -52,12 +41,12 @@ def state_of(*events: Event) -> RunState:
     ("command", "events", "reason"),
     [
         (Pause(), [], None),
-        (Pause(), [PauseRequested()], "a pause was asked for already"),
-        (Pause(), [PauseRequested(), Paused()], "the run is paused already"),
+        (Pause(), [ev.PauseRequested()], "a pause was asked for already"),
+        (Pause(), [ev.PauseRequested(), ev.Paused()], "the run is paused already"),
         (Unpause(), [], "the run is not paused"),
-        (Pause(), [StopRequested(mode="now")], "the run is being stopped"),
-        (Abort(), [StopRequested(mode="now")], None),
-        (Stop(), [AbortRequested()], "the run is being aborted"),
+        (Pause(), [ev.StopRequested(mode="now")], "the run is being stopped"),
+        (Abort(), [ev.StopRequested(mode="now")], None),
+        (Stop(), [ev.AbortRequested()], "the run is being aborted"),
         (Stop(mode="after_iteration"), [LATER], "a stop was asked for already"),
         (Stop(mode="taken_back"), [LATER], None),
         (Stop(mode="taken_back"), [], "no stop is asked for that could be taken back"),
@@ -90,7 +79,7 @@ def state_of(*events: Event) -> RunState:
         ),
     ],
 )
-def test_it_says_why(command: Command, events: list[Event], reason: str | None) -> None:
+def test_it_says_why(command: Command, events: list[ev.Event], reason: str | None) -> None:
     assert refusal(command, state_of(*events)) == reason
 
 
@@ -98,7 +87,7 @@ def test_what_a_wait_offers_is_known_sooner_than_the_state() -> None:
     before = state_of()
     assert refusal(Interrupt(), before) == "no session runs"
     assert Interrupt().refused(before, taken=True) is None
-    started = state_of(SessionStarted(iteration=1, session_id="s", agent="a"))
+    started = state_of(ev.SessionStarted(iteration=1, session_id="s", agent="a"))
     assert refusal(Interrupt(), started) is None
     assert Interrupt().refused(started, taken=False) == "no session runs"
 

@@ -4,21 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from ralph_tui.events import (
-    CommandRefused,
-    ConflictsFound,
-    EffectObserved,
-    EscalationDelivered,
-    EscalationRaised,
-    Event,
-    HealthChecked,
-    InterventionMade,
-    LimitsChanged,
-    QuestionAnswered,
-    QuestionAsked,
-    RedirectDecided,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.loop.steps import judging
@@ -61,16 +47,16 @@ LATER = BEST.model_copy(update={"completion": 31, "iteration": 3})
 def acting(run: Recorder, k: int, level: Any, about: Any, reason: str, **more: Any) -> None:
     """The overseer intervenes."""
     run.step(k, 13)
-    run.add(InterventionMade(iteration=k, level=level, about=about, reason=reason, **more))
+    run.add(ev.InterventionMade(iteration=k, level=level, about=about, reason=reason, **more))
 
 
-def question(at: datetime, k: int, topic: Any, **fields: Any) -> QuestionAsked:
+def question(at: datetime, k: int, topic: Any, **fields: Any) -> ev.QuestionAsked:
     """A question that is open for two minutes."""
     fields = {"question_id": "q1", "deadline": at + timedelta(seconds=120)} | fields
-    return QuestionAsked(iteration=k, topic=topic, **fields)
+    return ev.QuestionAsked(iteration=k, topic=topic, **fields)
 
 
-def redirect() -> list[Event]:
+def redirect() -> list[ev.Event]:
     """Stuck: instructions wait for approval."""
     run = Recorder(10)
     run.baseline(0)
@@ -93,7 +79,7 @@ def redirect() -> list[Event]:
     return run.events
 
 
-def rollback() -> list[Event]:
+def rollback() -> list[ev.Event]:
     """Regressing: a roll-back is offered."""
     run = Recorder(10)
     run.baseline(0)
@@ -120,23 +106,23 @@ def _redirected(run: Recorder, k: int, *, approved: bool, by: str = "you") -> No
     acting(run, k, "REDIRECT", "stuck", STUCK, recommendations=["pivot strategy"])
     run.add(question(run.at, k, "redirect", about="stuck", text=STUCK, options=[APPROVE]))
     answer = "approve" if approved else "decline"
-    run.add(QuestionAnswered(question_id="q1", answer=answer, by=by), 30)
+    run.add(ev.QuestionAnswered(question_id="q1", answer=answer, by=by), 30)
     text = REFRAME if approved else ""
     run.add(
-        RedirectDecided(iteration=k, about="stuck", approved=approved, by=by, instructions=text)
+        ev.RedirectDecided(iteration=k, about="stuck", approved=approved, by=by, instructions=text)
     )
 
 
 def _checked(run: Recorder, k: int, status: Any, **fields: Any) -> None:
-    run.add(HealthChecked(iteration=k, status=status, **fields))
+    run.add(ev.HealthChecked(iteration=k, status=status, **fields))
 
 
-def decided() -> list[Event]:
+def decided() -> list[ev.Event]:
     """A REDIRECT was approved, and two iterations later it has helped."""
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30, 30, 31)
-    run.add(LimitsChanged(max_iterations=12))
+    run.add(ev.LimitsChanged(max_iterations=12))
     run.iterations(30, first=4)
     _redirected(run, 4, approved=True)
     _checked(run, 4, "critical", level="REDIRECT")
@@ -144,7 +130,7 @@ def decided() -> list[Event]:
     _checked(run, 5, "warning")
     run.iterations(44, first=6)
     run.add(
-        EffectObserved(
+        ev.EffectObserved(
             iteration=6,
             of=4,
             level="REDIRECT",
@@ -159,7 +145,7 @@ def decided() -> list[Event]:
     return run.events
 
 
-def pause() -> list[Event]:
+def pause() -> list[ev.Event]:
     """A REDIRECT was declined and nothing has changed: a PAUSE waits for its owner."""
     run = Recorder(10)
     run.baseline(0)
@@ -169,11 +155,13 @@ def pause() -> list[Event]:
     reason = "Two iterations after the REDIRECT there is still no new best."
     acting(run, 6, "PAUSE", "stuck", reason)
     run.add(
-        EscalationRaised(
+        ev.EscalationRaised(
             iteration=6, escalation_id="e1", level="emergency", about="stuck", reason=reason
         )
     )
-    run.add(EscalationDelivered(escalation_id="e1", channel="webhook", ok=False, text="HTTP 500"))
+    run.add(
+        ev.EscalationDelivered(escalation_id="e1", channel="webhook", ok=False, text="HTTP 500")
+    )
     run.add(
         question(
             run.at,
@@ -190,7 +178,7 @@ def pause() -> list[Event]:
     return run.events
 
 
-def criterion() -> list[Event]:
+def criterion() -> list[ev.Event]:
     """The agent promises that it is done, and nothing but its owner can tell."""
     run = Recorder(10)
     run.baseline(20)
@@ -212,7 +200,7 @@ def criterion() -> list[Event]:
     return run.events
 
 
-def rolled_back() -> list[Event]:
+def rolled_back() -> list[ev.Event]:
     """The files were brought back to the best point, and the next iteration works from there."""
     run = Recorder(10)
     run.baseline(0)
@@ -228,9 +216,9 @@ def rolled_back() -> list[Event]:
             options=roll_back(BEST, instructs=True),
         )
     )
-    run.add(QuestionAnswered(question_id="q1", answer="roll_back"), 20)
+    run.add(ev.QuestionAnswered(question_id="q1", answer="roll_back"), 20)
     run.add(
-        WorktreeRestored(
+        ev.WorktreeRestored(
             iteration=3,
             snapshot=3,
             present=8,
@@ -240,44 +228,46 @@ def rolled_back() -> list[Event]:
             kept=["tests/fixtures/big.bin"],
         )
     )
-    run.add(RedirectDecided(iteration=3, about="regressing", approved=True, instructions=REVIEW))
+    run.add(ev.RedirectDecided(iteration=3, about="regressing", approved=True, instructions=REVIEW))
     _checked(run, 3, "critical", level="REDIRECT")
     run.open(4)
     run.work(4, 2)
     return run.events
 
 
-def nasty() -> list[Event]:
+def nasty() -> list[ev.Event]:
     """Hostile words wherever the overseer tells or asks something."""
     long = HOSTILE + "x" * 50_000
     run = Recorder(10)
     run.baseline(0)
     run.iterations(40, 30)
-    run.add(ConflictsFound(iteration=2, paths=[long, HOSTILE]))
+    run.add(ev.ConflictsFound(iteration=2, paths=[long, HOSTILE]))
     acting(run, 2, "REDIRECT", "stuck", long, others=[long, HOSTILE], recommendations=[long])
     run.add(question(run.at, 2, "redirect", text=long, options=[APPROVE]))
-    run.add(QuestionAnswered(question_id="q1", answer=HOSTILE, by=long, text=long))
-    run.add(RedirectDecided(iteration=2, about="stuck", approved=True, by=long, instructions=long))
+    run.add(ev.QuestionAnswered(question_id="q1", answer=HOSTILE, by=long, text=long))
     run.add(
-        EffectObserved(
+        ev.RedirectDecided(iteration=2, about="stuck", approved=True, by=long, instructions=long)
+    )
+    run.add(
+        ev.EffectObserved(
             iteration=2, of=2, level="REDIRECT", about="stuck", decision=long, points=-1e9
         )
     )
     detections = [Detected(name="stuck", severity="high", reason=long)]
     _checked(run, 2, "critical", detections=detections)
     run.add(
-        WorktreeRestored(
+        ev.WorktreeRestored(
             iteration=2, snapshot=10**9, present=1, tree=long, files=3, paths=[long], kept=[long]
         )
     )
-    run.add(LimitsChanged(max_iterations=10, budget_usd=1e300, by=long))
+    run.add(ev.LimitsChanged(max_iterations=10, budget_usd=1e300, by=long))
     run.add(
-        EscalationRaised(
+        ev.EscalationRaised(
             iteration=2, escalation_id=long, level="emergency", about="question", reason=long
         )
     )
-    run.add(EscalationDelivered(escalation_id=long, channel=long, ok=False, text=long))
-    run.add(CommandRefused(command=long, reason=long))
+    run.add(ev.EscalationDelivered(escalation_id=long, channel=long, ok=False, text=long))
+    run.add(ev.CommandRefused(command=long, reason=long))
     kinds = (APPROVE, EDIT, DECLINE, GUIDE, extend("more"), ABORT)
     options = [
         Option(key=option.key, answer=option.answer, verb=HOSTILE * 20, takes=option.takes)
@@ -301,7 +291,7 @@ def nasty() -> list[Event]:
     return run.events
 
 
-DECISIONS: dict[str, Callable[[], list[Event]]] = {
+DECISIONS: dict[str, Callable[[], list[ev.Event]]] = {
     story.__name__: kept(story)
     for story in (redirect, rollback, decided, pause, criterion, rolled_back, nasty)
 }

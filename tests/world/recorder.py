@@ -5,25 +5,7 @@ the loop decides is the loop's own, and every moment is known.
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ralph_tui.events import (
-    AgentReported,
-    AgentSpoke,
-    CheckpointCaptured,
-    Event,
-    GateFinished,
-    GateStarted,
-    IterationStarted,
-    PromptPrepared,
-    QuestionAsked,
-    ReadingTaken,
-    SessionDescribed,
-    SessionFinished,
-    SessionStarted,
-    SnapshotTaken,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.layers.sensor.categories import files_changed
@@ -88,7 +70,7 @@ class Recorder:
         self.add(self.loop.start)
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[ev.Event]:
         """What was recorded so far."""
         return self.world.events
 
@@ -101,14 +83,14 @@ class Recorder:
         """Let time pass; `span` as for ``timedelta``."""
         self.world.host.clock.seconds += timedelta(**span).total_seconds()
 
-    def add(self, event: Event, after: float = 0.4) -> None:
+    def add(self, event: ev.Event, after: float = 0.4) -> None:
         """Record an event, so many seconds after the one before."""
         self.wait(seconds=after)
         self.world.record(event)
 
-    def _said(self, event: Event) -> None:
+    def _said(self, event: ev.Event) -> None:
         """Record what the loop itself says; a question is called q1."""
-        asks = isinstance(event, QuestionAsked)
+        asks = isinstance(event, ev.QuestionAsked)
         self.add(event.model_copy(update={"question_id": "q1"}) if asks else event)
 
     def step(self, iteration: int, step: int) -> None:
@@ -118,10 +100,10 @@ class Recorder:
     def gate(self, iteration: int, points: float, took: float = 12.0) -> None:
         """The completion command passes so many percent of the tests; the reading says so."""
         passed = round(points / 100 * TOTAL)
-        self.add(GateStarted(iteration=iteration, command="python -m pytest -q"))
+        self.add(ev.GateStarted(iteration=iteration, command="python -m pytest -q"))
         failing = ["tests/test_nested.py::test_nested_groups", "tests/test_quotes.py::test_open"]
         self.add(
-            GateFinished(
+            ev.GateFinished(
                 iteration=iteration,
                 ok=points >= 100,
                 exit_code=0 if points >= 100 else 1,
@@ -137,7 +119,7 @@ class Recorder:
             took,
         )
         self.add(
-            ReadingTaken(
+            ev.ReadingTaken(
                 iteration=iteration,
                 completion=points,
                 source="tests",
@@ -163,7 +145,7 @@ class Recorder:
         self.snapshots += 1
         commit = f"{self.snapshots:040x}"
         self.add(
-            SnapshotTaken(
+            ev.SnapshotTaken(
                 iteration=iteration,
                 number=self.snapshots,
                 ref=f"refs/ralph/x/{self.snapshots:03}",
@@ -176,7 +158,7 @@ class Recorder:
         self, iteration: int, number: int, trigger: Trigger, note: str = "", after: float = 0.4
     ) -> None:
         self.add(
-            CheckpointCaptured(
+            ev.CheckpointCaptured(
                 iteration=iteration,
                 number=number,
                 trigger=trigger,
@@ -212,7 +194,9 @@ class Recorder:
 
     def open(self, k: int, *, tells_context: bool = True, agent: str = "claude") -> None:
         """Steps 3 to 10: the prompt is written, a session starts."""
-        self.add(IterationStarted(iteration=k, max_iterations=self.world.state.run.max_iterations))
+        self.add(
+            ev.IterationStarted(iteration=k, max_iterations=self.world.state.run.max_iterations)
+        )
         self.step(k, 3)
         self.iteration.strategist.plan(k)
         for step in (4, 5, 6, 7, 8):
@@ -221,7 +205,7 @@ class Recorder:
         self.step(k, 9)
         evaluation = self.iteration.governor.evaluation
         self.add(
-            PromptPrepared(
+            ev.PromptPrepared(
                 iteration=k,
                 path=f"results/iter-{k:03}/prompt.md",
                 urgency=evaluation.signal.urgency if evaluation else "normal",
@@ -231,7 +215,7 @@ class Recorder:
         self.step(k, 10)
         self.checkpoint(k, 1, "start")
         self.add(
-            SessionStarted(
+            ev.SessionStarted(
                 iteration=k,
                 session_id=f"session-{k}",
                 agent=agent,
@@ -241,7 +225,7 @@ class Recorder:
             )
         )
         self.add(
-            SessionDescribed(
+            ev.SessionDescribed(
                 iteration=k,
                 model="sonnet",
                 permission_mode=self.loop.start.permissions,
@@ -254,10 +238,10 @@ class Recorder:
         tool_id = f"call-{len(self.events)}"
         parent = fields.pop("parent", None)
         self.add(
-            ToolStarted(iteration=k, tool_id=tool_id, tool=name, summary=what, parent=parent), 3
+            ev.ToolStarted(iteration=k, tool_id=tool_id, tool=name, summary=what, parent=parent), 3
         )
         self.add(
-            ToolFinished(
+            ev.ToolFinished(
                 iteration=k,
                 tool_id=tool_id,
                 ok=fields.get("ok", "failed" not in result),
@@ -269,7 +253,7 @@ class Recorder:
 
     def work(self, k: int, calls: int = 7, stretch: float = 20.0) -> None:
         """The agent makes so many calls; `stretch`: seconds that pass after each."""
-        self.add(AgentSpoke(iteration=k, text=WORDS[k % 3]), 5)
+        self.add(ev.AgentSpoke(iteration=k, text=WORDS[k % 3]), 5)
         for index, (name, what, result, took) in enumerate(WORK[:calls]):
             self.tool(k, name, what, result, took)
             self.wait(seconds=stretch)
@@ -281,7 +265,7 @@ class Recorder:
 
     def usage(self, k: int, cost: float) -> None:
         self.add(
-            UsageReported(
+            ev.UsageReported(
                 iteration=k,
                 tokens=int(cost * 500_000),
                 context_tokens=int(60_000 + cost * 250_000),
@@ -303,7 +287,7 @@ class Recorder:
     def end_session(self, k: int, points: float, cost_usd: float | None = 0.26) -> None:
         """The agent reports and ends its turn; step 11 begins."""
         self.add(
-            AgentReported(
+            ev.AgentReported(
                 iteration=k,
                 completion=min(100, points + 20),
                 summary="carried the quote state",
@@ -311,7 +295,7 @@ class Recorder:
             )
         )
         self.add(
-            SessionFinished(
+            ev.SessionFinished(
                 iteration=k,
                 outcome="success",
                 exit_code=0,

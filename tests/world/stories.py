@@ -4,63 +4,39 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import cache
 
-from ralph_tui.events import (
-    AgentNoted,
-    AgentSpoke,
-    CheckpointCaptured,
-    Event,
-    FilesChanged,
-    GateFinished,
-    GateStarted,
-    GuidanceDelivered,
-    GuidanceQueued,
-    Noticed,
-    Paused,
-    PauseRequested,
-    PermissionsChanged,
-    PromptPrepared,
-    QuestionAsked,
-    RunCrashed,
-    RunFinished,
-    SessionDescribed,
-    SessionFinished,
-    StepEntered,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    WaitEnded,
-    WaitStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from tests.world.recorder import WORDS, WORK, Recorder
 
 
-def running() -> list[Event]:
+def running() -> list[ev.Event]:
     """In the seventh iteration, one alarm behind it."""
     run = Recorder(12)
     run.baseline(6)
     run.iterations(14, 20, 21, 22, 22, 48)
     run.open(7)
-    run.add(AgentSpoke(iteration=7, text=WORDS[1]), 4)
+    run.add(ev.AgentSpoke(iteration=7, text=WORDS[1]), 4)
     for name, what, result, took in WORK[:4]:
         run.tool(7, name, what, result, took)
     run.tool(7, "Task", "look for other users of the flag", "3 found", 9)
     run.add(
-        ToolStarted(iteration=7, tool_id="sub", tool="Task", summary="review the escape flag"), 2
+        ev.ToolStarted(iteration=7, tool_id="sub", tool="Task", summary="review the escape flag"), 2
     )
     run.tool(7, "Grep", "escape_flag", "12 matches", 1, parent="sub")
-    run.add(AgentSpoke(iteration=7, text="Two callers ignore the flag.", parent="sub"), 2)
+    run.add(ev.AgentSpoke(iteration=7, text="Two callers ignore the flag.", parent="sub"), 2)
     run.checkpoint(7, 2, "timer")
     run.files(7, 2, live=True)
     run.usage(7, 0.3)
     run.checkpoint(7, 3, "key", note="before the rewrite of groups")
-    run.add(GuidanceQueued(guidance_id="g1", text="Leave the public names as they are."))
-    run.add(GuidanceDelivered(guidance_id="g1", into="session"))
-    run.add(ToolStarted(iteration=7, tool_id="open", tool="Bash", summary="python -m pytest -q"), 4)
+    run.add(ev.GuidanceQueued(guidance_id="g1", text="Leave the public names as they are."))
+    run.add(ev.GuidanceDelivered(guidance_id="g1", into="session"))
+    run.add(
+        ev.ToolStarted(iteration=7, tool_id="open", tool="Bash", summary="python -m pytest -q"), 4
+    )
     return run.events
 
 
-def steady() -> list[Event]:
+def steady() -> list[ev.Event]:
     """A run that reached its goal."""
     run = Recorder(10)
     run.baseline(0)
@@ -69,7 +45,7 @@ def steady() -> list[Event]:
     return run.events
 
 
-def stuck() -> list[Event]:
+def stuck() -> list[ev.Event]:
     """No new best for long; the limit ends it."""
     run = Recorder(10)
     run.baseline(0)
@@ -78,18 +54,18 @@ def stuck() -> list[Event]:
     return run.events
 
 
-def oscillating() -> list[Event]:
+def oscillating() -> list[ev.Event]:
     """Up and down; alarms are up in the sixth iteration."""
     run = Recorder(20)
     run.baseline(0)
     run.iterations(40, 60, 40, 60, 40)
     run.open(6)
     run.work(6, 3)
-    run.add(ToolDenied(iteration=6, tool="Bash", message="rm -rf build is not allowed"))
+    run.add(ev.ToolDenied(iteration=6, tool="Bash", message="rm -rf build is not allowed"))
     return run.events
 
 
-def regressing() -> list[Event]:
+def regressing() -> list[ev.Event]:
     """Worse with each iteration; being verified."""
     run = Recorder(10, permissions="skip")
     run.baseline(0)
@@ -97,16 +73,16 @@ def regressing() -> list[Event]:
     run.open(4)
     run.work(4)
     run.add(
-        SessionFinished(
+        ev.SessionFinished(
             iteration=4, outcome="limited", reason="a usage limit ended the session", duration_s=80
         )
     )
     run.step(4, 11)
-    run.add(GateStarted(iteration=4, command="python -m pytest -q"))
+    run.add(ev.GateStarted(iteration=4, command="python -m pytest -q"))
     return run.events
 
 
-def limited() -> list[Event]:
+def limited() -> list[ev.Event]:
     """A usage limit has ended the session, and is waited for."""
     run = Recorder(10)
     run.baseline(0)
@@ -115,10 +91,12 @@ def limited() -> list[Event]:
     run.work(3, 4)
     for command in ("rm -rf build", "rm -rf dist", "curl example.com"):
         program = command.split()[0]
-        run.add(ToolDenied(iteration=3, tool="Bash", message=command, permit=f"Bash({program}:*)"))
+        run.add(
+            ev.ToolDenied(iteration=3, tool="Bash", message=command, permit=f"Bash({program}:*)")
+        )
     reset = run.at + timedelta(hours=1, minutes=24)
     run.add(
-        SessionFinished(
+        ev.SessionFinished(
             iteration=3,
             outcome="limited",
             reason="a usage limit ended the session",
@@ -129,7 +107,7 @@ def limited() -> list[Event]:
         )
     )
     run.add(
-        WaitStarted(
+        ev.WaitStarted(
             iteration=3,
             cause="usage_limit",
             reason="a usage limit ended the session",
@@ -140,54 +118,56 @@ def limited() -> list[Event]:
     return run.events
 
 
-def asked() -> list[Event]:
+def asked() -> list[ev.Event]:
     """The agent is silent, and its owner is asked about it."""
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30)
     run.open(2)
     run.work(2, 2)
-    run.add(ToolStarted(iteration=2, tool_id="open", tool="Bash", summary="sleep 100000"), 4)
+    run.add(ev.ToolStarted(iteration=2, tool_id="open", tool="Bash", summary="sleep 100000"), 4)
     run.silence(2)
     return run.events
 
 
-def silence(question_id: str, at: datetime) -> QuestionAsked:
+def silence(question_id: str, at: datetime) -> ev.QuestionAsked:
     """The question about a silent agent, asked at another moment."""
     question = asked()[-1]
-    assert isinstance(question, QuestionAsked)
+    assert isinstance(question, ev.QuestionAsked)
     assert question.deadline is not None
     deadline = at + (question.deadline - question.at)
     return question.model_copy(update={"question_id": question_id, "deadline": deadline})
 
 
-def paused() -> list[Event]:
+def paused() -> list[ev.Event]:
     """The owner holds the loop."""
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30)
-    run.add(PauseRequested())
+    run.add(ev.PauseRequested())
     run.iterations(42, first=2)
-    run.add(Paused())
+    run.add(ev.Paused())
     return run.events
 
 
-def empty() -> list[Event]:
+def empty() -> list[ev.Event]:
     """Just started."""
     run = Recorder(10)
     run.step(0, 0)
-    run.add(GateStarted(iteration=0, command="python -m pytest -q"))
+    run.add(ev.GateStarted(iteration=0, command="python -m pytest -q"))
     return run.events
 
 
-def crashed() -> list[Event]:
+def crashed() -> list[ev.Event]:
     """A bug ended it."""
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30)
     run.open(2)
     run.work(2, 2)
-    run.add(RunCrashed(error="KeyError: 'profile'", traceback="Traceback ...\nKeyError: 'profile'"))
+    run.add(
+        ev.RunCrashed(error="KeyError: 'profile'", traceback="Traceback ...\nKeyError: 'profile'")
+    )
     return run.events
 
 
@@ -198,7 +178,7 @@ HOSTILE = (
 
 
 @cache
-def hostile(length: int = 100_000) -> list[Event]:
+def hostile(length: int = 100_000) -> list[ev.Event]:
     """Every text field says something nasty, some of it so many characters long."""
     long = HOSTILE + "x" * length
     run = Recorder(
@@ -207,17 +187,17 @@ def hostile(length: int = 100_000) -> list[Event]:
     run.baseline(0)
     run.open(1)
     run.step(1, 10)
-    run.add(StepEntered(iteration=1, step=10, name=long))
-    run.add(SessionDescribed(iteration=1, model=long, permission_mode=long))
+    run.add(ev.StepEntered(iteration=1, step=10, name=long))
+    run.add(ev.SessionDescribed(iteration=1, model=long, permission_mode=long))
     for text in (long, HOSTILE, "日本語" * 500, "\n".join([HOSTILE] * 40), "a\u0300" * 5000):
-        run.add(AgentSpoke(iteration=1, text=text))
-        run.add(AgentNoted(iteration=1, level="error", text=text))
-        run.add(Noticed(level="error", source=HOSTILE, text=text, detail=text))
+        run.add(ev.AgentSpoke(iteration=1, text=text))
+        run.add(ev.AgentNoted(iteration=1, level="error", text=text))
+        run.add(ev.Noticed(level="error", source=HOSTILE, text=text, detail=text))
         run.tool(1, text, text, text, 3, ok=False)
-        run.add(GuidanceQueued(guidance_id="g", text=text))
-        run.add(ToolDenied(iteration=1, tool=text, message=text))
+        run.add(ev.GuidanceQueued(guidance_id="g", text=text))
+        run.add(ev.ToolDenied(iteration=1, tool=text, message=text))
     run.add(
-        FilesChanged(
+        ev.FilesChanged(
             iteration=1,
             live=True,
             totals=[CategoryTotal(category="source", files=10**9, added=10**12, removed=10**12)],
@@ -225,9 +205,9 @@ def hostile(length: int = 100_000) -> list[Event]:
             latest=long,
         )
     )
-    run.add(GateStarted(iteration=1, command=long))
+    run.add(ev.GateStarted(iteration=1, command=long))
     run.add(
-        GateFinished(
+        ev.GateFinished(
             iteration=1,
             ok=False,
             exit_code=-9,
@@ -236,24 +216,24 @@ def hostile(length: int = 100_000) -> list[Event]:
             error=long,
         )
     )
-    run.add(CheckpointCaptured(iteration=1, number=2, trigger="key", note=long, error=HOSTILE))
-    run.add(PromptPrepared(iteration=1, path="../../../etc/passwd", characters=10**9))
-    run.add(WaitStarted(iteration=1, cause="overload", reason=long))
-    run.add(WaitEnded(iteration=1, by=long))
-    run.add(ToolDenied(iteration=1, tool=HOSTILE, message=long, permit=long))
-    run.add(PermissionsChanged(mode="edits", allow=[HOSTILE], by=long))
+    run.add(ev.CheckpointCaptured(iteration=1, number=2, trigger="key", note=long, error=HOSTILE))
+    run.add(ev.PromptPrepared(iteration=1, path="../../../etc/passwd", characters=10**9))
+    run.add(ev.WaitStarted(iteration=1, cause="overload", reason=long))
+    run.add(ev.WaitEnded(iteration=1, by=long))
+    run.add(ev.ToolDenied(iteration=1, tool=HOSTILE, message=long, permit=long))
+    run.add(ev.PermissionsChanged(mode="edits", allow=[HOSTILE], by=long))
     run.close(1, 20)
-    run.add(RunFinished(outcome="failed", reason=long, iterations=1, completion=20))
+    run.add(ev.RunFinished(outcome="failed", reason=long, iterations=1, completion=20))
     return run.events
 
 
-def kept(story: Callable[[], list[Event]]) -> Callable[[], list[Event]]:
+def kept(story: Callable[[], list[ev.Event]]) -> Callable[[], list[ev.Event]]:
     """The same, told once in a process: its events never change, and each list is the caller's."""
     told = cache(story)
     return lambda: list(told())
 
 
-STORIES: dict[str, Callable[[], list[Event]]] = {
+STORIES: dict[str, Callable[[], list[ev.Event]]] = {
     story.__name__: kept(story)
     for story in (
         running,
@@ -271,7 +251,7 @@ STORIES: dict[str, Callable[[], list[Event]]] = {
 }
 
 
-def flood(length: int) -> Iterator[Event]:
+def flood(length: int) -> Iterator[ev.Event]:
     """A running session with as many agent events as wanted, three seconds apart."""
     run = Recorder(10)
     run.baseline(0)
@@ -283,9 +263,9 @@ def flood(length: int) -> Iterator[Event]:
         seq += 1
         call = index // 2
         if index % 20 == 19:
-            yield AgentSpoke(seq=seq, at=at, iteration=1, text=WORDS[index % 3])
+            yield ev.AgentSpoke(seq=seq, at=at, iteration=1, text=WORDS[index % 3])
         elif index % 2:
-            yield ToolFinished(
+            yield ev.ToolFinished(
                 seq=seq,
                 at=at,
                 iteration=1,
@@ -295,7 +275,7 @@ def flood(length: int) -> Iterator[Event]:
                 duration_s=1.0,
             )
         else:
-            yield ToolStarted(
+            yield ev.ToolStarted(
                 seq=seq,
                 at=at,
                 iteration=1,

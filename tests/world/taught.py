@@ -2,15 +2,7 @@
 
 from collections.abc import Callable
 
-from ralph_tui.events import (
-    Event,
-    LearningChanged,
-    LearningCredited,
-    LearningPromoted,
-    LearningsRetrieved,
-    LearningStaged,
-    PlanMade,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.memory import Learning, Retrieved
 from tests.world.recorder import Recorder
 from tests.world.stories import HOSTILE, kept
@@ -89,25 +81,25 @@ RETRIEVED = [RUN_ONE, LARGE, FIXTURES, ABOUT_FOUR]
 
 def look_up(run: Recorder, k: int, learnings: list[Retrieved]) -> None:
     """Step 2."""
-    run.add(LearningsRetrieved(iteration=k, task_type="test-fix", learnings=learnings))
+    run.add(ev.LearningsRetrieved(iteration=k, task_type="test-fix", learnings=learnings))
 
 
 def credit(run: Recorder, k: int, points: float, *learnings: Learning) -> None:
     """Step 15."""
     for one in learnings:
         run.add(
-            LearningCredited(
+            ev.LearningCredited(
                 iteration=k, learning_id=one.learning_id, success=points > 4, points=points
             )
         )
 
 
-def taught() -> list[Event]:
+def taught() -> list[ev.Event]:
     """In its fourth iteration; what earlier runs taught has helped in two of three."""
     run = Recorder(10)
     run.baseline(0)
     run.add(
-        PlanMade(
+        ev.PlanMade(
             approach="Begin with what worked before: one failing test at a time.",
             steps=["Run one failing test first.", "Avoid large refactors."],
             estimated_iterations=4,
@@ -121,9 +113,9 @@ def taught() -> list[Event]:
         run.iterations(points, first=k)
         credit(run, k, points - before, RUN_ONE, LARGE, FIXTURES)
         before = points
-    run.add(LearningStaged(iteration=3, learning=QUOTES))
+    run.add(ev.LearningStaged(iteration=3, learning=QUOTES))
     run.add(
-        LearningPromoted(
+        ev.LearningPromoted(
             iteration=3,
             staged_id=FIXTURES.learning_id,
             learning=FIXTURES.model_copy(
@@ -143,7 +135,7 @@ def taught() -> list[Event]:
     return run.events
 
 
-def untaught() -> list[Event]:
+def untaught() -> list[ev.Event]:
     """Nothing fits: the first run of a repository."""
     run = Recorder(10)
     run.baseline(0)
@@ -153,19 +145,19 @@ def untaught() -> list[Event]:
     return run.events
 
 
-def marked() -> list[Event]:
+def marked() -> list[ev.Event]:
     """Its owner has muted one and pinned another."""
     run = Recorder(10)
     run.baseline(0)
     look_up(run, 1, RETRIEVED)
     run.open(1)
-    run.add(LearningChanged(learning_id=LARGE.learning_id, change="mute"))
-    run.add(LearningChanged(learning_id=RUN_ONE.learning_id, change="pin"))
+    run.add(ev.LearningChanged(learning_id=LARGE.learning_id, change="mute"))
+    run.add(ev.LearningChanged(learning_id=RUN_ONE.learning_id, change="pin"))
     run.work(1, 3)
     return run.events
 
 
-def badly_taught() -> list[Event]:
+def badly_taught() -> list[ev.Event]:
     """Every text of every learning says something nasty, some of it a megabyte long."""
     long = HOSTILE + "x" * 100_000
     run = Recorder(10)
@@ -183,6 +175,6 @@ def badly_taught() -> list[Event]:
     return run.events
 
 
-TAUGHT: dict[str, Callable[[], list[Event]]] = {
+TAUGHT: dict[str, Callable[[], list[ev.Event]]] = {
     story.__name__: kept(story) for story in (taught, untaught, marked, badly_taught)
 }

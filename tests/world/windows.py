@@ -4,23 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from ralph_tui.events import (
-    AgentSpoke,
-    ContextCompacted,
-    ContextLevelReached,
-    Event,
-    GuidanceDelivered,
-    GuidanceQueued,
-    HandoffWritten,
-    PlanItemBegan,
-    PromptPrepared,
-    QuestionAsked,
-    RolloverBegan,
-    SessionFinished,
-    SessionStarted,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.context import FileInProgress, Level
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.prompting import EDIT, SEND
@@ -58,7 +42,7 @@ def fill(run: Recorder, k: int, percent: float, level: Level | None = None) -> N
     """The window is so full; its level, where that is told."""
     tokens = int(WINDOW * percent / 100)
     run.add(
-        UsageReported(
+        ev.UsageReported(
             iteration=k,
             tokens=tokens * 3,
             context_tokens=tokens,
@@ -68,7 +52,7 @@ def fill(run: Recorder, k: int, percent: float, level: Level | None = None) -> N
     )
     if level is not None:
         run.add(
-            ContextLevelReached(
+            ev.ContextLevelReached(
                 iteration=k, level=level, percent=percent, tokens=tokens, window=WINDOW
             ),
             0.05,
@@ -86,7 +70,7 @@ def climb(run: Recorder, k: int, *percents: float) -> None:
 def whole(run: Recorder, k: int, points: float, *percents: float) -> None:
     """An iteration in one session."""
     run.open(k)
-    run.add(AgentSpoke(iteration=k, text=WORDS[k % 3]), 5)
+    run.add(ev.AgentSpoke(iteration=k, text=WORDS[k % 3]), 5)
     climb(run, k, *percents)
     run.files(k, 2, live=True)
     run.close(k, points)
@@ -95,7 +79,7 @@ def whole(run: Recorder, k: int, points: float, *percents: float) -> None:
 def item(run: Recorder, k: int, percent: float | None = None) -> None:
     """The plan's next item begins."""
     run.add(
-        PlanItemBegan(
+        ev.PlanItemBegan(
             iteration=k,
             item="carry the escape flag through nested groups",
             size="medium",
@@ -113,18 +97,22 @@ def two_before() -> Recorder:
     whole(run, 2, 30, 25, 48, 62)
     run.open(3)
     item(run, 3, 8)
-    run.add(AgentSpoke(iteration=3, text=WORDS[1]), 5)
+    run.add(ev.AgentSpoke(iteration=3, text=WORDS[1]), 5)
     return run
 
 
-def climbing() -> list[Event]:
+def climbing() -> list[ev.Event]:
     """Level 1 is reached; the forecast counts the calls to the next."""
     run = two_before()
     climb(run, 3, 30, 42, 52, 62)
     run.files(3, 2, live=True)
     climb(run, 3, 71)
-    run.add(ContextLevelReached(iteration=3, level="L1", percent=71, tokens=142_000, window=WINDOW))
-    run.add(ToolStarted(iteration=3, tool_id="open", tool="Bash", summary="python -m pytest -q"), 4)
+    run.add(
+        ev.ContextLevelReached(iteration=3, level="L1", percent=71, tokens=142_000, window=WINDOW)
+    )
+    run.add(
+        ev.ToolStarted(iteration=3, tool_id="open", tool="Bash", summary="python -m pytest -q"), 4
+    )
     return run.events
 
 
@@ -133,22 +121,26 @@ def filled_up() -> Recorder:
     run = two_before()
     climb(run, 3, 30, 48, 62, 71)
     run.files(3, 2, live=True)
-    run.add(ContextLevelReached(iteration=3, level="L1", percent=71, tokens=142_000, window=WINDOW))
-    run.add(GuidanceQueued(guidance_id="g1", text="Leave the public names as they are."))
-    run.add(GuidanceDelivered(guidance_id="g1", into="session"))
-    run.add(ToolStarted(iteration=3, tool_id="open", tool="Bash", summary="python -m pytest -q"), 4)
+    run.add(
+        ev.ContextLevelReached(iteration=3, level="L1", percent=71, tokens=142_000, window=WINDOW)
+    )
+    run.add(ev.GuidanceQueued(guidance_id="g1", text="Leave the public names as they are."))
+    run.add(ev.GuidanceDelivered(guidance_id="g1", into="session"))
+    run.add(
+        ev.ToolStarted(iteration=3, tool_id="open", tool="Bash", summary="python -m pytest -q"), 4
+    )
     fill(run, 3, 86.4, "L2")
     return run
 
 
-def handing_over() -> list[Event]:
+def handing_over() -> list[ev.Event]:
     """The session hands over as soon as the running tool ends."""
     return filled_up().events
 
 
-def left(run: Recorder, k: int, number: int, **fields: object) -> HandoffWritten:
+def left(run: Recorder, k: int, number: int, **fields: object) -> ev.HandoffWritten:
     """What a session leaves to the next one."""
-    told = HandoffWritten(
+    told = ev.HandoffWritten(
         iteration=k,
         number=number,
         path=f"results/iter-{k:03}/handoff-{number}.md",
@@ -183,7 +175,7 @@ def hand_over(run: Recorder, k: int, number: int, **fields: object) -> None:
 
 def end_for_rollover(run: Recorder, k: int, number: int) -> None:
     run.add(
-        SessionFinished(
+        ev.SessionFinished(
             iteration=k,
             outcome="rolled_over",
             reason="the context is 86 % full",
@@ -194,7 +186,7 @@ def end_for_rollover(run: Recorder, k: int, number: int) -> None:
         )
     )
     run.add(
-        RolloverBegan(
+        ev.RolloverBegan(
             iteration=k,
             number=number,
             cause="L2",
@@ -206,9 +198,9 @@ def end_for_rollover(run: Recorder, k: int, number: int) -> None:
 
 def start_again(run: Recorder, k: int, session: int) -> None:
     path = f"results/iter-{k:03}/prompt-{session}.md"
-    run.add(PromptPrepared(iteration=k, path=path, urgency="normal", characters=3900))
+    run.add(ev.PromptPrepared(iteration=k, path=path, urgency="normal", characters=3900))
     run.add(
-        SessionStarted(
+        ev.SessionStarted(
             iteration=k,
             session_id=f"session-{k}-{session}",
             agent="claude",
@@ -218,18 +210,18 @@ def start_again(run: Recorder, k: int, session: int) -> None:
     )
 
 
-def rolled_over() -> list[Event]:
+def rolled_over() -> list[ev.Event]:
     """A fresh session of the third iteration is at work."""
     run = filled_up()
     hand_over(run, 3, 1)
-    run.add(AgentSpoke(iteration=3, text="I read the handoff: the flag has to be read now."), 4)
+    run.add(ev.AgentSpoke(iteration=3, text="I read the handoff: the flag has to be read now."), 4)
     climb(run, 3, 12, 16, 19, 24)
     run.files(3, 2, live=True)
-    run.add(ToolStarted(iteration=3, tool_id="next", tool="Edit", summary="groups.py"), 4)
+    run.add(ev.ToolStarted(iteration=3, tool_id="next", tool="Edit", summary="groups.py"), 4)
     return run.events
 
 
-def between_sessions() -> list[Event]:
+def between_sessions() -> list[ev.Event]:
     """One session has ended, and the next one has not begun."""
     run = filled_up()
     end_for_rollover(run, 3, 1)
@@ -238,42 +230,44 @@ def between_sessions() -> list[Event]:
     return run.events
 
 
-def forgot() -> list[Event]:
+def forgot() -> list[ev.Event]:
     """The agent summed its own context up, an iteration after a rollover."""
     run = filled_up()
     hand_over(run, 3, 1, origin="model", edited_by="you")
     climb(run, 3, 20, 34)
     run.close(3, 44)
     run.open(4)
-    run.add(AgentSpoke(iteration=4, text=WORDS[2]), 5)
+    run.add(ev.AgentSpoke(iteration=4, text=WORDS[2]), 5)
     climb(run, 4, 30, 52, 66)
     run.add(
-        ContextCompacted(iteration=4, before=164_000, after=44_000, window=WINDOW, trigger="auto")
+        ev.ContextCompacted(
+            iteration=4, before=164_000, after=44_000, window=WINDOW, trigger="auto"
+        )
     )
     climb(run, 4, 31)
-    run.add(ToolStarted(iteration=4, tool_id="next", tool="Edit", summary="groups.py"), 4)
+    run.add(ev.ToolStarted(iteration=4, tool_id="next", tool="Edit", summary="groups.py"), 4)
     return run.events
 
 
-def unknown() -> list[Event]:
+def unknown() -> list[ev.Event]:
     """The agent tells of its tools and nothing of its window."""
     run = Recorder(10, agent="command")
     run.baseline(6)
     run.open(1, tells_context=False)
     for call in WORK[:4]:
         run.tool(1, *call)
-    run.add(ToolStarted(iteration=1, tool_id="next", tool="Edit", summary="groups.py"), 4)
+    run.add(ev.ToolStarted(iteration=1, tool_id="next", tool="Edit", summary="groups.py"), 4)
     return run.events
 
 
-def handoff_asked() -> list[Event]:
+def handoff_asked() -> list[ev.Event]:
     """Before the next session starts, the handoff may be edited."""
     run = filled_up()
     end_for_rollover(run, 3, 1)
     run.checkpoint(3, 2, "rollover")
     run.add(left(run, 3, 1))
     run.add(
-        QuestionAsked(
+        ev.QuestionAsked(
             iteration=3,
             question_id="q1",
             topic="handoff",
@@ -296,7 +290,7 @@ def folder(path: Path) -> Path:
     return path
 
 
-WINDOWS: dict[str, Callable[[], list[Event]]] = {
+WINDOWS: dict[str, Callable[[], list[ev.Event]]] = {
     story.__name__: kept(story)
     for story in (
         climbing, handing_over, between_sessions, rolled_over, forgot, unknown, handoff_asked

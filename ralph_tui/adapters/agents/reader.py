@@ -2,17 +2,10 @@
 
 from typing import Literal
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.claims import SPOKEN
 from ralph_tui.adapters.agents.ends import Tally
 from ralph_tui.adapters.agents.tools import SessionTools
-from ralph_tui.events import (
-    AgentNoted,
-    Event,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    SessionDescribed,
-    UsageReported,
-)
 from ralph_tui.text.sanitize import shorten
 
 BEAT_S = 20.0
@@ -33,9 +26,9 @@ class SessionUsage:
         self.window: int | None = None
         self._iteration = iteration
 
-    def report(self) -> UsageReported:
+    def report(self) -> ev.UsageReported:
         """What is known now."""
-        return UsageReported(
+        return ev.UsageReported(
             iteration=self._iteration,
             tokens=self.tokens,
             tokens_partial=self.partial,
@@ -58,21 +51,21 @@ class Receipts:
         self._delivered: set[str] = {""}
         self._acknowledged: set[str] = {""}
 
-    def told(self, guidance_id: str, state: str) -> list[Event]:
+    def told(self, guidance_id: str, state: str) -> list[ev.Event]:
         """The agent's program names a state of a message."""
-        events: list[Event] = []
+        events: list[ev.Event] = []
         if state not in ("queued", "started", "completed"):
             return events
         if guidance_id not in self._delivered:
             self._delivered.add(guidance_id)
-            events.append(GuidanceDelivered(guidance_id=guidance_id, into="session"))
+            events.append(ev.GuidanceDelivered(guidance_id=guidance_id, into="session"))
         if state != "queued" and guidance_id not in self._acknowledged:
             self._acknowledged.add(guidance_id)
             self.awaited.pop(guidance_id, None)
-            events.append(GuidanceAcknowledged(guidance_id=guidance_id))
+            events.append(ev.GuidanceAcknowledged(guidance_id=guidance_id))
         return events
 
-    def repeated(self, text: str) -> list[Event]:
+    def repeated(self, text: str) -> list[ev.Event]:
         """The agent's program repeats words of its user as it takes them."""
         awaited = list(self.awaited.items())
         return self.told(next((key for key, words in awaited if words == text), ""), "started")
@@ -89,7 +82,7 @@ class SessionReader:
         self.turns = 0
         """As the agent counts them."""
         self.receipts = Receipts()
-        self._described: SessionDescribed | None = None
+        self._described: ev.SessionDescribed | None = None
         self._complaints: set[str] = set()
         self._beat = float("-inf")
         self._offset = 0
@@ -100,7 +93,7 @@ class SessionReader:
         self._offset, self._now = offset, now
         self.tools.look(offset, now)
 
-    def closed(self) -> list[Event]:
+    def closed(self) -> list[ev.Event]:
         """The process has closed its output: no more is told."""
         return []
 
@@ -109,16 +102,16 @@ class SessionReader:
         usage, tools = self.usage, self.tools
         return Tally(usage.cost_usd, usage.tokens, self.turns, tools.calls, tools.errors)
 
-    def _describe(self, **fields: str | None) -> list[Event]:
+    def _describe(self, **fields: str | None) -> list[ev.Event]:
         """What is known of the session with these fields; only news is told."""
-        known = self._described or SessionDescribed(iteration=self.iteration)
+        known = self._described or ev.SessionDescribed(iteration=self.iteration)
         described = known.model_copy(update=fields)
         if described == self._described:
             return []
         self._described = described
         return [described]
 
-    def _beats(self) -> list[Event]:
+    def _beats(self) -> list[ev.Event]:
         if self._now - self._beat < BEAT_S:
             return []
         self._beat = self._now
@@ -130,8 +123,8 @@ class SessionReader:
         level: Literal["log", "warn", "error"] = "log",
         parent: str | None = None,
         service: Literal["", "silent", "usage_limit", "overload", "outage"] = "",
-    ) -> AgentNoted:
-        return AgentNoted(
+    ) -> ev.AgentNoted:
+        return ev.AgentNoted(
             iteration=self.iteration,
             level=level,
             text=shorten(text, SPOKEN),
@@ -140,7 +133,7 @@ class SessionReader:
             offset=self._offset,
         )
 
-    def _complain(self, about: str, text: str) -> list[Event]:
+    def _complain(self, about: str, text: str) -> list[ev.Event]:
         if about in self._complaints or len(self._complaints) >= MAX_COMPLAINTS:
             return []
         self._complaints.add(about)

@@ -10,24 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from ralph_tui import events as ev
 from ralph_tui.base.plain_files import read_bytes
-from ralph_tui.events import (
-    EVENT_TYPES,
-    AgentReported,
-    AgentSpoke,
-    Event,
-    FilesChanged,
-    IterationFinished,
-    IterationStarted,
-    LearningChanged,
-    LearningStaged,
-    ReflectionWritten,
-    RunCrashed,
-    RunFinished,
-    RunStarted,
-    SessionFinished,
-    ToolStarted,
-)
 from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.terms import in_words
 
@@ -40,21 +24,21 @@ REASONING: Final = 200
 LARGEST_HANDOFF: Final = 1 << 20
 
 _READ = (
-    RunStarted
-    | IterationStarted
-    | AgentSpoke
-    | ToolStarted
-    | AgentReported
-    | SessionFinished
-    | FilesChanged
-    | LearningStaged
-    | LearningChanged
-    | ReflectionWritten
-    | IterationFinished
-    | RunFinished
-    | RunCrashed
+    ev.RunStarted
+    | ev.IterationStarted
+    | ev.AgentSpoke
+    | ev.ToolStarted
+    | ev.AgentReported
+    | ev.SessionFinished
+    | ev.FilesChanged
+    | ev.LearningStaged
+    | ev.LearningChanged
+    | ev.ReflectionWritten
+    | ev.IterationFinished
+    | ev.RunFinished
+    | ev.RunCrashed
 )
-_KINDS_READ = {kind for kind, event_type in EVENT_TYPES.items() if issubclass(event_type, _READ)}
+_KINDS_READ = {kind for kind, event_type in ev.EVENT_TYPES.items() if issubclass(event_type, _READ)}
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 
 
@@ -86,56 +70,56 @@ class Documents:
         """What the agent said since its last tool, shortened."""
         self._folder = folder
 
-    def take(self, event: Event) -> Iterator[Document]:
+    def take(self, event: ev.Event) -> Iterator[Document]:
         """The documents that an event brings."""
         match event:
-            case IterationStarted():
+            case ev.IterationStarted():
                 self.iteration, self.spoken = event.iteration, ""
-            case AgentSpoke(parent=None):
+            case ev.AgentSpoke(parent=None):
                 self.spoken = clip(event.words.strip(), REASONING)
         for kind, text in self._told(event):
             if text.strip():
                 yield Document(
                     kind, clip(text.strip(), LONGEST), event.seq, self.iteration, event.at
                 )
-        if isinstance(event, RunFinished | RunCrashed):
+        if isinstance(event, ev.RunFinished | ev.RunCrashed):
             self.iteration = 0
 
-    def _told(self, event: Event) -> Iterator[tuple[str, str]]:
+    def _told(self, event: ev.Event) -> Iterator[tuple[str, str]]:
         match event:
-            case RunStarted():
+            case ev.RunStarted():
                 yield "objective", event.objective
-            case ToolStarted():
+            case ev.ToolStarted():
                 yield "action", _lines(f"{event.tool} {event.summary}", self.spoken)
                 self.spoken = ""
-            case SessionFinished(tool_calls=0):  # an agent that does not tell of its tools
+            case ev.SessionFinished(tool_calls=0):  # an agent that does not tell of its tools
                 yield "action", self.spoken
-            case FilesChanged(live=False):
+            case ev.FilesChanged(live=False):
                 yield "action", _lines(*(f"{one.status} {one.path}" for one in event.changes))
-            case LearningStaged():
+            case ev.LearningStaged():
                 yield "learning", event.learning.text
-            case LearningChanged(change="edit"):
+            case ev.LearningChanged(change="edit"):
                 yield "learning", event.text
-            case ReflectionWritten():
+            case ev.ReflectionWritten():
                 told = (event.observation, event.analysis, event.learning)
                 yield "reflection", _lines(*told, *event.action_items)
-            case IterationFinished():
+            case ev.IterationFinished():
                 for text in handoffs(self._folder, event.iteration):
                     yield "handoff", text
         if outcome := _outcome(event):
             yield "outcome", outcome
 
 
-def _outcome(event: Event) -> str:
+def _outcome(event: ev.Event) -> str:
     """What the agent says it reached, and how its sessions and the run ended."""
     match event:
-        case AgentReported():
+        case ev.AgentReported():
             return _lines(event.summary, *event.blockers)
-        case SessionFinished() if event.reason:
+        case ev.SessionFinished() if event.reason:
             return f"{in_words(event.outcome)}: {event.reason}"
-        case RunFinished():
+        case ev.RunFinished():
             return event.words
-        case RunCrashed():
+        case ev.RunCrashed():
             return event.line()
     return ""
 

@@ -5,31 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ralph_tui import events as ev
 from ralph_tui.analysis.report.requests import Request, requests
-from ralph_tui.events import (
-    AgentReported,
-    AlarmRaised,
-    ContextCompacted,
-    Event,
-    IterationStarted,
-    Noticed,
-    Paused,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionWithdrawn,
-    RedirectDecided,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    SessionFinished,
-    UnknownEvent,
-    Unpaused,
-    UsageReported,
-    WaitEnded,
-    WaitStarted,
-    WorkCommitted,
-)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import money
@@ -37,7 +14,7 @@ from ralph_tui.text.format import money
 _PAUSE, _SERVICE = "pause", "service"
 
 
-def waited(events: Sequence[Event]) -> dict[int, float]:
+def waited(events: Sequence[ev.Event]) -> dict[int, float]:
     """Seconds by iteration, 0 for before the first; only those that waited.
 
     Waits that overlap count once. A question about silence is not a wait: its session continues.
@@ -48,12 +25,12 @@ def waited(events: Sequence[Event]) -> dict[int, float]:
     for event in events:
         now = _after(event, waits)
         # What a kill cut off ended with the last that was recorded.
-        at = last if isinstance(event, RunResumed) else event.at
+        at = last if isinstance(event, ev.RunResumed) else event.at
         if now and not waits:
             since = at
         if waits and not now:
             found[iteration] += max(0.0, (at - since).total_seconds())
-        if isinstance(event, IterationStarted):
+        if isinstance(event, ev.IterationStarted):
             iteration = event.iteration
         waits, last = now, event.at
     if waits:
@@ -61,22 +38,22 @@ def waited(events: Sequence[Event]) -> dict[int, float]:
     return dict(found)
 
 
-def _after(event: Event, waits: frozenset[str]) -> frozenset[str]:
+def _after(event: ev.Event, waits: frozenset[str]) -> frozenset[str]:
     """What is waited for, of these and the one that the event opens or closes."""
     match event:
-        case QuestionAsked() if event.topic != "silence":
+        case ev.QuestionAsked() if event.topic != "silence":
             return waits | {event.question_id}
-        case QuestionAnswered() | QuestionWithdrawn():
+        case ev.QuestionAnswered() | ev.QuestionWithdrawn():
             return waits - {event.question_id}
-        case Paused():
+        case ev.Paused():
             return waits | {_PAUSE}
-        case Unpaused():
+        case ev.Unpaused():
             return waits - {_PAUSE}
-        case WaitStarted():
+        case ev.WaitStarted():
             return waits | {_SERVICE}
-        case WaitEnded():
+        case ev.WaitEnded():
             return waits - {_SERVICE}
-        case IterationStarted() | RunFinished() | RunCrashed() | RunResumed():
+        case ev.IterationStarted() | ev.RunFinished() | ev.RunCrashed() | ev.RunResumed():
             return frozenset()
     return waits
 
@@ -85,19 +62,19 @@ def _after(event: Event, waits: frozenset[str]) -> frozenset[str]:
 class Material:
     """A run, folded."""
 
-    started: RunStarted
+    started: ev.RunStarted
     state: RunState = field(default_factory=RunState)
-    alarms: list[AlarmRaised] = field(default_factory=list)
-    redirects: list[RedirectDecided] = field(default_factory=list)
-    resumed: list[RunResumed] = field(default_factory=list)
-    waits: list[tuple[WaitStarted, WaitEnded | None]] = field(default_factory=list)
+    alarms: list[ev.AlarmRaised] = field(default_factory=list)
+    redirects: list[ev.RedirectDecided] = field(default_factory=list)
+    resumed: list[ev.RunResumed] = field(default_factory=list)
+    waits: list[tuple[ev.WaitStarted, ev.WaitEnded | None]] = field(default_factory=list)
     alive: bool = False
     """Whether a process still works on it."""
     asked: Sequence[Request] = ()
     """What the agent asked, and what came of it."""
     learnings: dict[str, int] = field(default_factory=dict)
     """What the agent says to have learned, and the iteration that said it first."""
-    around_context: list[ContextCompacted | WorkCommitted] = field(default_factory=list)
+    around_context: list[ev.ContextCompacted | ev.WorkCommitted] = field(default_factory=list)
     """What sessions forgot, and the commits of those that handed over."""
     estimated: set[int] = field(default_factory=set)
     """Iterations whose cost is an estimate."""
@@ -117,45 +94,45 @@ class Material:
     """Kinds of a newer version."""
 
     @classmethod
-    def of(cls, events: Sequence[Event]) -> "Material":
+    def of(cls, events: Sequence[ev.Event]) -> "Material":
         """Fold a whole journal; it begins with ``run_started``."""
         first = events[0]
-        assert isinstance(first, RunStarted), "a journal begins with run_started"
+        assert isinstance(first, ev.RunStarted), "a journal begins with run_started"
         told = cls(first, waited=waited(events), asked=requests(events))
         for event in events:
             told.state.apply(event)
             told._take(event)
-            if isinstance(event, Noticed) and (event.level, event.source) == ("warn", "sensor"):
+            if isinstance(event, ev.Noticed) and (event.level, event.source) == ("warn", "sensor"):
                 told.measured.append((told.state.run.iteration, event.text))
                 told.measured_rows.add(event.seq)
         return told
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: ev.Event) -> None:
         match event:
-            case AlarmRaised():
+            case ev.AlarmRaised():
                 self.alarms.append(event)
-            case RedirectDecided():
+            case ev.RedirectDecided():
                 self.redirects.append(event)
-            case ContextCompacted() | WorkCommitted():
+            case ev.ContextCompacted() | ev.WorkCommitted():
                 self.around_context.append(event)
-            case RunResumed():
+            case ev.RunResumed():
                 self.resumed.append(event)
-            case AgentReported():
+            case ev.AgentReported():
                 for learning in event.learnings:
                     self.learnings.setdefault(learning, event.iteration)
                 for blocker in event.blockers:
                     said = self.blockers.setdefault(blocker, [])
                     said += [event.iteration] if event.iteration not in said else []
-            case WaitStarted():
+            case ev.WaitStarted():
                 self.waits.append((event, None))
-            case WaitEnded() if self.waits:
+            case ev.WaitEnded() if self.waits:
                 self.waits[-1] = (self.waits[-1][0], event)
-            case UsageReported() if event.cost_usd is not None:
+            case ev.UsageReported() if event.cost_usd is not None:
                 change = self.estimated.add if event.cost_estimated else self.estimated.discard
                 change(event.iteration)
-            case SessionFinished() if event.cost_usd is not None:
+            case ev.SessionFinished() if event.cost_usd is not None:
                 self.estimated.discard(event.iteration)
-            case UnknownEvent():
+            case ev.UnknownEvent():
                 self.unknown[event.kind] += 1
 
     @property

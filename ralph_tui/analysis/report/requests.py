@@ -4,13 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ralph_tui.events import (
-    AgentRefusedAgain,
-    Event,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionWithdrawn,
-)
+from ralph_tui import events as ev
 
 
 @dataclass(frozen=True)
@@ -28,33 +22,33 @@ class Request:
     """That the agent asked the same again; empty: it did not."""
 
 
-def requests(events: Iterable[Event]) -> list[Request]:
+def requests(events: Iterable[ev.Event]) -> list[Request]:
     """In their order."""
     found: list[Request] = []
-    asked: QuestionAsked | None = None
+    asked: ev.QuestionAsked | None = None
     answered: dict[str, int] = {}
     """By question, its place in the list."""
     for event in events:
         match event:
-            case QuestionAsked():
+            case ev.QuestionAsked():
                 asked = event if event.request is not None else None
                 if asked is not None and asked.request is not None:
                     found.append(Request(asked.iteration, asked.at, asked.request.wanted))
-            case QuestionAnswered() | QuestionWithdrawn() if asked is not None:
+            case ev.QuestionAnswered() | ev.QuestionWithdrawn() if asked is not None:
                 if event.question_id == asked.question_id:
                     found[-1] = _settled(found[-1], event, asked)
                     answered[event.question_id] = len(found) - 1
                     asked = None
-            case AgentRefusedAgain() if event.question_id in answered:
+            case ev.AgentRefusedAgain() if event.question_id in answered:
                 place = answered[event.question_id]
                 found[place] = replace(found[place], again=event.row().text)
     return found
 
 
 def _settled(
-    request: Request, event: QuestionAnswered | QuestionWithdrawn, asked: QuestionAsked
+    request: Request, event: ev.QuestionAnswered | ev.QuestionWithdrawn, asked: ev.QuestionAsked
 ) -> Request:
-    if isinstance(event, QuestionWithdrawn):
+    if isinstance(event, ev.QuestionWithdrawn):
         return replace(request, how=event.row().text)
     said = event.said
     rule = asked.request.rule if asked.request is not None and event.answer == "session" else ""

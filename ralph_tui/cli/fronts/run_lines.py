@@ -5,36 +5,7 @@ Rule: each event has its own words; what was said before is left out here.
 
 from collections import Counter
 
-from ralph_tui.events import (
-    AgentChanged,
-    AgentNoted,
-    AgentReported,
-    AgentSpoke,
-    AlarmCleared,
-    AlarmRaised,
-    Event,
-    ForeignVerdict,
-    GuidanceQueued,
-    HealthChecked,
-    InterventionMade,
-    IterationStarted,
-    LimitsChanged,
-    Noticed,
-    QuestionAnswered,
-    QuestionAsked,
-    ReadingTaken,
-    RedirectDecided,
-    ReflectionWritten,
-    RunCrashed,
-    RunFinished,
-    RunStarted,
-    SessionFinished,
-    StrategyPlanned,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    WaitStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.control import alarm_word
 from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.state.guidance import GuidanceFold, unsent_words
@@ -49,17 +20,17 @@ WIDTH = 160
 WHOLE = 2000
 """Lines that say what to do, and the agent's own words, are not cut so soon."""
 UNCUT = (
-    RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported, StrategyPlanned,
-    ReflectionWritten, GuidanceQueued, RedirectDecided, QuestionAsked,
-    SessionFinished, AgentChanged, WaitStarted,
+    ev.RunFinished, ev.RunCrashed, ev.Noticed, ev.AgentNoted, ev.AgentSpoke, ev.AgentReported,
+    ev.StrategyPlanned, ev.ReflectionWritten, ev.GuidanceQueued, ev.RedirectDecided,
+    ev.QuestionAsked, ev.SessionFinished, ev.AgentChanged, ev.WaitStarted,
 )  # fmt: skip
-LINED = (AgentSpoke, AgentReported, ToolDenied)
+LINED = (ev.AgentSpoke, ev.AgentReported, ev.ToolDenied)
 """Each line of their text is a plain line of its own."""
-RECOMPUTED = (AlarmRaised, AlarmCleared, InterventionMade)
+RECOMPUTED = (ev.AlarmRaised, ev.AlarmCleared, ev.InterventionMade)
 """What our layers make of a run that another tool has led."""
 
 
-def stamped(event: Event, text: str | None, where: str = "") -> str | None:
+def stamped(event: ev.Event, text: str | None, where: str = "") -> str | None:
     """Put local time and `where` before each line of the text; None without text."""
     if not text:
         return None
@@ -91,7 +62,7 @@ class PlainLines:
         """Failures of layers, so far: the same one has a line at 1, 10, 100 times."""
         self._said = ""
         """The agent's last words: a report that repeats them has no second line."""
-        self._asked: dict[str, QuestionAsked] = {}
+        self._asked: dict[str, ev.QuestionAsked] = {}
         self._decided = False
         """What is decided about the latest REDIRECT has a line."""
         self._news = News()
@@ -99,10 +70,10 @@ class PlainLines:
         self._imported = ""
         self._guidance = GuidanceFold()
         self._on_words = dict(self._guidance.handlers())
-        self._calls: dict[str, ToolStarted] = {}
+        self._calls: dict[str, ev.ToolStarted] = {}
         """Those that run, by their ids."""
 
-    def line(self, event: Event) -> str | None:
+    def line(self, event: ev.Event) -> str | None:
         """Return the line for an event, local time first; None for repeats and for screens only.
 
         An agent's message keeps its lines, and a denied tool has two.
@@ -115,32 +86,32 @@ class PlainLines:
             text = f"{text} (recomputed)"
         return stamped(event, text, where)
 
-    def _follow(self, event: Event) -> None:
+    def _follow(self, event: ev.Event) -> None:
         if on_words := self._on_words.get(type(event)):
             on_words(event)
         match event:
-            case RunStarted():
+            case ev.RunStarted():
                 self._of, self._imported = event.max_iterations, event.imported
-            case IterationStarted():
+            case ev.IterationStarted():
                 self._iteration, self._of = event.iteration, event.max_iterations
                 self._reasons, self._cleared, self._said = set(), set(), ""
                 self._noted = set()
-            case LimitsChanged():
+            case ev.LimitsChanged():
                 self._of = event.max_iterations
-            case ReadingTaken():
+            case ev.ReadingTaken():
                 self._measured = True
-            case AlarmRaised():
+            case ev.AlarmRaised():
                 self._reasons.add(event.reason)
-            case AlarmCleared():
+            case ev.AlarmCleared():
                 self._cleared.add(alarm_word(event.alarm))
-            case SessionFinished():
+            case ev.SessionFinished():
                 self._ended = event.reason
-            case AgentSpoke() if event.parent is None:
+            case ev.AgentSpoke() if event.parent is None:
                 self._said = event.text
-            case ToolStarted():
+            case ev.ToolStarted():
                 self._calls[event.tool_id] = event
 
-    def _failed(self, event: Noticed) -> str | None:
+    def _failed(self, event: ev.Noticed) -> str | None:
         """A failure of a layer is reported once, then counted."""
         kind = event.source, without_particulars(event.text)
         self._failures[kind] += 1
@@ -149,61 +120,61 @@ class PlainLines:
             return event.line()
         return f"{event.line()} ({times} times so far)" if set(str(times)[1:]) == {"0"} else None
 
-    def _text(self, event: Event) -> str | None:
+    def _text(self, event: ev.Event) -> str | None:
         match event:
-            case Noticed() if event.level == "error" and event.detail:
+            case ev.Noticed() if event.level == "error" and event.detail:
                 return self._failed(event)
-            case AgentNoted() if event.level == "warn":
+            case ev.AgentNoted() if event.level == "warn":
                 kind = event.text.partition(": ")[0]
                 told = kind in self._noted
                 self._noted.add(kind)
                 return None if told else event.line()
-            case AgentReported():
+            case ev.AgentReported():
                 return event.line(self._said)
-            case RunFinished():
+            case ev.RunFinished():
                 unsent = unsent_words(self._guidance.unsent)
                 line = event.line(measured=self._measured)
                 return f"{line} · {unsent}" if unsent else line
-            case InterventionMade():
+            case ev.InterventionMade():
                 return self._once(event)
-            case HealthChecked() | ToolFinished() if self._is_no_news(event):
+            case ev.HealthChecked() | ev.ToolFinished() if self._is_no_news(event):
                 return None
-            case WaitStarted():
+            case ev.WaitStarted():
                 return event.line(why=event.reason != self._ended)
-            case QuestionAsked():
+            case ev.QuestionAsked():
                 return self._question(event)
-            case QuestionAnswered():
+            case ev.QuestionAnswered():
                 return self._answered(event)
-            case RedirectDecided() if self._decided:
+            case ev.RedirectDecided() if self._decided:
                 self._decided = False
                 return f"redirect {event.sends}" if event.sends else None
-            case ForeignVerdict():
+            case ev.ForeignVerdict():
                 row = self._foreign.row(event)
                 return row and row.line
-            case StrategyPlanned():
+            case ev.StrategyPlanned():
                 row = self._news.planned(event)
                 return row and row.line
         return event.line()
 
-    def _is_no_news(self, event: HealthChecked | ToolFinished) -> bool:
-        if isinstance(event, HealthChecked):
+    def _is_no_news(self, event: ev.HealthChecked | ev.ToolFinished) -> bool:
+        if isinstance(event, ev.HealthChecked):
             return event.ended in self._cleared
         call = self._calls.pop(event.tool_id, None)
         return call is not None and shows_failing_tests(call.tool, call.summary, event.summary)
 
-    def _answered(self, event: QuestionAnswered) -> str:
+    def _answered(self, event: ev.QuestionAnswered) -> str:
         asked = self._asked.pop(event.question_id, None)
         if asked is not None and asked.request is None and asked.topic in ("redirect", "pause"):
             self._decided = True
         return event.line(asked)
 
-    def _once(self, event: InterventionMade) -> str | None:
+    def _once(self, event: ev.InterventionMade) -> str | None:
         if any(event.reason.startswith(told.rstrip(".")) for told in self._reasons):
             return None
         self._reasons.add(event.reason)
         return event.line()
 
-    def _question(self, event: QuestionAsked) -> str | None:
+    def _question(self, event: ev.QuestionAsked) -> str | None:
         """Nobody is asked where no time is given, and what was said is not said again."""
         self._asked[event.question_id] = event
         self._decided = False

@@ -7,13 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from ralph_tui.events import (
-    AgentReported,
-    FilesChanged,
-    GateFinished,
-    SessionFinished,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.layers.intelligence.findings import found_out
 from ralph_tui.layers.sensor.novelty import ticked_items
 from ralph_tui.layers.sensor.plan import Progress
@@ -49,17 +43,17 @@ class Evidence:
     """All that is known of iteration `iteration`; 0 is the state before the first."""
 
     iteration: int
-    gate: GateFinished | None = None
+    gate: ev.GateFinished | None = None
     """None where no completion command stands."""
-    before: GateFinished | None = None
+    before: ev.GateFinished | None = None
     """What it said of the files the iteration started from; None where nobody knows."""
     broken_since: int | None = None
     """The iteration that broke the build; None while it is not broken."""
-    files: FilesChanged | None = None
-    report: AgentReported | None = None
-    previous: AgentReported | None = None
+    files: ev.FilesChanged | None = None
+    report: ev.AgentReported | None = None
+    previous: ev.AgentReported | None = None
     """The report before that one."""
-    ended: SessionFinished | None = None
+    ended: ev.SessionFinished | None = None
     calls: tuple[AgentRow, ...] = ()
     """Tool calls of its sessions, in their order."""
     words: str = ""
@@ -114,7 +108,7 @@ def gather(
 
 def _counted_before(
     start: IterationSpan | None, spans: Sequence[IterationSpan]
-) -> GateFinished | None:
+) -> ev.GateFinished | None:
     """What the completion command said of the files before; of a broken build, before it broke."""
     if start is None or start.gate is None or not start.gate.broken:
         return start.gate if start else None
@@ -136,7 +130,7 @@ def _start(
     """The iteration that measured the files this one started from; None: nobody has."""
     readings, oversight = state.gate.readings, state.oversight
     taken = bool(readings) and readings[-1].iteration == iteration
-    back: WorktreeRestored | None = oversight.rollback if oversight.stale else None
+    back: ev.WorktreeRestored | None = oversight.rollback if oversight.stale else None
     if back is None and taken:
         back = oversight.rolled_back
     if back is not None:

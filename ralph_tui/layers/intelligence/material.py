@@ -3,18 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ralph_tui.events import (
-    AgentReported,
-    AssessmentMade,
-    AssessmentRefined,
-    CriterionJudged,
-    GateFinished,
-    HandoffWritten,
-    PlanMade,
-    ReadingTaken,
-    SignalComputed,
-    StrategyPlanned,
-)
+from ralph_tui import events as ev
 
 
 @dataclass(frozen=True)
@@ -30,11 +19,11 @@ class PromptInput:
     """The completion command; empty where a human judges by the criterion."""
     iteration: int
     max_iterations: int
-    reading: ReadingTaken | None = None
+    reading: ev.ReadingTaken | None = None
     measured_last: int | None = None
     """The iteration that was measured last, where the last one was not."""
-    gate: GateFinished | None = None
-    signal: SignalComputed | None = None
+    gate: ev.GateFinished | None = None
+    signal: ev.SignalComputed | None = None
     """None with the control layer switched off, and before the first reading."""
     advice: str = ""
     """The control layer's words."""
@@ -45,7 +34,7 @@ class PromptInput:
     instruction: str = ""
     """What stands in every prompt."""
     guidance: Sequence[str] = ()
-    handoff: HandoffWritten | None = None
+    handoff: ev.HandoffWritten | None = None
     """What the session before left; None where the next one begins with a task of its own."""
     windows_fill: bool = False
     """Context windows of this run fill up, again and again."""
@@ -66,19 +55,19 @@ class PromptInput:
     """The files it had changed, a line each."""
     claimed: bool = False
     """The last session promised to be done, and the command or the owner did not agree."""
-    judged: CriterionJudged | None = None
+    judged: ev.CriterionJudged | None = None
     """A model's no that still holds."""
-    assessment: AssessmentMade | None = None
+    assessment: ev.AssessmentMade | None = None
     """What the last iteration came to; None where it is not known, or undone."""
-    refined: AssessmentRefined | None = None
+    refined: ev.AssessmentRefined | None = None
     """A model's second opinion on it."""
-    report: AgentReported | None = None
+    report: ev.AgentReported | None = None
     """The last session's."""
-    reports: Sequence[AgentReported] = ()
+    reports: Sequence[ev.AgentReported] = ()
     """The last one of each of the last two iterations, the older first."""
-    strategy: StrategyPlanned | None = None
+    strategy: ev.StrategyPlanned | None = None
     """How this iteration is to go about it."""
-    plan: PlanMade | None = None
+    plan: ev.PlanMade | None = None
     """How this attempt goes about it."""
     found_out: Sequence[str] = ()
     """What the agent reported as learned earlier in this run, a line each, the newest first."""

@@ -3,14 +3,8 @@
 from datetime import datetime
 from functools import partial
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import RalphError, WorkspaceError
-from ralph_tui.events import (
-    CheckpointCaptured,
-    Event,
-    FilesChanged,
-    Noticed,
-    RestoreBegan,
-)
 from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import MOST_PATHS, FileChange, Trigger
 from ralph_tui.layers.sensor import files_changed
@@ -65,7 +59,7 @@ class Checkpoints(Step):
                 "the snapshots of this run are not in this repository any more; "
                 "it goes on with the files as they are"
             )
-            self.record(Noticed(level="warn", source="workspace", text=text))
+            self.record(ev.Noticed(level="warn", source="workspace", text=text))
         self._taken = max(held, known)
 
     def continue_from(self, span: IterationSpan, *, settled: bool) -> None:
@@ -103,10 +97,10 @@ class Checkpoints(Step):
             self.latest = self._snapshot(iteration, reason)
         except WorkspaceError as error:
             self.record(
-                Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
+                ev.Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
             )
 
-    def record_changes(self, k: int) -> FilesChanged:
+    def record_changes(self, k: int) -> ev.FilesChanged:
         """What the session of iteration k did to the files, held in a snapshot."""
         start, workspace = self.latest, self._workspace
         self.take_boundary(k, f"after the session of iteration {k}")
@@ -116,7 +110,7 @@ class Checkpoints(Step):
         try:
             changes = self._scheduler.run_job("changes", lambda: workspace.changes(before, after))
         except WorkspaceError as error:  # the agent may have deleted what they are counted against
-            self.record(Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})"))
+            self.record(ev.Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})"))
             unknown = True
         files = files_changed(k, changes, live=False).model_copy(update={"unknown": unknown})
         self.record(files)
@@ -196,7 +190,7 @@ class Checkpoints(Step):
         iteration, target = self._state.run.iteration, self._state.timeline.snapshots[number]
         after, workspace = self._next(), self._workspace
         reason = f"as snapshot {number}"
-        self.record(RestoreBegan(iteration=iteration, snapshot=number, present=present, by=by))
+        self.record(ev.RestoreBegan(iteration=iteration, snapshot=number, present=present, by=by))
 
         def tell(job: Job) -> None:
             if not isinstance(job.result, Restored):
@@ -220,7 +214,7 @@ class Checkpoints(Step):
     def _tell_failure(self, job: Job) -> None:
         """The run goes on without it: a checkpoint's file, the snapshot after a restore."""
         if isinstance(job.error, RalphError | OSError):
-            self.record(Noticed(level="error", source="records", text=str(job.error)))
+            self.record(ev.Noticed(level="error", source="records", text=str(job.error)))
         elif job.error is not None:
             raise job.error
 
@@ -242,7 +236,7 @@ class Checkpoints(Step):
                 "changes", lambda: self._workspace.changes(self.latest.tree, tree)
             )
         except WorkspaceError as error:  # the agent may have deleted the snapshot
-            self.record(Noticed(level="warn", source="workspace", text=f"no way back: {error}"))
+            self.record(ev.Noticed(level="warn", source="workspace", text=f"no way back: {error}"))
             return None
         return Rollback(
             snapshot=best.boundary.number,
@@ -263,7 +257,7 @@ class Checkpoints(Step):
         error: str = "",
         changes: tuple[FileChange, ...] = (),
         by: str = "",
-    ) -> Event:
+    ) -> ev.Event:
         """A checkpoint whose snapshot is held already; 0 means the last boundary's.
 
         Its file is written beside whatever goes on.
@@ -282,7 +276,7 @@ class Checkpoints(Step):
             self._scheduler.spawn(
                 "checkpoint", lambda: self._files.capture(facts), self._tell_failure
             )
-        return CheckpointCaptured(
+        return ev.CheckpointCaptured(
             iteration=iteration,
             number=self._captured,
             trigger=trigger,
@@ -310,8 +304,8 @@ class Checkpoints(Step):
         return self._taken
 
 
-def _restore_failed(job: Job, how: str) -> Event:
+def _restore_failed(job: Job, how: str) -> ev.Event:
     if not isinstance(job.error, RalphError | OSError):
         raise job.error or TypeError("a snapshot was expected")
     text = f"the restore failed {how}: {job.error}"
-    return Noticed(level="error", source="workspace", text=text)
+    return ev.Noticed(level="error", source="workspace", text=text)

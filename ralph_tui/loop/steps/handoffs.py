@@ -9,15 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import NoRoomError, WorkspaceError
-from ralph_tui.events import (
-    AbortRequested,
-    HandoffWritten,
-    Noticed,
-    QuestionAsked,
-    RolloverBegan,
-    SnapshotTaken,
-)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import (
     MOST_CHARACTERS,
@@ -73,7 +66,7 @@ class Handoffs(Step):
         self._models = models
         self._copies_fail = False
 
-    def leave(self, began: RolloverBegan, snapshot: int | None) -> None:
+    def leave(self, began: ev.RolloverBegan, snapshot: int | None) -> None:
         """Write the handoff of the session that has just ended, and let its owner edit it."""
         event, text = self.guarded(
             "context",
@@ -86,11 +79,11 @@ class Handoffs(Step):
 
     # evidence ---------------------------------------------------------------------------------
 
-    def _made(self, began: RolloverBegan, snapshot: int | None) -> tuple[HandoffWritten, str]:
+    def _made(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[ev.HandoffWritten, str]:
         handoff, diff = self._gather(began, snapshot)
         handoff = self._worded(began.iteration, handoff, diff)
         event, text = written_event(handoff, began, snapshot, self._state), handoff_text(handoff)
-        if not isinstance(event, HandoffWritten) or not isinstance(text, str):
+        if not isinstance(event, ev.HandoffWritten) or not isinstance(text, str):
             raise TypeError("a handoff is an event and a text")
         if not 0 < len(text) <= MOST_CHARACTERS:
             raise ValueError(f"a handoff has at most {MOST_CHARACTERS:,} characters")
@@ -107,7 +100,7 @@ class Handoffs(Step):
         )
         return handoff if answer is None else worded(handoff, answer)
 
-    def _gather(self, began: RolloverBegan, snapshot: int | None) -> tuple[Handoff, str]:
+    def _gather(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[Handoff, str]:
         """What is known, and the diff of what the session changed."""
         start, latest = self._run.start, self._checkpoints.latest
         plan = self._looked_up("plan", self._run.ports.read_plan, None)
@@ -142,16 +135,16 @@ class Handoffs(Step):
             self._warn(f"the handoff says nothing of the {name}: {error}")
             return fallback
 
-    def _handed_over_before(self, began: RolloverBegan) -> int | None:
+    def _handed_over_before(self, began: ev.RolloverBegan) -> int | None:
         """The snapshot that the ended session began with; None for the iteration's first one."""
         before = (began.iteration, began.number - 1)
         left = self._state.context.handoffs
         return next((h.snapshot for h in left if (h.iteration, h.number) == before), None)
 
-    def _taken(self, snapshot: int | None) -> SnapshotTaken | None:
+    def _taken(self, snapshot: int | None) -> ev.SnapshotTaken | None:
         return self._state.timeline.snapshots.get(snapshot or 0)
 
-    def _references(self, began: RolloverBegan, since: str, until: str) -> tuple[Reference, ...]:
+    def _references(self, began: ev.RolloverBegan, since: str, until: str) -> tuple[Reference, ...]:
         gate, prompt = self._state.gate.last, self._state.gate.prompt
         latest, k = self._checkpoints.latest.ref, began.iteration
         found = []
@@ -172,7 +165,7 @@ class Handoffs(Step):
         ]
         return tuple(found)
 
-    def _bare(self, began: RolloverBegan, snapshot: int | None) -> tuple[HandoffWritten, str]:
+    def _bare(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[ev.HandoffWritten, str]:
         """What needs no looking up; it calls nothing of what may have failed."""
         prompt, k = self._state.gate.prompt, began.iteration
         objective = "\n> ".join(self._run.start.objective[:OBJECTIVE].split("\n"))
@@ -186,7 +179,7 @@ class Handoffs(Step):
         )
         if prompt is not None:
             text += f"- What it was told: `{self._from_root(prompt.path)}`\n"
-        event = HandoffWritten(
+        event = ev.HandoffWritten(
             iteration=k,
             number=began.number,
             path="",
@@ -199,7 +192,7 @@ class Handoffs(Step):
 
     # the file ---------------------------------------------------------------------------------
 
-    def _keep(self, event: HandoffWritten, text: str) -> HandoffWritten:
+    def _keep(self, event: ev.HandoffWritten, text: str) -> ev.HandoffWritten:
         """Write it down; the event says where, or nowhere."""
         k = event.iteration
         try:
@@ -226,7 +219,7 @@ class Handoffs(Step):
         )
         return self._records.relative(path)
 
-    def _copy(self, event: HandoffWritten, text: str) -> str:
+    def _copy(self, event: ev.HandoffWritten, text: str) -> str:
         """Where the copy is that people read; empty: there is none."""
         if not self._rules.handoff_copy or self._copies_fail:
             return ""
@@ -248,12 +241,12 @@ class Handoffs(Step):
 
     # your edit --------------------------------------------------------------------------------
 
-    def ask(self, written: HandoffWritten, text: str) -> None:
+    def ask(self, written: ev.HandoffWritten, text: str) -> None:
         """Ask whether it is sent as it is; silence sends it."""
         if self._run.start.mode != "attended" or not self._rules.handoff_edit_s:
             return
         answer = self._desk.ask(
-            QuestionAsked(
+            ev.QuestionAsked(
                 iteration=written.iteration,
                 question_id="",
                 topic="handoff",
@@ -267,7 +260,7 @@ class Handoffs(Step):
             offers=True,
         )
         if answer.answer == "abort":
-            self.record(AbortRequested(by=answer.by))
+            self.record(ev.AbortRequested(by=answer.by))
             raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
         edited = answer.text.strip()
         if edited and edited != text.strip():
@@ -275,7 +268,7 @@ class Handoffs(Step):
             by = written.model_copy(update={"edited_by": answer.by, "made_at": made_at})
             self._keep(by, f"{edited}\n")
 
-    def _set_aside(self, written: HandoffWritten, text: str) -> str:
+    def _set_aside(self, written: ev.HandoffWritten, text: str) -> str:
         """Keep it as it was made: an edit may leave out what the next session has to look up."""
         name = f"handoff-{written.number}-as-made.md"
         try:
@@ -286,4 +279,4 @@ class Handoffs(Step):
             return ""
 
     def _warn(self, text: str) -> None:
-        self.record(Noticed(level="warn", source="context", text=text))
+        self.record(ev.Noticed(level="warn", source="context", text=text))

@@ -6,15 +6,8 @@ A model's yes completes the run, and its no goes on; without its verdict the hum
 from dataclasses import replace
 from uuid import uuid4
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
-from ralph_tui.events import (
-    AbortRequested,
-    AgentReported,
-    CriterionJudged,
-    FilesChanged,
-    GuidanceQueued,
-    QuestionAsked,
-)
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.intelligence.answers import JudgeAnswer
 from ralph_tui.layers.intelligence.questions import LONGEST_DIFF, JudgeInput, judge_question
@@ -51,7 +44,7 @@ class Judging(Step):
         self._checkpoints = checkpoints
         self._models = models
 
-    def judge(self, k: int, reading: Reading, files: FilesChanged) -> Reading:
+    def judge(self, k: int, reading: Reading, files: ev.FilesChanged) -> Reading:
         """The reading of iteration k, whose session has promised to be done."""
         wanted = self._models.wants("judge")
         if wanted:
@@ -69,7 +62,7 @@ class Judging(Step):
                 )
         return self._ask_human(k, reading, files, unjudged=wanted)
 
-    def _ask_model(self, k: int, files: FilesChanged) -> CriterionJudged | None:
+    def _ask_model(self, k: int, files: ev.FilesChanged) -> ev.CriterionJudged | None:
         """Its verdict; the one that was recorded already is not asked for again."""
         judged = self._state.intelligence.judged
         if judged is not None and judged.iteration == k:
@@ -87,16 +80,16 @@ class Judging(Step):
         if answer is None:
             return None
         model = self._models.model("judge")
-        verdict = CriterionJudged(iteration=k, met=answer.met, reason=answer.reason, model=model)
+        verdict = ev.CriterionJudged(iteration=k, met=answer.met, reason=answer.reason, model=model)
         self.record(verdict)
         return verdict
 
     def _ask_human(
-        self, k: int, reading: Reading, files: FilesChanged, *, unjudged: bool
+        self, k: int, reading: Reading, files: ev.FilesChanged, *, unjudged: bool
     ) -> Reading:
         diff = self._diff(*self._checkpoints.compared, DIFF)
         answer = self._desk.ask(
-            QuestionAsked(
+            ev.QuestionAsked(
                 iteration=k,
                 question_id="",
                 topic="criterion",
@@ -117,10 +110,10 @@ class Judging(Step):
                 return _accepted(reading, answer.by)
             case "guide":
                 self.record(
-                    GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+                    ev.GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
                 )
             case "abort":
-                self.record(AbortRequested(by=answer.by))
+                self.record(ev.AbortRequested(by=answer.by))
                 raise Ended(
                     "aborted", f"aborted by {who_words(answer.by)}; the work stays as it is"
                 )
@@ -140,7 +133,7 @@ def _accepted(reading: Reading, by: str) -> Reading:
     return replace(reading, completion=100.0, held=False, note=f"accepted by {by}")
 
 
-def _claimed(said: AgentReported | None) -> list[str]:
+def _claimed(said: ev.AgentReported | None) -> list[str]:
     """What the agent says of its work, for who has to judge it."""
     if said is None:
         return ["the agent left no report"]
@@ -153,7 +146,7 @@ def _claimed(said: AgentReported | None) -> list[str]:
     ]
 
 
-def _changed(files: FilesChanged) -> str:
+def _changed(files: ev.FilesChanged) -> str:
     """What the session did to the files."""
     whole = sum(total.files for total in files.totals)
     if not whole:

@@ -5,17 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Controls
-from ralph_tui.events import (
-    AbortRequested,
-    AssessmentMade,
-    FilesChanged,
-    GateFinished,
-    GateStarted,
-    GuidanceQueued,
-    Noticed,
-    QuestionAsked,
-)
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
 from ralph_tui.layers.sensor.categories import categorize
@@ -41,7 +32,7 @@ SHOWN = 8
 
 
 def ask_about_removal(
-    run: Run, desk: QuestionDesk, k: int, reading: Reading, files: FilesChanged
+    run: Run, desk: QuestionDesk, k: int, reading: Reading, files: ev.FilesChanged
 ) -> Reading:
     """The reading of iteration k, in which the command passes and tests are gone.
 
@@ -53,7 +44,7 @@ def ask_about_removal(
     words = gone_words(*(reading.lost or counted), reading.gone)
     tests = [c.path for c in files.changes if categorize(c.path) == "test"]
     answer = desk.ask(
-        QuestionAsked(
+        ev.QuestionAsked(
             iteration=k,
             question_id="",
             topic="removal",
@@ -72,9 +63,9 @@ def ask_about_removal(
                 reading, completion=100.0, expected=expected, gone=(), lost=None, note=note
             )
         case "guide":
-            run.record(GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by))
+            run.record(ev.GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by))
         case "abort":
-            run.record(AbortRequested(by=answer.by))
+            run.record(ev.AbortRequested(by=answer.by))
             raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
     return reading
 
@@ -117,7 +108,7 @@ class Measurement(Step):
         )
         return self._take(reading, made)
 
-    def after(self, iteration: int, files: FilesChanged) -> Reading:
+    def after(self, iteration: int, files: ev.FilesChanged) -> Reading:
         """The reading after an iteration's session."""
         gate = self._run_gate(iteration)
         plan = self._read_plan()
@@ -177,7 +168,7 @@ class Measurement(Step):
             "record", lambda: self._records.iteration_folder(iteration)
         )
         log = folder / "verification.log"
-        self.record(GateStarted(iteration=iteration, command=self._command))
+        self.record(ev.GateStarted(iteration=iteration, command=self._command))
         with self._scheduler.offering(Controls(cancel=gate.cancel)):
             result, finished = self.guarded(
                 "sensor",
@@ -195,7 +186,7 @@ class Measurement(Step):
         self.record(finished)
         if result.doubt and not self._doubted:
             self._doubted = True
-            self.record(Noticed(level="warn", source="sensor", text=result.doubt))
+            self.record(ev.Noticed(level="warn", source="sensor", text=result.doubt))
         self.guarded(
             "records",
             lambda: self._scheduler.run_job(
@@ -206,20 +197,22 @@ class Measurement(Step):
         )
         return result
 
-    def _with_build(self, finished: GateFinished, result: GateResult) -> GateFinished:
+    def _with_build(self, finished: ev.GateFinished, result: GateResult) -> ev.GateFinished:
         broken = broken_by(result, self._sensor.state.most)
-        return GateFinished.model_validate({**finished.model_dump(), "broken": broken})
+        return ev.GateFinished.model_validate({**finished.model_dump(), "broken": broken})
 
-    def _measured(self, gate: Gate, iteration: int, log: Path) -> tuple[GateResult, GateFinished]:
+    def _measured(
+        self, gate: Gate, iteration: int, log: Path
+    ) -> tuple[GateResult, ev.GateFinished]:
         result = self._scheduler.run_job("gate", lambda: gate.run(log))
         # Only a full disk cancels it while the run goes on: what it would have said is unknown.
         while result.cancelled and not self._scheduler.ending:
             result = self._scheduler.run_job("gate", lambda: gate.run(log))
         return result, self._finished(iteration, result, log)
 
-    def _finished(self, iteration: int, result: GateResult, log: Path) -> GateFinished:
+    def _finished(self, iteration: int, result: GateResult, log: Path) -> ev.GateFinished:
         counts = result.counts
-        return GateFinished(
+        return ev.GateFinished(
             iteration=iteration,
             ok=result.ok,
             exit_code=result.exit_code,
@@ -246,12 +239,12 @@ class Measurement(Step):
                 f"the plan {name} is not there, or has no items to tick: what it said last stands; "
                 "put it back, or go on without it"
             )
-            self.record(Noticed(level="warn", source="sensor", text=text))
+            self.record(ev.Noticed(level="warn", source="sensor", text=text))
         return plan
 
-    def _take(self, reading: Reading, made: AssessmentMade | None) -> Reading:
+    def _take(self, reading: Reading, made: ev.AssessmentMade | None) -> Reading:
         self.record(reading.event())
         self._assessment.keep(reading.iteration, made)
         for warning in reading.warnings:
-            self.record(Noticed(level="warn", source="sensor", text=warning))
+            self.record(ev.Noticed(level="warn", source="sensor", text=warning))
         return reading

@@ -8,16 +8,8 @@ be used, the log says so and the run goes on without them.
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import RalphError
-from ralph_tui.events import (
-    LearningCredited,
-    LearningPromoted,
-    LearningsRetrieved,
-    LearningStaged,
-    Noticed,
-    PlanMade,
-    ReflectionWritten,
-)
 from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.inputs import budget_of
@@ -72,7 +64,7 @@ class MemoryLayer(Step):
         learnings = [one.learning for one in candidates]
         until = _end_of(self._run)
         fields = (until, self._task_type, reflections, learnings, related, needed)
-        self.record(*self._decide(lambda: [_of(PlanMade, plan(*fields))]))
+        self.record(*self._decide(lambda: [_of(ev.PlanMade, plan(*fields))]))
 
     @guards("memory", instead=WITHOUT)
     def retrieve(self, k: int) -> None:
@@ -110,7 +102,7 @@ class MemoryLayer(Step):
         for made in promotions:
             if made.staged_id not in self._state.memory.promoted:
                 self.record(
-                    LearningPromoted(
+                    ev.LearningPromoted(
                         iteration=k,
                         staged_id=made.staged_id,
                         learning=made.learning,
@@ -142,13 +134,13 @@ class MemoryLayer(Step):
         looked_up = {name for name, one in self._state.memory.seen.items() if one.at}
         self._job("rests", lambda: self._knowledge.rest(looked_up), None)
         reflections = self._decide(
-            lambda: [_of(ReflectionWritten, one) for one in reflect(self._state, outcome)]
+            lambda: [_of(ev.ReflectionWritten, one) for one in reflect(self._state, outcome)]
         )
         for reflection in reflections:
             if not self._state.memory.wrote(reflection):
                 self.record(self._reworded(reflection, outcome))
 
-    def _reworded(self, reflection: ReflectionWritten, outcome: Outcome) -> ReflectionWritten:
+    def _reworded(self, reflection: ev.ReflectionWritten, outcome: Outcome) -> ev.ReflectionWritten:
         """In a model's words, where one is asked; how the work went stays by template."""
         asks = outcome in ("completed", "limit_reached") and reflection.reflection_type == (
             "success-pattern" if outcome == "completed" else "process-improvement"
@@ -183,7 +175,7 @@ class MemoryLayer(Step):
             for one in carried:
                 if k not in one.credits and counts(one, alarms, success=helped):
                     self.record(
-                        LearningCredited(
+                        ev.LearningCredited(
                             iteration=k,
                             learning_id=one.learning.learning_id,
                             success=helped,
@@ -221,7 +213,7 @@ class MemoryLayer(Step):
         learnings = self._decide(extract)
         for learning in learnings:
             if learning.learning_id not in self._state.memory.staged:
-                self.record(LearningStaged(iteration=k, learning=learning))
+                self.record(ev.LearningStaged(iteration=k, learning=learning))
         if learnings:
             self._job("staging", lambda: self._knowledge.stage(learnings), None)
 
@@ -263,12 +255,12 @@ class MemoryLayer(Step):
     def _tell_once(self, text: str) -> None:
         if text not in self._told:
             self._told.add(text)
-            self.record(Noticed(level="warn", source="memory", text=text))
+            self.record(ev.Noticed(level="warn", source="memory", text=text))
 
 
-def _found(k: int, task: str, learnings: Sequence[Retrieved]) -> LearningsRetrieved:
+def _found(k: int, task: str, learnings: Sequence[Retrieved]) -> ev.LearningsRetrieved:
     known = [_of(Retrieved, one) for one in learnings]
-    return LearningsRetrieved(iteration=k, task_type=task, learnings=known)
+    return ev.LearningsRetrieved(iteration=k, task_type=task, learnings=known)
 
 
 def _of(kind: type[T], given: T) -> T:

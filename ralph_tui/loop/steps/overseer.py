@@ -6,17 +6,8 @@ step 13, before the next iteration, and uses no agent.
 
 from uuid import uuid4
 
+from ralph_tui import events as ev
 from ralph_tui.commands import extended
-from ralph_tui.events import (
-    AbortRequested,
-    EffectObserved,
-    GuidanceQueued,
-    HealthChecked,
-    InterventionMade,
-    QuestionAnswered,
-    QuestionAsked,
-    RedirectDecided,
-)
 from ralph_tui.events.oversight import Detected, EscalationLevel, Health, Subject
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
@@ -55,7 +46,7 @@ DAMPED = f"steers more gently until a new best: {_gains}"
 UNANSWERED = "no answer in time"
 
 
-def ended_by(answer: QuestionAnswered) -> str:
+def ended_by(answer: ev.QuestionAnswered) -> str:
     """The reason of an end that an answer, or the lack of one, has decided on."""
     return UNANSWERED if answer.by == SILENCE else f"aborted by {who_words(answer.by)}"
 
@@ -108,7 +99,7 @@ class Overseer(Step):
         if made is not None and made.iteration == k and made.level == "REDIRECT":
             self._governor.answered(approved=False)
             self.record(
-                RedirectDecided(iteration=k, about=made.about, approved=False, by="a failure")
+                ev.RedirectDecided(iteration=k, about=made.about, approved=False, by="a failure")
             )
 
     def _intervene(self, k: int, finding: Finding) -> None:
@@ -118,7 +109,7 @@ class Overseer(Step):
         fold = self._state.oversight
         if not (fold.interventions and fold.interventions[-1].iteration == k):
             self.record(
-                InterventionMade(
+                ev.InterventionMade(
                     iteration=k,
                     level=acts.level,
                     about=acts.about,
@@ -152,7 +143,7 @@ class Overseer(Step):
             failing = [broken]
         answer = self._given or (
             self._desk.ask(
-                QuestionAsked(
+                ev.QuestionAsked(
                     iteration=k,
                     question_id="",
                     topic="redirect",
@@ -178,7 +169,7 @@ class Overseer(Step):
             approved = answer.answer != "decline"
             self._governor.answered(approved=approved)
             self.record(
-                RedirectDecided(
+                ev.RedirectDecided(
                     iteration=k,
                     about=acts.about,
                     approved=approved,
@@ -198,7 +189,7 @@ class Overseer(Step):
             self._check_health(k, finding, "paused")
         answer = self._given or (
             self._desk.ask(
-                QuestionAsked(
+                ev.QuestionAsked(
                     iteration=k,
                     question_id="",
                     topic="pause",
@@ -248,12 +239,12 @@ class Overseer(Step):
             *(f"validation: {issue.text}" for issue in issues),
         ]
 
-    def _carry_out(self, k: int, answer: QuestionAnswered, best: Rollback | None) -> None:
+    def _carry_out(self, k: int, answer: ev.QuestionAnswered, best: Rollback | None) -> None:
         """What the answers of both kinds of question mean for the run."""
         match answer.answer:
             case "guide":
                 self.record(
-                    GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+                    ev.GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
                 )
             case "extend":
                 self.record(extended(self._state, answer.iterations, answer.budget_usd, answer.by))
@@ -263,13 +254,13 @@ class Overseer(Step):
                 self._scheduler.join()
             case "abort":
                 self._abort = ended_by(answer)
-                self.record(AbortRequested(by=answer.by))
+                self.record(ev.AbortRequested(by=answer.by))
         if answer.by != SILENCE and answer.answer not in ("roll_back", "abort"):
             # The owner may have changed files while he was asked.
             self._checkpoints.take_boundary(k, "after a question")
 
     @property
-    def _given(self) -> QuestionAnswered | None:
+    def _given(self) -> ev.QuestionAnswered | None:
         """The answer that was given before the run was resumed, and had no effect yet."""
         made = self._state.oversight.interventions[-1]
         return self._state.needs.answer if made.decision else None
@@ -281,7 +272,7 @@ class Overseer(Step):
         """The health check, and what earlier interventions have changed."""
         for made in self._state.oversight.due(k):
             self.record(
-                EffectObserved(
+                ev.EffectObserved(
                     iteration=k,
                     of=made.iteration,
                     level=made.level,
@@ -299,7 +290,7 @@ class Overseer(Step):
         if checks and checks[-1].iteration == k:
             return
         self.record(
-            HealthChecked(
+            ev.HealthChecked(
                 iteration=k,
                 status=status,
                 level=finding.level,
@@ -324,7 +315,7 @@ class Overseer(Step):
         k = self._state.run.iteration
         silent = reason == UNANSWERED
         about: Subject = "unanswered" if silent else "owner"
-        self.record(InterventionMade(iteration=k, level="ABORT", about=about, reason=reason))
+        self.record(ev.InterventionMade(iteration=k, level="ABORT", about=about, reason=reason))
         level: EscalationLevel = "emergency" if silent else "info"
         self._escalation(k, level, about, reason)
 

@@ -6,18 +6,8 @@ Rule: after a roll back nothing is said that belongs to what was undone.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ralph_tui import events as ev
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentReported,
-    CriterionJudged,
-    GateFinished,
-    HandoffWritten,
-    ReadingTaken,
-    RunStarted,
-    SignalComputed,
-    StrategyPlanned,
-    WorktreeRestored,
-)
 from ralph_tui.layers.context.window import windows_fill
 from ralph_tui.layers.control import Evaluation, advice
 from ralph_tui.layers.inputs import budget_of
@@ -35,7 +25,7 @@ LAST_REPORTS = 2
 """Iterations whose reports it quotes."""
 
 
-def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput:
+def said_only(iteration: int, start: ev.RunStarted, state: RunState) -> PromptInput:
     """What the owner has said, and nothing that is derived: all that a fallback says."""
     redirect, goal = state.oversight.redirect, state.run.started or start
     return PromptInput(
@@ -56,7 +46,7 @@ def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput
 
 def all_known(
     iteration: int,
-    start: RunStarted,
+    start: ev.RunStarted,
     state: RunState,
     control: Evaluation | None,
     settings: Settings,
@@ -111,13 +101,13 @@ def _found_out(iteration: int, state: RunState, settings: Settings) -> list[str]
     ]
 
 
-def _left(state: RunState) -> HandoffWritten | None:
+def _left(state: RunState) -> ev.HandoffWritten | None:
     """The handoff that the next session goes on from; None without one, and once it is undone."""
     left = state.context.handoff
     return None if left is None or _undone_since(state, left.iteration) else left
 
 
-def _judged(state: RunState) -> CriterionJudged | None:
+def _judged(state: RunState) -> ev.CriterionJudged | None:
     """A no that is still about the files as they are."""
     judged = state.intelligence.judged
     if judged is None or judged.met or _undone_since(state, judged.iteration):
@@ -125,7 +115,7 @@ def _judged(state: RunState) -> CriterionJudged | None:
     return judged
 
 
-def _reports(iteration: int, state: RunState) -> Sequence[AgentReported]:
+def _reports(iteration: int, state: RunState) -> Sequence[ev.AgentReported]:
     """The last ones of the iterations before whose work is there; the older first."""
     there: dict[int, IterationSpan] = {}
     for span in reversed(state.timeline.spans):  # the later of two of one number counts
@@ -148,7 +138,7 @@ def _restored(state: RunState) -> str:
     return _named(state, back)
 
 
-def measured(state: RunState) -> tuple[ReadingTaken | None, GateFinished | None]:
+def measured(state: RunState) -> tuple[ev.ReadingTaken | None, ev.GateFinished | None]:
     """What is known of the files as they are."""
     readings, back = state.gate.readings, state.oversight.rollback
     if back is None or not _restored(state):
@@ -177,7 +167,7 @@ def _undone_since(state: RunState, iteration: int) -> str:
     return "" if later else _named(state, since[-1])
 
 
-def _named(state: RunState, back: WorktreeRestored) -> str:
+def _named(state: RunState, back: ev.WorktreeRestored) -> str:
     span = _at(state, back)
     if span is None:
         return f"an earlier state (snapshot {back.snapshot})"
@@ -185,7 +175,7 @@ def _named(state: RunState, back: WorktreeRestored) -> str:
     return after if span.number else "what they were at the start of the run"
 
 
-def _at(state: RunState, back: WorktreeRestored) -> IterationSpan | None:
+def _at(state: RunState, back: ev.WorktreeRestored) -> IterationSpan | None:
     """The iteration whose measured work was brought back; None for a state in between."""
     measured = [s for s in state.timeline.spans if s.boundary and s.completion is not None]
     for span in measured:
@@ -215,7 +205,7 @@ def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
     )
 
 
-def _urgent(signal: SignalComputed, strategy: StrategyPlanned | None) -> SignalComputed:
+def _urgent(signal: ev.SignalComputed, strategy: ev.StrategyPlanned | None) -> ev.SignalComputed:
     """The signal; where the approach is given up, it is urgent however near the end is."""
     if strategy is None or strategy.approach == "persist" or signal.urgency == "critical":
         return signal

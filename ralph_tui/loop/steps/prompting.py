@@ -3,14 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import UsageError, WorkspaceError
-from ralph_tui.events import (
-    AbortRequested,
-    GuidanceDelivered,
-    Noticed,
-    PromptPrepared,
-    QuestionAsked,
-)
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.control import Evaluation
 from ralph_tui.layers.intelligence import Prompt
@@ -174,7 +168,7 @@ class PromptWriter(Step):
         self._template_now = now
 
     def _warn(self, text: str) -> None:
-        self.record(Noticed(level="warn", source="intelligence", text=text))
+        self.record(ev.Noticed(level="warn", source="intelligence", text=text))
 
     def _worded(self, k: int, control: Evaluation | None, words: Words) -> Words:
         """In a model's words, where one is asked; without them those of the template."""
@@ -239,7 +233,7 @@ class PromptWriter(Step):
             )
             return words
         answer = self._desk.ask(
-            QuestionAsked(
+            ev.QuestionAsked(
                 iteration=k,
                 question_id="",
                 topic="prompt",
@@ -251,7 +245,7 @@ class PromptWriter(Step):
             within_s=self._settings.oversight.redirect_timeout_s,
         )
         if answer.answer == "abort":
-            self.record(AbortRequested(by=answer.by))
+            self.record(ev.AbortRequested(by=answer.by))
             raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
         text = answer.text.strip()
         if not text or text == proposed.strip():
@@ -285,7 +279,7 @@ class PromptWriter(Step):
             instead="what is sent has to be kept",
         )
         self.record(
-            PromptPrepared(
+            ev.PromptPrepared(
                 iteration=k,
                 path=records.relative(path),
                 urgency=prompt.urgency,
@@ -301,7 +295,7 @@ class PromptWriter(Step):
             )
         )
         for guidance_id in guidance:
-            self.record(GuidanceDelivered(guidance_id=guidance_id, into="prompt"))
+            self.record(ev.GuidanceDelivered(guidance_id=guidance_id, into="prompt"))
 
     def _carried(self, k: int, text: str) -> list[str]:
         """The ids of the learnings that a prompt really carries."""

@@ -12,13 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import uuid4
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Controls
-from ralph_tui.events import (
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionPostponed,
-    QuestionWithdrawn,
-)
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
@@ -27,12 +22,12 @@ from ralph_tui.loop.steps.escalation import Escalation
 
 POSTPONED_S = 60.0
 """A deadline that moves on by less is not recorded anew."""
-OnAnswer = Callable[[QuestionAnswered], None]
+OnAnswer = Callable[[ev.QuestionAnswered], None]
 
 
 @dataclass
 class _Open:
-    asked: QuestionAsked
+    asked: ev.QuestionAsked
     on_answer: OnAnswer
     escalate_at: datetime | None
     """When people who are not here are told; None when they were, or need not be."""
@@ -60,7 +55,7 @@ class QuestionDesk(Step):
 
     def open(
         self,
-        question: QuestionAsked,
+        question: ev.QuestionAsked,
         on_answer: OnAnswer,
         *,
         within_s: float,
@@ -100,10 +95,10 @@ class QuestionDesk(Step):
         if deadline is not None and until is not None and until > deadline:
             moved = until - deadline >= timedelta(seconds=POSTPONED_S)
             if moved or now >= deadline:
-                self.record(QuestionPostponed(question_id=asked.question_id, deadline=until))
+                self.record(ev.QuestionPostponed(question_id=asked.question_id, deadline=until))
                 return
         if deadline is not None and now >= deadline:
-            default = QuestionAnswered(
+            default = ev.QuestionAnswered(
                 question_id=asked.question_id, answer=asked.default, by=SILENCE
             )
             self.record(default)
@@ -112,7 +107,7 @@ class QuestionDesk(Step):
             self._open.escalate_at = None
             self._escalation(asked.iteration, "warning", None, asked.text)
 
-    def answered(self, answer: QuestionAnswered) -> None:
+    def answered(self, answer: ev.QuestionAnswered) -> None:
         """The answer is recorded: close the question, and do what the answer means."""
         if self._open is not None and answer.question_id == self._open.asked.question_id:
             closed, self._open = self._open, None
@@ -122,22 +117,22 @@ class QuestionDesk(Step):
         """The question needs no answer any more; `reason` is a few words."""
         if self._open is not None:
             asked, self._open = self._open.asked, None
-            self.record(QuestionWithdrawn(question_id=asked.question_id, reason=reason))
+            self.record(ev.QuestionWithdrawn(question_id=asked.question_id, reason=reason))
 
     def ask(
         self,
-        question: QuestionAsked,
+        question: ev.QuestionAsked,
         *,
         within_s: float,
         escalated: bool = False,
         offers: bool = False,
-    ) -> QuestionAnswered:
+    ) -> ev.QuestionAnswered:
         """Open a question and wait for its answer; files may be restored meanwhile.
 
         Parameters as of `open`. Raises `Ended` when the owner ends the run meanwhile, or
         wants it to stop after its iteration: an answer would begin what is not wanted.
         """
-        given: list[QuestionAnswered] = []
+        given: list[ev.QuestionAnswered] = []
         self.open(question, given.append, within_s=within_s, escalated=escalated, offers=offers)
         controls = Controls(restore=self._restore, answered=self.answered, look_after=self.tick)
         with self._scheduler.offering(controls):

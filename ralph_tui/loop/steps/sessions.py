@@ -10,13 +10,8 @@ from pathlib import Path
 from typing import Literal
 from uuid import uuid4
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Controls
-from ralph_tui.events import (
-    GuidanceDelivered,
-    Noticed,
-    PromptPrepared,
-    SessionFinished,
-)
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
@@ -63,7 +58,7 @@ class SessionBudget(Step):
         if words:
             self._exceeded = True
             self.record(
-                Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
+                ev.Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
             )
             self._scheduler.end_session("budget")
 
@@ -105,7 +100,7 @@ class SessionBudget(Step):
         ]
         if over:
             text = f"iteration {k} overshot {' and '.join(over)}"
-            self.record(Noticed(level="warn", source="budget", text=text))
+            self.record(ev.Noticed(level="warn", source="budget", text=text))
 
 
 REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")
@@ -155,7 +150,7 @@ class Sessions(Step):
         """Say before the first of them what is to be known of the agents."""
         self._agents.warn()
 
-    def run(self, k: int, told: Words) -> SessionFinished:
+    def run(self, k: int, told: Words) -> ev.SessionFinished:
         """Work on what is told; gives back how the last session ended.
 
         Raises `Ended` when the agent cannot work at all, ``AgentError`` when it cannot be started.
@@ -210,7 +205,7 @@ class Sessions(Step):
                 self._budget.tell_overshoot(k)
                 return finished
 
-    def _handed_over(self, k: int, finished: SessionFinished, watchdog: Watchdog) -> bool:
+    def _handed_over(self, k: int, finished: ev.SessionFinished, watchdog: Watchdog) -> bool:
         """Whether another agent goes on with the iteration."""
         if finished.outcome in REFUSED:
             return self._agents.refused(k, finished)
@@ -218,7 +213,7 @@ class Sessions(Step):
             return self._agents.silent(k, finished)
         return False
 
-    def _wanted(self, turn: Turn, finished: SessionFinished) -> Wanted | None:
+    def _wanted(self, turn: Turn, finished: ev.SessionFinished) -> Wanted | None:
         """Why another session is to take its work over; None where none is.
 
         What was to hand over when a limit or silence ended it is not resumed, but hands over.
@@ -248,7 +243,7 @@ class Sessions(Step):
         before = self._state.gate.prompt
         whole = before is not None and len(words) >= before.characters
         self.record(
-            PromptPrepared(
+            ev.PromptPrepared(
                 iteration=k,
                 path=records.relative(path),
                 urgency=before.urgency if before else "normal",
@@ -262,7 +257,7 @@ class Sessions(Step):
             )
         )
         for item in queued:
-            self.record(GuidanceDelivered(guidance_id=item.guidance_id, into="prompt"))
+            self.record(ev.GuidanceDelivered(guidance_id=item.guidance_id, into="prompt"))
 
     def _turn(self, k: int, folder: Path, prompt: str, resume: str | None) -> Turn:
         needs = self._state.needs
@@ -278,7 +273,7 @@ class Sessions(Step):
             resume=resume,
         )
 
-    def _session(self, turn: Turn, watchdog: Watchdog) -> SessionFinished:
+    def _session(self, turn: Turn, watchdog: Watchdog) -> ev.SessionFinished:
         scheduler, checkpoints, k = self._scheduler, self._checkpoints, turn.iteration
         checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)

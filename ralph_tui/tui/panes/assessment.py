@@ -2,13 +2,7 @@
 
 from collections.abc import Iterable
 
-from ralph_tui.events import (
-    AssessmentMade,
-    AssessmentRefined,
-    CriterionJudged,
-    StrategyPlanned,
-    ValidationDone,
-)
+from ralph_tui import events as ev
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import count, duration, money
 from ralph_tui.text.terms import APPROACHES, GOOD, SEVERITIES, WARNING, in_words
@@ -84,7 +78,7 @@ def _place(iteration: int) -> str:
     return f"iteration {iteration}" if iteration else "the start"
 
 
-def _strategy(strategy: StrategyPlanned, width: int) -> list[Line]:
+def _strategy(strategy: ev.StrategyPlanned, width: int) -> list[Line]:
     goes_on = strategy.approach == "persist"
     style = "accent strong" if goes_on else "warn strong"
     focus = "" if strategy.focus == "continue" else f", {in_words(strategy.focus)}"
@@ -102,7 +96,7 @@ def _strategy(strategy: StrategyPlanned, width: int) -> list[Line]:
     return rows
 
 
-def _assessment(made: AssessmentMade, width: int, *, estimated: bool) -> list[Line]:
+def _assessment(made: ev.AssessmentMade, width: int, *, estimated: bool) -> list[Line]:
     head = f"{_place(made.iteration)} came to" if made.iteration else "before iteration 1"
     guess = f" · about {made.progress:.0f} % by activity" if estimated else ""
     rows: list[Line] = [
@@ -127,7 +121,7 @@ def _assessment(made: AssessmentMade, width: int, *, estimated: bool) -> list[Li
     return rows
 
 
-def _second_opinion(refined: AssessmentRefined | None, width: int) -> list[Line]:
+def _second_opinion(refined: ev.AssessmentRefined | None, width: int) -> list[Line]:
     if refined is None:
         return []
     guess = "" if refined.progress is None else f"  about {refined.progress:.0f} %"
@@ -138,7 +132,7 @@ def _second_opinion(refined: AssessmentRefined | None, width: int) -> list[Line]
     return [*rows, *_listed("learned", refined.learnings, width)]
 
 
-def _verdict(judged: CriterionJudged | None, iteration: int, width: int) -> list[Line]:
+def _verdict(judged: ev.CriterionJudged | None, iteration: int, width: int) -> list[Line]:
     """What a model has said of the criterion after this iteration."""
     if judged is None or judged.iteration != iteration:
         return []
@@ -147,7 +141,7 @@ def _verdict(judged: CriterionJudged | None, iteration: int, width: int) -> list
     return _item(f"{mark.glyph} ", style, words, width)
 
 
-def _issues(found: ValidationDone | None, width: int) -> list[Line]:
+def _issues(found: ev.ValidationDone | None, width: int) -> list[Line]:
     rows: list[Line] = []
     for issue in found.issues if found is not None else ():
         mark, style = level_mark(SEVERITIES[issue.severity])

@@ -10,13 +10,9 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.codex.agent import CodexAgent
-from ralph_tui.events import (
-    AgentAsked,
-    ToolFinished,
-    ToolStarted,
-)
 from ralph_tui.ports import Turn
 from tests.agent_sessions import Heard, context_in, numbered_turn
 from tests.doubles.codex_launch import (
@@ -101,15 +97,15 @@ def write(path: str) -> Answer:
 
 def nth_question(heard: Heard, number: int) -> str:
     """Its name, when it is asked; from 0."""
-    asked = until(lambda: heard.of(AgentAsked)[number : number + 1])
+    asked = until(lambda: heard.of(ev.AgentAsked)[number : number + 1])
     return asked[0].request_id
 
 
 def is_asked(event: object) -> bool:
-    return isinstance(event, AgentAsked)
+    return isinstance(event, ev.AgentAsked)
 
 
 def tools(heard: Heard) -> list[tuple[str, bool]]:
     """Each tool, and whether it did its work."""
-    over = {event.tool_id: event.ok for event in heard.of(ToolFinished)}
-    return [(event.tool, over[event.tool_id]) for event in heard.of(ToolStarted)]
+    over = {event.tool_id: event.ok for event in heard.of(ev.ToolFinished)}
+    return [(event.tool, over[event.tool_id]) for event in heard.of(ev.ToolStarted)]

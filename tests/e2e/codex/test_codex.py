@@ -11,24 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.codex import agent as codex_session
 from ralph_tui.adapters.agents.codex.agent import CodexAgent
 from ralph_tui.base.errors import UsageError
-from ralph_tui.events import (
-    AgentAsked,
-    AgentNoted,
-    AgentReported,
-    AgentSpoke,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    PromiseMade,
-    SessionDescribed,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.ports import AgentAnswer, Permissions
 from tests.agent_sessions import Heard, alive, context_in
 from tests.doubles.codex_launch import (
@@ -60,30 +47,30 @@ def test_a_bug_is_fixed(lab: Lab) -> None:
     assert finished.outcome == "success", finished
     assert "a + b" in (lab.root / "calc.py").read_text()
     assert tools(heard) == [("Bash", True), ("Edit", True), ("Bash", True)]
-    assert [event.summary for event in heard.of(ToolFinished)] == ["2 lines", "+1 −1", "1 line"]
+    assert [event.summary for event in heard.of(ev.ToolFinished)] == ["2 lines", "+1 −1", "1 line"]
     assert (finished.tool_calls, finished.tool_errors, finished.leftovers) == (3, 0, 0)
     assert finished.cost_usd is None
     assert finished.tokens == 4 * 12_432
-    usage = heard.of(UsageReported)[-1]
+    usage = heard.of(ev.UsageReported)[-1]
     assert (usage.context_tokens, usage.context_window, usage.cost_usd) == (12_432, 258_400, None)
-    started, described = heard.of(SessionStarted)[0], heard.of(SessionDescribed)[-1]
+    started, described = heard.of(ev.SessionStarted)[0], heard.of(ev.SessionDescribed)[-1]
     assert (started.takes_guidance, started.tells_tools, started.tells_context) == (True,) * 3
     assert (described.model, described.permission_mode) == (
         "gpt-5.5-codex",
         "dangerFullAccess, never",
     )
-    assert [event.text for event in heard.of(AgentSpoke)][-1] == "Fixed add(); it prints 5."
-    assert not [note for note in heard.of(AgentNoted) if "Unknown kind" in note.text]
+    assert [event.text for event in heard.of(ev.AgentSpoke)][-1] == "Fixed add(); it prints 5."
+    assert not [note for note in heard.of(ev.AgentNoted) if "Unknown kind" in note.text]
     line = (lab.tmp / "attempt/results/iter-001/transcript.jsonl").read_bytes()
-    assert b"agentMessage" in line[heard.of(AgentSpoke)[0].offset :].split(b"\n")[0]
+    assert b"agentMessage" in line[heard.of(ev.AgentSpoke)[0].offset :].split(b"\n")[0]
 
 
 def test_tools_that_fail_are_counted_and_claims_are_heard(lab: Lab) -> None:
     heard, finished = lab.work(bash("false"), bash("ls"), Answer(text=REPORT))
-    assert [event.summary for event in heard.of(ToolFinished)] == ["exit 1", "no output"]
+    assert [event.summary for event in heard.of(ev.ToolFinished)] == ["exit 1", "no output"]
     assert (finished.tool_calls, finished.tool_errors) == (2, 1)
-    assert [event.completion for event in heard.of(AgentReported)] == [90]
-    assert len(heard.of(PromiseMade)) == 1
+    assert [event.completion for event in heard.of(ev.AgentReported)] == [90]
+    assert len(heard.of(ev.PromiseMade)) == 1
 
 
 @pytest.mark.parametrize(
@@ -115,7 +102,7 @@ def test_a_failing_service_has_a_name(
         assert began - 1 <= finished.resets_at.timestamp() - 3600 <= time.time() + 1
     else:
         assert finished.resets_at is None
-    retried = [note for note in heard.of(AgentNoted) if "the agent tries again" in note.text]
+    retried = [note for note in heard.of(ev.AgentNoted) if "the agent tries again" in note.text]
     assert bool(retried) == (answer.fault in ("529", "500", "drop", "401", "404"))
 
 
@@ -130,7 +117,7 @@ def test_where_nobody_is_signed_in_nothing_is_tried(tmp_path: Path) -> None:
         "The agent is not allowed to use its service (Codex says that nobody is signed in): "
         f"{CODEX.login}."
     )
-    assert not heard.of(ToolStarted)
+    assert not heard.of(ev.ToolStarted)
     assert finished.turns == 0
 
 
@@ -140,7 +127,7 @@ def test_a_silent_wait_for_a_service_is_a_limit_and_no_work(
     monkeypatch.setattr(codex_session, "RETRY_S", 0.3)
     heard, finished = lab.work(Answer(fault="429", times=9, retry_after="3600"))
     assert (finished.outcome, finished.limit) == ("limited", "usage_limit"), finished
-    (noted,) = [note for note in heard.of(AgentNoted) if "tries again" in note.text]
+    (noted,) = [note for note in heard.of(ev.AgentNoted) if "tries again" in note.text]
     assert noted.text.startswith("The service refuses (429); the agent tries again")
 
 
@@ -152,15 +139,15 @@ def test_guidance_reaches_the_running_turn(lab: Lab) -> None:
     with lab.agent(scripted(bash(wait), Answer(text="as you wish"))) as agent:
         heard = Heard()
         session = agent.start(lab.turn(), heard)
-        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
         assert session.send(GUIDANCE, "mind the tests")
-        heard.wait_for(lambda event: isinstance(event, GuidanceDelivered))
-        assert not heard.of(GuidanceAcknowledged)
+        heard.wait_for(lambda event: isinstance(event, ev.GuidanceDelivered))
+        assert not heard.of(ev.GuidanceAcknowledged)
         (lab.root / "go").touch()
         finished = heard.finished()
     assert finished.outcome == "success"
     assert finished.turns == 1
-    assert [event.guidance_id for event in heard.of(GuidanceAcknowledged)] == [GUIDANCE]
+    assert [event.guidance_id for event in heard.of(ev.GuidanceAcknowledged)] == [GUIDANCE]
     assert not session.send(GUIDANCE, "too late")
 
 
@@ -170,7 +157,7 @@ def test_words_before_the_first_turn_are_taken(lab: Lab) -> None:
         session = agent.start(lab.turn(), heard)
         assert session.send(GUIDANCE, "mind the tests")
         assert heard.finished().outcome == "success"
-    assert [event.guidance_id for event in heard.of(GuidanceAcknowledged)] == [GUIDANCE]
+    assert [event.guidance_id for event in heard.of(ev.GuidanceAcknowledged)] == [GUIDANCE]
 
 
 # -- ends ------------------------------------------------------------------------------------------
@@ -180,7 +167,7 @@ def test_an_interrupted_turn_ends_in_order_and_goes_on_later(lab: Lab) -> None:
     with lab.agent(scripted(bash(SLEEPER), Answer(text="continued"))) as agent:
         heard, turn = Heard(), lab.turn()
         session = agent.start(turn, heard)
-        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
         session.stop("interrupted")
         interrupted = heard.finished()
         if lab.binary == str(CODEX_STUB):
@@ -191,10 +178,10 @@ def test_an_interrupted_turn_ends_in_order_and_goes_on_later(lab: Lab) -> None:
         agent.start(lab.turn(resume=turn.session_id, prompt="go on"), again)
         resumed = again.finished()
     assert interrupted.outcome == "interrupted"
-    assert [event.prevented for event in heard.of(ToolFinished)] == ["interrupted"]
+    assert [event.prevented for event in heard.of(ev.ToolFinished)] == ["interrupted"]
     assert interrupted.tool_errors == 0
     assert resumed.outcome == "success", resumed
-    assert again.of(AgentSpoke)[-1].text == "continued"
+    assert again.of(ev.AgentSpoke)[-1].text == "continued"
     assert resumed.tokens == 12_432, "what the session before has used is not its own"
 
 
@@ -218,7 +205,7 @@ def test_stopped_while_it_asks(lab: Lab) -> None:
         heard = Heard()
         session = agent.start(lab.turn(permissions=Permissions("ask")), heard)
         asked = heard.wait_for(is_asked)
-        assert isinstance(asked, AgentAsked)
+        assert isinstance(asked, ev.AgentAsked)
         session.stop("interrupted")
         finished = heard.finished()
     assert finished.outcome == "interrupted"

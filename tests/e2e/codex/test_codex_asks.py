@@ -2,13 +2,7 @@
 
 import sys
 
-from ralph_tui.events import (
-    AgentAsked,
-    AgentAskedNoMore,
-    AgentSpoke,
-    ToolDenied,
-    ToolFinished,
-)
+from ralph_tui import events as ev
 from ralph_tui.ports import AgentAnswer, Permissions
 from tests.agent_sessions import Heard
 from tests.doubles.scenario import Answer
@@ -28,22 +22,22 @@ def test_what_the_rules_do_not_permit_is_denied_and_the_turn_goes_on(lab: Lab) -
     rules = Permissions("edits", ("Bash(touch ok)",))
     heard, finished = lab.work(*answers, Answer(text="went on"), permissions=rules)
     assert finished.outcome == "success"
-    assert [event.text for event in heard.of(AgentSpoke)] == ["went on"]
-    denied = [(event.tool, event.permit) for event in heard.of(ToolDenied)]
+    assert [event.text for event in heard.of(ev.AgentSpoke)] == ["went on"]
+    denied = [(event.tool, event.permit) for event in heard.of(ev.ToolDenied)]
     assert denied == [("Bash", "Bash(touch:*)"), ("Edit", f"Edit(/{outside.parent}/**)")]
     assert not (lab.root / "a").exists()
     assert not outside.exists()
     assert (lab.root / "ok").exists()
     assert (lab.root / "in.txt").read_text() == "new\n"
-    prevented = [event.prevented for event in heard.of(ToolFinished)]
+    prevented = [event.prevented for event in heard.of(ev.ToolFinished)]
     assert prevented == ["denied", "", "denied", ""]
     assert finished.tool_errors == 0
     # The lines that were named permit it.
     named = Permissions(
-        "edits", tuple(line for event in heard.of(ToolDenied) for line in event.lines)
+        "edits", tuple(line for event in heard.of(ev.ToolDenied) for line in event.lines)
     )
     heard, finished = lab.work(*answers, Answer(text="went on"), permissions=named)
-    assert not heard.of(ToolDenied)
+    assert not heard.of(ev.ToolDenied)
     assert (lab.root / "a").exists()
     assert outside.exists()
 
@@ -52,8 +46,8 @@ def test_the_completion_command_is_permitted(lab: Lab) -> None:
     command = f"{sys.executable} -c 'print((1, 2))' && echo ok"
     heard, _ = lab.work(bash(command), Answer(text="done"), command=command,
                         permissions=Permissions())  # fmt: skip
-    assert not heard.of(ToolDenied)
-    assert [event.ok for event in heard.of(ToolFinished)] == [True]
+    assert not heard.of(ev.ToolDenied)
+    assert [event.ok for event in heard.of(ev.ToolFinished)] == [True]
 
 
 def test_the_owner_is_asked_and_answers(lab: Lab) -> None:
@@ -68,14 +62,14 @@ def test_the_owner_is_asked_and_answers(lab: Lab) -> None:
             assert not session.answer(request, answer), "it is answered once"
         finished = heard.finished()
     assert finished.outcome == "success"
-    asked = [(event.tool, event.input, event.rule) for event in heard.of(AgentAsked)]
+    asked = [(event.tool, event.input, event.rule) for event in heard.of(ev.AgentAsked)]
     assert asked == [("Bash", f"touch {name}", f"Bash(touch {name})") for name in ("a", "b", "c")]
     assert [(lab.root / name).exists() for name in ("a", "b", "c", "in.txt")] == [
         True, True, False, True,
     ]  # fmt: skip
-    assert [event.prevented for event in heard.of(ToolFinished)] == ["", "", "", "denied", ""]
-    assert not heard.of(ToolDenied)
-    assert not heard.of(AgentAskedNoMore)
+    assert [event.prevented for event in heard.of(ev.ToolFinished)] == ["", "", "", "denied", ""]
+    assert not heard.of(ev.ToolDenied)
+    assert not heard.of(ev.AgentAskedNoMore)
     said = (lab.tmp / "attempt/results/iter-001/transcript.jsonl").read_text()
     assert "About touch c: no c here" in said
 
@@ -86,7 +80,7 @@ def test_edits_outside_are_asked_about_with_their_change(lab: Lab) -> None:
         heard = Heard()
         session = agent.start(lab.turn(permissions=Permissions("ask")), heard)
         asked = heard.wait_for(is_asked)
-        assert isinstance(asked, AgentAsked)
+        assert isinstance(asked, ev.AgentAsked)
         assert asked.input == f"add {outside}\nnew"
         assert asked.rule == f"Edit({outside})"
         assert session.answer(asked.request_id, AgentAnswer("once"))

@@ -4,13 +4,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.events import (
-    AgentAsked,
-    AgentAskedNoMore,
-    AgentNoted,
-    ToolFinished,
-    ToolStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.ports import AgentAnswer, Permissions
 from tests.agent_sessions import Heard, alive
 from tests.doubles.scenario import Answer
@@ -47,7 +41,7 @@ def test_noise_and_unknown_kinds_are_kept_and_said(stub: Lab) -> None:
         heard = Heard()
         agent.start(stub.turn(), heard)
         assert heard.finished().outcome == "success"
-    noted = [event.text for event in heard.of(AgentNoted)]
+    noted = [event.text for event in heard.of(ev.AgentNoted)]
     assert noted == [
         "Not a message: WARN noise",
         "Unknown kind of message, kept in the transcript: brandNew/thing",
@@ -60,10 +54,10 @@ def test_it_asks_twice(stub: Lab) -> None:
         heard = Heard()
         session = agent.start(stub.turn(permissions=Permissions("ask")), heard)
         asked = heard.wait_for(is_asked)
-        assert isinstance(asked, AgentAsked)
+        assert isinstance(asked, ev.AgentAsked)
         assert session.answer(asked.request_id, AgentAnswer("once"))
         assert heard.finished().outcome == "success"
-    assert len(heard.of(AgentAsked)) == 1
+    assert len(heard.of(ev.AgentAsked)) == 1
     assert (stub.root / "a").exists()
 
 
@@ -81,7 +75,7 @@ def test_a_question_that_wants_no_answer_any_more(
         heard = Heard()
         session = agent.start(stub.turn(permissions=Permissions("ask")), heard)
         assert heard.finished().outcome == outcome
-    (asked,), (gone,) = heard.of(AgentAsked), heard.of(AgentAskedNoMore)
+    (asked,), (gone,) = heard.of(ev.AgentAsked), heard.of(ev.AgentAskedNoMore)
     assert (gone.request_id, gone.reason) == (asked.request_id, reason)
     assert not session.answer(asked.request_id, AgentAnswer("once"))
     assert not (stub.root / "a").exists()
@@ -92,11 +86,11 @@ def test_what_comes_after_a_cancel_changes_nothing(stub: Lab) -> None:
     with stub.agent(scripted(bash(SLEEPER), hostile=habit)) as agent:
         heard = Heard()
         session = agent.start(stub.turn(permissions=Permissions("ask", ("Bash",))), heard)
-        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
         session.stop("interrupted")
         finished = heard.finished()
     assert finished.outcome == "interrupted"
-    assert not heard.of(AgentAsked)
+    assert not heard.of(ev.AgentAsked)
     assert not (stub.root / "late").exists()
 
 
@@ -105,7 +99,7 @@ def test_ten_megabytes_in_a_line(stub: Lab) -> None:
         heard = Heard()
         agent.start(stub.turn(), heard)
         assert heard.finished().outcome == "success"
-    assert [event.summary for event in heard.of(ToolFinished)] == ["1 line"]
+    assert [event.summary for event in heard.of(ev.ToolFinished)] == ["1 line"]
 
 
 def test_one_that_does_not_listen_is_gone_in_time(
@@ -114,7 +108,7 @@ def test_one_that_does_not_listen_is_gone_in_time(
     with stub.agent(scripted(bash(SLEEPER), hostile="stubborn")) as agent:
         heard = Heard()
         session = agent.start(stub.turn(), heard)
-        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
         session.stop("interrupted")
         finished = heard.finished()
     assert finished.outcome == "interrupted"

@@ -1,14 +1,8 @@
 """What an agent asked is told afterwards: in the log, on plain lines, in the report."""
 
+from ralph_tui import events as ev
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.fronts.run_lines import PlainLines
-from ralph_tui.events import (
-    AgentRefusedAgain,
-    QuestionAnswered,
-    QuestionWithdrawn,
-    ToolFinished,
-    ToolStarted,
-)
 from ralph_tui.state import RunState
 from tests.world.asking import PUSH, answer, ask, at_work, permission, permissions_decided
 
@@ -73,7 +67,7 @@ def test_what_was_taken_back_and_what_is_open_is_told_as_that() -> None:
     assert "main: **waits for an answer**" in report(events, Circumstances(alive=True))
     question = RunState().apply_all(events).needs.question
     assert question is not None
-    gone = QuestionWithdrawn(
+    gone = ev.QuestionWithdrawn(
         seq=events[-1].seq + 1,
         at=events[-1].at,
         question_id=question.question_id,
@@ -89,8 +83,8 @@ def test_the_owners_time_to_think_is_not_the_tools() -> None:
     run = at_work()
     ask(run, PUSH)
     answer(run, "once", seconds=25)
-    run.add(ToolStarted(iteration=2, tool_id="u", tool="Bash", summary="ls"), 1)
-    run.add(ToolFinished(iteration=2, tool_id="u", ok=True, duration_s=1), 1)
+    run.add(ev.ToolStarted(iteration=2, tool_id="u", tool="Bash", summary="ls"), 1)
+    run.add(ev.ToolFinished(iteration=2, tool_id="u", ok=True, duration_s=1), 1)
     rows = [row for row in RunState().apply_all(run.events).agent.rows if row.tool == "Bash"]
     first, second = rows[-2:]
     assert first.asked_at is None
@@ -103,12 +97,12 @@ def test_what_is_asked_again_after_a_no_is_told_once() -> None:
     ask(run, PUSH)
     answer(run, "refuse")
     question = run.events[-2]
-    assert isinstance(question, QuestionAnswered)
+    assert isinstance(question, ev.QuestionAnswered)
     for times in (1, 2, 3):
         asked = PUSH.model_copy(update={"request_id": f"r1-{times}"})
         run.add(asked)
         run.add(
-            AgentRefusedAgain(
+            ev.AgentRefusedAgain(
                 iteration=2,
                 request_id=asked.request_id,
                 question_id=question.question_id,

@@ -5,17 +5,10 @@ from datetime import timedelta
 from itertools import product
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.seen import seen_in
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was_left, while_away
-from ralph_tui.events import (
-    AbortRequested,
-    GateFinished,
-    IterationFinished,
-    RunFinished,
-    RunStarted,
-    SessionStarted,
-)
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen, seen_of
 from ralph_tui.text.format import clock, day_and_clock, duration
@@ -108,7 +101,7 @@ def test_a_run_that_has_just_begun_is_no_news() -> None:
 def halves(name: str, at: int) -> tuple[RunState, Seen, RunState]:
     """A story as it stood at an iteration's end, what was seen of it then, and its end."""
     events = STORIES[name]()
-    finished = [i for i, event in enumerate(events) if isinstance(event, IterationFinished)]
+    finished = [i for i, event in enumerate(events) if isinstance(event, ev.IterationFinished)]
     cut = finished[at - 1]
     then = RunState().apply_all(events[: cut + 1])
     return then, seen_of(then, then.at, lost=False), RunState().apply_all(events)
@@ -127,7 +120,7 @@ def test_what_was_seen_is_not_told_again() -> None:
 
 def test_a_verification_that_was_cut_short_counts_no_tests() -> None:
     events = STORIES["steady"]()
-    last = max(i for i, event in enumerate(events) if isinstance(event, GateFinished))
+    last = max(i for i, event in enumerate(events) if isinstance(event, ev.GateFinished))
     now = RunState().apply_all(events[: last + 1])
     rows = [line.text for line in while_away(now, now.at)]
     measured = [
@@ -163,8 +156,8 @@ def test_a_run_that_was_killed_is_told_once() -> None:
 )
 def test_what_the_user_ended_is_no_news_to_the_user(reason: str, *, news: bool) -> None:
     then, seen, _ = halves("stuck", 5)
-    then.apply(AbortRequested(by="you", seq=then.seq + 1, at=then.at))
-    end = RunFinished(outcome="aborted", reason=reason, iterations=5, completion=0.3)
+    then.apply(ev.AbortRequested(by="you", seq=then.seq + 1, at=then.at))
+    end = ev.RunFinished(outcome="aborted", reason=reason, iterations=5, completion=0.3)
     then.apply(end.model_copy(update={"seq": then.seq + 1, "at": then.at}))
     assert is_news(then, then.at, seen, lost=False) is news
 
@@ -193,7 +186,7 @@ def test_denials_since_are_counted() -> None:
 
 def detached(name: str) -> RunState:
     first, *events = STORIES[name]()
-    assert isinstance(first, RunStarted)
+    assert isinstance(first, ev.RunStarted)
     return RunState().apply_all([first.model_copy(update={"mode": "detached"}), *events])
 
 
@@ -226,8 +219,10 @@ def test_of_a_cost_that_not_all_have_told_it_is_said_whose_it_lacks() -> None:
     assert course.endswith("0 % to 100 %, ~$0.52 without that of codex")
     (course,) = [row for row in told(RunState().apply_all(never_told())) if "iterations," in row]
     assert "$" not in course
-    then = next(at for at, event in enumerate(events) if isinstance(event, IterationFinished)) + 1
-    later = max(at for at, one in enumerate(events) if isinstance(one, SessionStarted)) - 20
+    then = (
+        next(at for at, event in enumerate(events) if isinstance(event, ev.IterationFinished)) + 1
+    )
+    later = max(at for at, one in enumerate(events) if isinstance(one, ev.SessionStarted)) - 20
     seen = seen_of(RunState().apply_all(events[:then]), events[then].at, lost=False)
     rows = while_away(RunState().apply_all(events[:later]), events[later].at, seen)
     (course,) = [line.text for line in rows if line.text.startswith("since you looked")]

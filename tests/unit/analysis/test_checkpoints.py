@@ -3,15 +3,8 @@
 from functools import partial
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.analysis.checkpoints import summarize, words_of
-from ralph_tui.events import (
-    CheckpointCaptured,
-    FilesChanged,
-    IterationStarted,
-    RunResumed,
-    SessionFinished,
-    SessionStarted,
-)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor import files_changed
 from ralph_tui.state import RunState
@@ -24,7 +17,7 @@ MB = 2**20
 def captured(
     k: int, number: int, trigger: Any, session: str, s: float, mb: int, **more: Any
 ) -> Any:
-    return CheckpointCaptured(
+    return ev.CheckpointCaptured(
         iteration=k,
         number=number,
         trigger=trigger,
@@ -36,11 +29,11 @@ def captured(
     )
 
 
-def started(k: int, session: str) -> SessionStarted:
-    return SessionStarted(iteration=k, session_id=session, agent="claude")
+def started(k: int, session: str) -> ev.SessionStarted:
+    return ev.SessionStarted(iteration=k, session_id=session, agent="claude")
 
 
-def changed(k: int, *paths: str, more: int = 0) -> FilesChanged:
+def changed(k: int, *paths: str, more: int = 0) -> ev.FilesChanged:
     changes = [FileChange(path=p, status="modified", category="source", added=1) for p in paths]
     event = files_changed(k, changes, live=False)
     total = event.totals[0]
@@ -51,7 +44,7 @@ def changed(k: int, *paths: str, more: int = 0) -> FilesChanged:
 def told(*events: Any) -> list[str]:
     run = Recorder(10)
     for event in events:
-        if isinstance(event, CheckpointCaptured) and event.session_id and event.number == 1:
+        if isinstance(event, ev.CheckpointCaptured) and event.session_id and event.number == 1:
             run.add(started(event.iteration, event.session_id), 0)
         run.add(event, 0)
     state = RunState().apply_all(run.events)
@@ -64,12 +57,12 @@ def told(*events: Any) -> list[str]:
 def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() -> None:
     rows = told(
         captured(0, 1, "start", "", 0, 0),
-        IterationStarted(iteration=1, max_iterations=10),
+        ev.IterationStarted(iteration=1, max_iterations=10),
         captured(1, 1, "start", "a", 0, 0),
         captured(1, 2, "timer", "a", 1800, 312),
         captured(1, 3, "end", "a", 2400, 200),
         changed(1, "a.py", "b.py"),
-        IterationStarted(iteration=2, max_iterations=10),
+        ev.IterationStarted(iteration=2, max_iterations=10),
         captured(2, 1, "start", "b", 0, 0),
         changed(2, "b.py", "c.py"),
         captured(2, 2, "key", "b", 65, 1500, files=2),
@@ -87,8 +80,8 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
 def test_what_is_not_known_is_left_out() -> None:
     """A run of an older version told no session and no memory."""
     rows = told(
-        IterationStarted(iteration=1, max_iterations=10),
-        CheckpointCaptured(iteration=1, number=1, trigger="start", duration_s=9),
+        ev.IterationStarted(iteration=1, max_iterations=10),
+        ev.CheckpointCaptured(iteration=1, number=1, trigger="start", duration_s=9),
         changed(1, "a.py", more=4),
     )
     assert rows[:2] == ["1 checkpoint: 1 at the start", "at least 1 file modified"]
@@ -102,20 +95,20 @@ def test_a_run_without_checkpoints_has_no_summary() -> None:
 
 def test_sessions_that_were_killed_or_replaced_count_with_their_time() -> None:
     run = Recorder(10)
-    run.add(IterationStarted(iteration=1, max_iterations=10))
+    run.add(ev.IterationStarted(iteration=1, max_iterations=10))
     run.add(started(1, "limited"))
-    run.add(SessionFinished(iteration=1, outcome="limited", duration_s=7))
+    run.add(ev.SessionFinished(iteration=1, outcome="limited", duration_s=7))
     run.add(started(1, "killed"))
     run.add(captured(1, 1, "start", "killed", 0, 0), 0)
     run.wait(seconds=5)
     run.usage(1, 0.12)
     run.wait(hours=2)
     cut = RunState().apply_all(run.events)
-    run.add(RunResumed(found="it was killed", away_s=7200), 0)
+    run.add(ev.RunResumed(found="it was killed", away_s=7200), 0)
     run.add(started(1, "last"))
     run.usage(1, 0.20)
     run.wait(seconds=9)
-    run.add(SessionFinished(iteration=1, outcome="success", duration_s=9, cost_usd=0.25))
+    run.add(ev.SessionFinished(iteration=1, outcome="success", duration_s=9, cost_usd=0.25))
     state = RunState().apply_all(run.events)
     before, after = (summarize(told.timeline, told.at) for told in (cut, state))
     assert before is not None

@@ -2,18 +2,9 @@
 
 from datetime import timedelta
 
+from ralph_tui import events as ev
 from ralph_tui.analysis.context import level, thresholds, use_of
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.events import (
-    ContextCompacted,
-    ContextLevelReached,
-    RolloverBegan,
-    RolloverRequested,
-    SessionFinished,
-    SessionStarted,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock
 from tests.world.recorder import Recorder
@@ -24,12 +15,12 @@ def filled(tokens: int = 172_000, **config: float) -> Recorder:
     run = Recorder(10, config={f"context.{name}": value for name, value in config.items()})
     run.baseline(0)
     run.open(1)
-    run.add(UsageReported(iteration=1, context_tokens=tokens, context_window=200_000))
+    run.add(ev.UsageReported(iteration=1, context_tokens=tokens, context_window=200_000))
     return run
 
 
 def reached(run: Recorder, percent: float = 86.9) -> None:
-    run.add(ContextLevelReached(iteration=1, level="L2", percent=percent))
+    run.add(ev.ContextLevelReached(iteration=1, level="L2", percent=percent))
 
 
 def says(run: Recorder) -> str:
@@ -38,7 +29,7 @@ def says(run: Recorder) -> str:
 
 def test_while_a_tool_runs_it_is_said_until_when() -> None:
     run = filled()
-    run.add(ToolStarted(iteration=1, tool_id="a", tool="Bash", summary="pytest -q"))
+    run.add(ev.ToolStarted(iteration=1, tool_id="a", tool="Bash", summary="pytest -q"))
     assert not says(run).startswith("handing over")
     reached(run)
     until = clock(run.at + timedelta(seconds=60), seconds=True)
@@ -50,7 +41,7 @@ def test_while_a_tool_runs_it_is_said_until_when() -> None:
 
 def test_the_wait_is_that_of_the_run() -> None:
     run = filled(tool_wait_s=300.0)
-    run.add(ToolStarted(iteration=1, tool_id="a", tool="Bash", summary="pytest -q"))
+    run.add(ev.ToolStarted(iteration=1, tool_id="a", tool="Bash", summary="pytest -q"))
     reached(run)
     assert says(run).endswith(clock(run.at + timedelta(seconds=300), seconds=True))
 
@@ -61,17 +52,19 @@ def test_between_two_sessions_it_is_said_what_follows() -> None:
     until = clock(run.at + timedelta(seconds=60), seconds=True)
     at_it = f"handing over: the context is 86 % full, what it is at may take until {until}"
     assert says(run) == at_it, "the message that told it may be about to use a tool"
-    run.add(SessionFinished(iteration=1, outcome="rolled_over"))
-    run.add(RolloverBegan(iteration=1, number=1, cause="L2", percent=86, reason="the window fills"))
+    run.add(ev.SessionFinished(iteration=1, outcome="rolled_over"))
+    run.add(
+        ev.RolloverBegan(iteration=1, number=1, cause="L2", percent=86, reason="the window fills")
+    )
     after = "handing over: the window fills; a fresh session goes on from what this one left"
     assert says(run) == after
-    run.add(SessionStarted(iteration=1, session_id="s2", agent="claude"))
+    run.add(ev.SessionStarted(iteration=1, session_id="s2", agent="claude"))
     assert not says(run).startswith("handing over")
 
 
 def test_what_you_asked_for_is_said_to_be_under_way() -> None:
     run = filled(20_000)
-    run.add(RolloverRequested(by="ada"))
+    run.add(ev.RolloverRequested(by="ada"))
     assert says(run) == "handing over: asked by ada; the session ends now"
 
 
@@ -81,9 +74,9 @@ def test_a_session_that_stays_is_not_said_to_hand_over() -> None:
     assert not says(off).startswith("handing over")
     often = filled()
     for number in (1, 2, 3):
-        often.add(RolloverBegan(iteration=1, number=number, cause="L2"))
-        often.add(SessionStarted(iteration=1, session_id=f"s{number}", agent="claude"))
-    often.add(UsageReported(iteration=1, context_tokens=172_000, context_window=200_000))
+        often.add(ev.RolloverBegan(iteration=1, number=number, cause="L2"))
+        often.add(ev.SessionStarted(iteration=1, session_id=f"s{number}", agent="claude"))
+    often.add(ev.UsageReported(iteration=1, context_tokens=172_000, context_window=200_000))
     reached(often)
     assert not says(often).startswith("handing over"), "an iteration has three rollovers"
 
@@ -98,10 +91,10 @@ def test_thresholds_are_those_the_run_was_started_with() -> None:
 
 def test_an_iteration_knows_how_full_its_window_was() -> None:
     run = filled(100_000)
-    run.add(ContextCompacted(iteration=1, before=180_000, after=20_000, window=200_000))
+    run.add(ev.ContextCompacted(iteration=1, before=180_000, after=20_000, window=200_000))
     run.close(1, 30)
     run.open(2)
-    run.add(UsageReported(iteration=2, context_tokens=20_000, context_window=200_000))
+    run.add(ev.UsageReported(iteration=2, context_tokens=20_000, context_window=200_000))
     state = RunState().apply_all(run.events)
     start, first, second = state.timeline.spans
     assert use_of(state, start) is None

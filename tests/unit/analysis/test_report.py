@@ -11,54 +11,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import TEXT_LIMIT, code, escaped, quoted, table
 from ralph_tui.cli.status_words import status_text
-from ralph_tui.events import (
-    AgentChanged,
-    AgentReported,
-    AlarmRaised,
-    CheckpointCaptured,
-    Event,
-    FilesChanged,
-    GateFinished,
-    GuidanceDelivered,
-    GuidanceQueued,
-    InterventionMade,
-    IterationFinished,
-    IterationStarted,
-    LearningCredited,
-    LearningsRetrieved,
-    LimitsChanged,
-    Noticed,
-    Paused,
-    PlanMade,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionWithdrawn,
-    ReadingTaken,
-    RedirectDecided,
-    ReflectionWritten,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    SessionDescribed,
-    SessionFinished,
-    SessionStarted,
-    SnapshotTaken,
-    StrategyPlanned,
-    ToolDenied,
-    Unpaused,
-    UsageReported,
-    ValidationDone,
-    WaitEnded,
-    WaitStarted,
-    WorktreeRestored,
-)
 from ralph_tui.events.intelligence import ValidationIssue
 from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
@@ -72,19 +31,19 @@ from tests.world.decisions import DECISIONS
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 HERE = Circumstances("somewhere")
 MARKDOWN = MarkdownIt("commonmark").enable("table")
-START = RunStarted(
+START = ev.RunStarted(
     run_id="r", root="/r", objective="mend it", agent="fake", max_iterations=9, session_timeout_s=1
 )
 
 
-def journal(*events: Event, start: Event = START) -> list[Event]:
+def journal(*events: ev.Event, start: ev.Event = START) -> list[ev.Event]:
     return [
         event.model_copy(update={"seq": n, "at": NOW + timedelta(minutes=n)})
         for n, event in enumerate((start, *events))
     ]
 
 
-def page(*events: Event, circumstances: Circumstances = HERE) -> str:
+def page(*events: ev.Event, circumstances: Circumstances = HERE) -> str:
     return report(journal(*events), circumstances)
 
 
@@ -92,11 +51,11 @@ def section(text: str, title: str) -> str:
     return text.partition(f"## {title}\n\n")[2].partition("\n\n## ")[0]
 
 
-def finished(iteration: int, completion: float, **fields: Any) -> list[Event]:
+def finished(iteration: int, completion: float, **fields: Any) -> list[ev.Event]:
     return [
-        IterationStarted(iteration=iteration, max_iterations=9),
-        ReadingTaken(iteration=iteration, completion=completion, source="tests"),
-        IterationFinished(
+        ev.IterationStarted(iteration=iteration, max_iterations=9),
+        ev.ReadingTaken(iteration=iteration, completion=completion, source="tests"),
+        ev.IterationFinished(
             iteration=iteration, status="incomplete", completion=completion, **fields
         ),
     ]
@@ -106,7 +65,7 @@ def finished(iteration: int, completion: float, **fields: Any) -> list[Event]:
 
 
 def test_the_time_of_a_run_that_goes_on_is_that_of_now() -> None:
-    work = [IterationStarted(iteration=1, max_iterations=9)]
+    work = [ev.IterationStarted(iteration=1, max_iterations=9)]
     later = NOW + timedelta(minutes=40)
     text = page(*work, circumstances=Circumstances(alive=True, now=later))
     assert "- Time: 40m, 2026-11-20 14:00 UTC to 2026-11-20 14:40 UTC\n" in text
@@ -122,7 +81,7 @@ def test_a_budget_holds_nothing_of_a_cost_that_nobody_tells(
     budget: float | None, says: str
 ) -> None:
     start = START.model_copy(update={"budget_usd": budget})
-    events = journal(SessionStarted(iteration=1, agent="fake", session_id="a"), start=start)
+    events = journal(ev.SessionStarted(iteration=1, agent="fake", session_id="a"), start=start)
     assert f"- Cost: unknown{says}\n" in report(events, HERE)
     status = summarize(RunState().apply_all(events)) | {"alive": True}
     assert f"unknown, tokens not told{says}\n" in status_text(status)
@@ -171,20 +130,20 @@ def test_a_run_that_was_just_started() -> None:
 
 
 def test_how_it_stands_without_an_end() -> None:
-    events = journal(*finished(1, 50), IterationStarted(iteration=2, max_iterations=9))
+    events = journal(*finished(1, 50), ev.IterationStarted(iteration=2, max_iterations=9))
     text = report(events, replace(HERE, problems=["events.jsonl:7 cannot be read"]))
     died = "**Died:** no end was recorded. The record stops in iteration 2 of 9, at 2026-"
     assert died in text
     assert "\n\nevents.jsonl:7 cannot be read\n" in text
     assert "| 2 | not finished | — | — | — |" in text
-    crashed = page(RunCrashed(error="ValueError: no", traceback="..."))
+    crashed = page(ev.RunCrashed(error="ValueError: no", traceback="..."))
     assert "**Failed, by a bug of ralph-tui:** ValueError: no" in crashed
 
 
 def test_limits_that_were_changed_are_told_beside_those_of_the_start() -> None:
     assert "- Started: attended, with at most 9 iterations\n" in page()
     assert "Limits since" not in page()
-    text = page(LimitsChanged(max_iterations=10, budget_usd=5.0, by="resume"))
+    text = page(ev.LimitsChanged(max_iterations=10, budget_usd=5.0, by="resume"))
     assert "- Started: attended, with at most 9 iterations\n" in text
     assert "- Limits since: 10 iterations and $5.00\n" in text
 
@@ -192,10 +151,10 @@ def test_limits_that_were_changed_are_told_beside_those_of_the_start() -> None:
 def test_an_estimated_cost_is_marked_where_it_is_one() -> None:
     spent = {"cost_usd": 0.5, "tokens": 1000}
     text = page(
-        UsageReported(iteration=1, cost_usd=0.4, cost_estimated=True),
-        SessionFinished(iteration=1, outcome="success", cost_usd=0.5),
+        ev.UsageReported(iteration=1, cost_usd=0.4, cost_estimated=True),
+        ev.SessionFinished(iteration=1, outcome="success", cost_usd=0.5),
         *finished(1, 10, **spent),
-        UsageReported(iteration=2, cost_usd=0.5, cost_estimated=True),
+        ev.UsageReported(iteration=2, cost_usd=0.5, cost_estimated=True),
         *finished(2, 20, **spent),
         *finished(3, 20),
     )
@@ -208,31 +167,33 @@ def test_an_estimated_cost_is_marked_where_it_is_one() -> None:
 
 
 def test_who_pays_a_cost_stands_beside_it() -> None:
-    described = SessionDescribed(iteration=1, model="m", billing="nothing is billed")
-    spent = SessionFinished(iteration=1, outcome="success", cost_usd=0.5)
+    described = ev.SessionDescribed(iteration=1, model="m", billing="nothing is billed")
+    spent = ev.SessionFinished(iteration=1, outcome="success", cost_usd=0.5)
     text = page(described, spent, *finished(1, 10, cost_usd=0.5))
     assert "- Cost: $0.50 (nothing is billed)\n" in text
 
 
 def test_a_cost_that_nobody_reports_is_unknown() -> None:
-    started = SessionStarted(iteration=1, session_id="a", agent="command")
-    silent = SessionFinished(iteration=1, outcome="success")
+    started = ev.SessionStarted(iteration=1, session_id="a", agent="command")
+    silent = ev.SessionFinished(iteration=1, outcome="success")
     assert "- Cost: unknown\n" in page(started, silent, *finished(1, 10))
     assert "- Cost" not in page(), "no agent has worked"
 
 
 def test_each_agent_has_its_own_model_and_nobody_elses_mode_or_cost() -> None:
-    claude = SessionStarted(iteration=1, session_id="a", agent="claude")
-    codex = SessionStarted(iteration=1, session_id="b", agent="codex")
-    told = SessionDescribed(iteration=1, model="gpt-5.5", permission_mode="dangerFullAccess, never")
+    claude = ev.SessionStarted(iteration=1, session_id="a", agent="claude")
+    codex = ev.SessionStarted(iteration=1, session_id="b", agent="codex")
+    told = ev.SessionDescribed(
+        iteration=1, model="gpt-5.5", permission_mode="dangerFullAccess, never"
+    )
     events = (
         claude,
-        SessionDescribed(iteration=1, model="opus", permission_mode="bypassPermissions"),
-        SessionFinished(iteration=1, outcome="limited", limit="usage_limit", cost_usd=0.25),
-        AgentChanged(iteration=1, before="claude", agent="codex", cause="usage_limit"),
+        ev.SessionDescribed(iteration=1, model="opus", permission_mode="bypassPermissions"),
+        ev.SessionFinished(iteration=1, outcome="limited", limit="usage_limit", cost_usd=0.25),
+        ev.AgentChanged(iteration=1, before="claude", agent="codex", cause="usage_limit"),
         codex,
         told,
-        SessionFinished(iteration=1, outcome="success", tokens=9),
+        ev.SessionFinished(iteration=1, outcome="success", tokens=9),
         *finished(1, 10),
     )
     start = START.model_copy(update={"agent": "claude", "permissions": "skip"})
@@ -242,10 +203,10 @@ def test_each_agent_has_its_own_model_and_nobody_elses_mode_or_cost() -> None:
     assert "$0.25, without that of codex, which is not told\n" in text
 
 
-def changed(iteration: int, *paths: str, added: int = 2, removed: int = 1) -> Event:
+def changed(iteration: int, *paths: str, added: int = 2, removed: int = 1) -> ev.Event:
     total = CategoryTotal(category="source", files=len(paths), added=added, removed=removed)
     changes = [FileChange(path=path, status="modified", category="source") for path in paths]
-    return FilesChanged(iteration=iteration, live=False, totals=[total], changes=changes)
+    return ev.FilesChanged(iteration=iteration, live=False, totals=[total], changes=changes)
 
 
 def test_the_files_are_those_a_reviewer_gets() -> None:
@@ -270,8 +231,8 @@ def test_changed_tests_and_configuration_come_first_by_name() -> None:
     start = START.model_copy(update={"command": "./check.sh -q"})
     events = journal(
         *(*finished(1, 10), changed(1, "a.py", "tests/test_a.py", "check.sh")),
-        Noticed(level="warn", source="sensor", text="Test files changed: tests/test_a.py."),
-        Noticed(level="warn", source="sensor", text="24 tests were counted, 25 before: look."),
+        ev.Noticed(level="warn", source="sensor", text="Test files changed: tests/test_a.py."),
+        ev.Noticed(level="warn", source="sensor", text="24 tests were counted, 25 before: look."),
         *(*finished(2, 20), changed(2, "tests/test_a.py", "tests/test_b.py")),
         start=start,
     )
@@ -291,8 +252,8 @@ def test_changed_tests_and_configuration_come_first_by_name() -> None:
 
 
 def test_the_tests_are_told_by_name_before_and_after() -> None:
-    def gate(iteration: int, failing: list[str], failed: int, passed: int) -> Event:
-        return GateFinished(
+    def gate(iteration: int, failing: list[str], failed: int, passed: int) -> ev.Event:
+        return ev.GateFinished(
             iteration=iteration, ok=False, exit_code=1, duration_s=1, runner="pytest",
             passed=passed, failed=failed, errors=0, skipped=0, failing=failing,
         )  # fmt: skip
@@ -329,16 +290,16 @@ def test_the_tests_are_told_by_name_before_and_after() -> None:
 
 
 def test_tests_that_are_gone_are_not_called_fixed() -> None:
-    def gate(iteration: int, failing: list[str], passed: int) -> Event:
-        return GateFinished(
+    def gate(iteration: int, failing: list[str], passed: int) -> ev.Event:
+        return ev.GateFinished(
             iteration=iteration, ok=not failing, exit_code=int(bool(failing)), duration_s=1,
             runner="pytest", passed=passed, failed=len(failing), failing=failing,
         )  # fmt: skip
 
-    reading = ReadingTaken(
+    reading = ev.ReadingTaken(
         iteration=1, completion=80, source="tests", passed=8, total=8, expected=10, gone=["a"]
     )
-    run = [gate(0, ["a", "b", "c"], 7), IterationStarted(iteration=1, max_iterations=9)]
+    run = [gate(0, ["a", "b", "c"], 7), ev.IterationStarted(iteration=1, max_iterations=9)]
     text = section(page(*run, gate(1, [], 8), reading), "Tests")
     assert text.splitlines() == [
         "7 of 10 tests passed at the start, 8 of 8 tests passed at the end.",
@@ -356,7 +317,7 @@ def test_tests_that_are_gone_are_not_called_fixed() -> None:
 
 
 def test_an_iteration_that_was_not_measured_gained_nothing_that_is_known() -> None:
-    kept = ReadingTaken(iteration=2, completion=40, source="tests", held=True, expected=10)
+    kept = ev.ReadingTaken(iteration=2, completion=40, source="tests", held=True, expected=10)
     text = page(*finished(1, 40), *finished(2, 40), kept)
     rows = [row for row in text.splitlines() if row.startswith(("| 1 |", "| 2 |"))]
     assert rows[1].startswith("| 2 | incomplete | 40 % (kept: not measured) | — |")
@@ -364,22 +325,22 @@ def test_an_iteration_that_was_not_measured_gained_nothing_that_is_known() -> No
 
 
 def test_a_broken_build_has_fixed_nothing() -> None:
-    def gate(iteration: int, failing: list[str], passed: int, **more: object) -> Event:
+    def gate(iteration: int, failing: list[str], passed: int, **more: object) -> ev.Event:
         told = {
             "iteration": iteration, "ok": False, "exit_code": 1, "duration_s": 1, "passed": passed,
             "runner": "pytest", "failed": len(failing), "failing": failing, **more,
         }  # fmt: skip
-        return GateFinished.model_validate(told)
+        return ev.GateFinished.model_validate(told)
 
-    broken = ReadingTaken(
+    broken = ev.ReadingTaken(
         iteration=2, completion=0, source="tests", passed=0, total=1, expected=10, broken="bad `x`"
     )
     text = section(
         page(
             gate(0, ["a", "b"], 8),
-            IterationStarted(iteration=1, max_iterations=9),
+            ev.IterationStarted(iteration=1, max_iterations=9),
             gate(1, ["b"], 9),
-            IterationStarted(iteration=2, max_iterations=9),
+            ev.IterationStarted(iteration=2, max_iterations=9),
             gate(2, ["calc"], 0, broken="bad `x`"),
             broken,
         ),
@@ -414,18 +375,18 @@ def test_permissions_are_what_they_really_were(agent: str, permissions: str, sai
 
 def test_every_warning_is_told_and_none_twice() -> None:
     text = page(
-        Noticed(level="warn", source="workspace", text="1 file less"),
+        ev.Noticed(level="warn", source="workspace", text="1 file less"),
         *finished(1, 50),
-        Noticed(level="warn", source="sensor", text="Test files changed: tests/test_a.py."),
-        Noticed(level="log", source="sensor", text="nothing of note"),
-        AlarmRaised(
+        ev.Noticed(level="warn", source="sensor", text="Test files changed: tests/test_a.py."),
+        ev.Noticed(level="log", source="sensor", text="nothing of note"),
+        ev.AlarmRaised(
             iteration=1, alarm="STUCK", severity="warning", reason="no rise", interventions=[]
         ),
-        WaitStarted(iteration=1, cause="overload", reason="busy"),
-        ToolDenied(iteration=1, tool="Bash", message="no", permit="Bash(rm:*)"),
-        SessionFinished(iteration=1, outcome="error", reason="it broke"),
-        SessionFinished(iteration=1, outcome="error", reason="it broke"),
-        RunFinished(outcome="failed", reason="it broke", iterations=1, completion=50, best=50),
+        ev.WaitStarted(iteration=1, cause="overload", reason="busy"),
+        ev.ToolDenied(iteration=1, tool="Bash", message="no", permit="Bash(rm:*)"),
+        ev.SessionFinished(iteration=1, outcome="error", reason="it broke"),
+        ev.SessionFinished(iteration=1, outcome="error", reason="it broke"),
+        ev.RunFinished(outcome="failed", reason="it broke", iterations=1, completion=50, best=50),
     )
     assert section(text, "Warnings").splitlines() == [
         "- before iteration 1: **WARN** 1 file less",
@@ -435,10 +396,10 @@ def test_every_warning_is_told_and_none_twice() -> None:
 
 
 def test_what_is_said_again_later_names_the_first_iteration_and_the_last() -> None:
-    events: list[Event] = []
+    events: list[ev.Event] = []
     for k in (1, 2, 4):
-        events.append(IterationStarted(iteration=k, max_iterations=9))
-        events.append(SessionFinished(iteration=k, outcome="error", reason="it broke"))
+        events.append(ev.IterationStarted(iteration=k, max_iterations=9))
+        events.append(ev.SessionFinished(iteration=k, outcome="error", reason="it broke"))
     said = section(page(*events), "Warnings")
     assert said == "- iterations 1 to 4, 3 times: **AGENT** it broke"
 
@@ -446,7 +407,7 @@ def test_what_is_said_again_later_names_the_first_iteration_and_the_last() -> No
 def test_blockers_are_told_with_the_iterations_that_named_them() -> None:
     text = page(
         *(
-            AgentReported(iteration=k, blockers=blockers)
+            ev.AgentReported(iteration=k, blockers=blockers)
             for k, blockers in enumerate((["no network"], ["no network", "no key"]), 1)
         )
     )
@@ -457,14 +418,14 @@ def test_blockers_are_told_with_the_iterations_that_named_them() -> None:
 
 
 def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> None:
-    def planned(k: int, approach: str, focus: str) -> StrategyPlanned:
-        return StrategyPlanned.model_validate(
+    def planned(k: int, approach: str, focus: str) -> ev.StrategyPlanned:
+        return ev.StrategyPlanned.model_validate(
             {"iteration": k, "approach": approach, "focus": focus, "reasoning": "So *it* is."}
         )
 
-    def found(k: int, text: str) -> ValidationDone:
+    def found(k: int, text: str) -> ev.ValidationDone:
         issue = ValidationIssue(severity="high", name="unproven_promise", text=text)
-        return ValidationDone(iteration=k, when="after", issues=[issue])
+        return ev.ValidationDone(iteration=k, when="after", issues=[issue])
 
     calm = [planned(1, "persist", "continue"), planned(2, "persist", "finish")]
     assert "## Approaches" not in page(*calm), "to go on as before is no news"
@@ -486,8 +447,8 @@ def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> 
 
 def test_a_criterion_that_was_accepted_says_by_whom() -> None:
     text = page(
-        IterationStarted(iteration=1, max_iterations=9),
-        ReadingTaken(iteration=1, completion=100, source="agent", note="accepted by you"),
+        ev.IterationStarted(iteration=1, max_iterations=9),
+        ev.ReadingTaken(iteration=1, completion=100, source="agent", note="accepted by you"),
     )
     assert "- Completion: 100 % (accepted by you)" in text
     assert "from agent" not in text
@@ -497,15 +458,15 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
     learned = {"learnings": ["the lexer counts from 0"]}
     text = page(
         *finished(1, 10),
-        GuidanceQueued(guidance_id="g", text="mind the\nlexer"),
-        GuidanceDelivered(guidance_id="g", into="prompt"),
-        WaitStarted(iteration=2, cause="usage_limit", reason="5-hour limit"),
-        WaitEnded(iteration=2, waited_s=90),
-        WaitStarted(iteration=2, cause="disk_full"),
-        AgentReported(iteration=1, **learned),
-        AgentReported(iteration=2, **learned),
-        RunResumed(mode="headless", found="iteration 2, 38 m in"),
-        WorktreeRestored(iteration=1, snapshot=3, present=7, tree="t", files=2, kept=["x"]),
+        ev.GuidanceQueued(guidance_id="g", text="mind the\nlexer"),
+        ev.GuidanceDelivered(guidance_id="g", into="prompt"),
+        ev.WaitStarted(iteration=2, cause="usage_limit", reason="5-hour limit"),
+        ev.WaitEnded(iteration=2, waited_s=90),
+        ev.WaitStarted(iteration=2, cause="disk_full"),
+        ev.AgentReported(iteration=1, **learned),
+        ev.AgentReported(iteration=2, **learned),
+        ev.RunResumed(mode="headless", found="iteration 2, 38 m in"),
+        ev.WorktreeRestored(iteration=1, snapshot=3, present=7, tree="t", files=2, kept=["x"]),
     )
     assert section(text, "Guidance") == "- mind the lexer (delivered in the prompt)"
     assert section(text, "Waits").splitlines() == [
@@ -533,7 +494,7 @@ def test_plan_learnings_and_reflections_where_they_are() -> None:
         in_prompt=True,
     )
     text = page(
-        PlanMade(
+        ev.PlanMade(
             approach="Fix the lexer first",
             steps=["read it", "mend it"],
             estimated_iterations=4,
@@ -541,10 +502,10 @@ def test_plan_learnings_and_reflections_where_they_are() -> None:
             cites=["task-001/001 #1"],
             related=["task-003"],
         ),
-        LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[retrieved]),
+        ev.LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[retrieved]),
         *finished(1, 10),
-        LearningCredited(iteration=1, learning_id=retrieved.learning_id, success=True),
-        ReflectionWritten(
+        ev.LearningCredited(iteration=1, learning_id=retrieved.learning_id, success=True),
+        ev.ReflectionWritten(
             attempt=1,
             observation="it fell",
             analysis="",
@@ -573,8 +534,8 @@ def test_plan_learnings_and_reflections_where_they_are() -> None:
         assert title not in plain
 
 
-def reflected(learning: str, analysis: str, *items: str, kind: str = "success-pattern") -> Event:
-    return ReflectionWritten.model_validate(
+def reflected(learning: str, analysis: str, *items: str, kind: str = "success-pattern") -> ev.Event:
+    return ev.ReflectionWritten.model_validate(
         {
             "attempt": 1,
             "observation": "It took 6 iterations and 6s.",
@@ -590,7 +551,7 @@ def reflected(learning: str, analysis: str, *items: str, kind: str = "success-pa
 def test_what_the_attempt_teaches_is_what_is_particular_to_it() -> None:
     text = page(
         *finished(1, 10),
-        PlanMade(
+        ev.PlanMade(
             approach="Work in iterations, each measured, until the completion command passes."
         ),
         reflected(
@@ -607,8 +568,8 @@ def test_what_the_attempt_teaches_is_what_is_particular_to_it() -> None:
     assert "## Plan" not in text, "what every plan says is no news"
 
 
-def asked(question: str, topic: str = "redirect") -> QuestionAsked:
-    return QuestionAsked.model_validate(
+def asked(question: str, topic: str = "redirect") -> ev.QuestionAsked:
+    return ev.QuestionAsked.model_validate(
         {"iteration": 1, "question_id": question, "topic": topic, "text": "?", "options": []}
     )
 
@@ -617,37 +578,37 @@ def test_a_question_stands_with_its_answer_among_what_happened() -> None:
     text = page(
         *finished(1, 10),
         asked("one", "criterion"),
-        QuestionAnswered(question_id="one", answer="decline", by="you"),
+        ev.QuestionAnswered(question_id="one", answer="decline", by="you"),
     )
     acts = section(text, "What happened").splitlines()
     assert acts == ["- iteration 1: **QUESTION** ?", "  - declined by you"]
     assert "## Warnings" not in text
 
 
-def session(iteration: int, seconds: float) -> Event:
-    return SessionFinished(iteration=iteration, outcome="success", duration_s=seconds)
+def session(iteration: int, seconds: float) -> ev.Event:
+    return ev.SessionFinished(iteration=iteration, outcome="success", duration_s=seconds)
 
 
 def test_waiting_is_told_apart_from_the_sessions() -> None:
     # Each event comes a minute after the one before it.
     text = page(
-        IterationStarted(iteration=1, max_iterations=9),
+        ev.IterationStarted(iteration=1, max_iterations=9),
         session(1, 50),
-        ReadingTaken(iteration=1, completion=10, source="tests"),
+        ev.ReadingTaken(iteration=1, completion=10, source="tests"),
         asked("one"),
-        Paused(),
-        WaitStarted(iteration=1, cause="usage_limit"),
-        QuestionAnswered(question_id="one", answer="approve"),
-        WaitEnded(iteration=1, waited_s=120),
-        Unpaused(),
-        IterationFinished(iteration=1, status="incomplete", completion=10, duration_s=480),
-        IterationStarted(iteration=2, max_iterations=9),
+        ev.Paused(),
+        ev.WaitStarted(iteration=1, cause="usage_limit"),
+        ev.QuestionAnswered(question_id="one", answer="approve"),
+        ev.WaitEnded(iteration=1, waited_s=120),
+        ev.Unpaused(),
+        ev.IterationFinished(iteration=1, status="incomplete", completion=10, duration_s=480),
+        ev.IterationStarted(iteration=2, max_iterations=9),
         session(2, 60),
         *finished(2, 20)[1:],
         asked("two", "silence"),
-        QuestionWithdrawn(question_id="two", reason="it spoke"),
-        Paused(),
-        RunFinished(
+        ev.QuestionWithdrawn(question_id="two", reason="it spoke"),
+        ev.Paused(),
+        ev.RunFinished(
             outcome="interrupted", reason="by you", iterations=2, completion=20, duration_s=18 * 60
         ),
     )
@@ -666,14 +627,14 @@ def test_waiting_is_told_apart_from_the_sessions() -> None:
 def test_instructions_keep_their_lines() -> None:
     text = page(
         *finished(1, 10),
-        InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="No rise."),
-        RedirectDecided(
+        ev.InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="No rise."),
+        ev.RedirectDecided(
             iteration=1,
             about="stuck",
             approved=True,
             instructions="First:\n\n- the *lexer*\n# then",
         ),
-        IterationStarted(iteration=2, max_iterations=9),
+        ev.IterationStarted(iteration=2, max_iterations=9),
     )
     assert section(text, "What happened").splitlines() == [
         "- iteration 1: **REDIRECT** stuck: No rise.",
@@ -684,19 +645,21 @@ def test_instructions_keep_their_lines() -> None:
     ]
 
 
-def restored(iteration: int, snapshot: int) -> list[Event]:
-    taken = SnapshotTaken(iteration=iteration, number=9, ref="x", commit="c", tree=f"t{snapshot}")
-    back = WorktreeRestored(
+def restored(iteration: int, snapshot: int) -> list[ev.Event]:
+    taken = ev.SnapshotTaken(
+        iteration=iteration, number=9, ref="x", commit="c", tree=f"t{snapshot}"
+    )
+    back = ev.WorktreeRestored(
         iteration=iteration, snapshot=snapshot, present=9, tree=f"t{snapshot}", files=1
     )
     return [back, taken]
 
 
-def kept(iteration: int, number: int) -> list[Event]:
+def kept(iteration: int, number: int) -> list[ev.Event]:
     tree = f"t{number}"
     return [
-        SnapshotTaken(iteration=iteration, number=number, ref="x", commit="c", tree=tree),
-        CheckpointCaptured(iteration=iteration, number=number, trigger="end", snapshot=number),
+        ev.SnapshotTaken(iteration=iteration, number=number, ref="x", commit="c", tree=tree),
+        ev.CheckpointCaptured(iteration=iteration, number=number, trigger="end", snapshot=number),
     ]
 
 
@@ -734,14 +697,16 @@ def test_a_reviewer_is_told_that_the_files_are_not_those_of_the_end() -> None:
     ],
 )
 def test_snapshots_are_those_that_are_there(held: int | None, line: str) -> None:
-    taken = [SnapshotTaken(iteration=1, number=n, ref="x", commit="c", tree="t") for n in (1, 2, 3)]
+    taken = [
+        ev.SnapshotTaken(iteration=1, number=n, ref="x", commit="c", tree="t") for n in (1, 2, 3)
+    ]
     text = page(*finished(1, 10), *taken, circumstances=replace(HERE, held=held))
     assert re.search(f"^- {line}", text, re.MULTILINE)
 
 
 def test_a_note_of_a_checkpoint_is_one_line() -> None:
-    def captured(note: str, snapshot: int | None = 7) -> Event:
-        return CheckpointCaptured(
+    def captured(note: str, snapshot: int | None = 7) -> ev.Event:
+        return ev.CheckpointCaptured(
             iteration=1, number=2, trigger="key", snapshot=snapshot, note=note
         )
 
@@ -756,7 +721,9 @@ def test_a_note_of_a_checkpoint_is_one_line() -> None:
 
 def test_an_end_says_its_outcome_once() -> None:
     def ended(outcome: Outcome, reason: str) -> str:
-        end = RunFinished(outcome=outcome, reason=reason, iterations=1, completion=0, duration_s=1)
+        end = ev.RunFinished(
+            outcome=outcome, reason=reason, iterations=1, completion=0, duration_s=1
+        )
         return page(end)
 
     assert "**Aborted:** by a script; the work stays\n" in ended(
@@ -892,7 +859,7 @@ def test_long_text_is_cut() -> None:
     assert escaped("x" * 9000).endswith("…")
 
 
-def poisoned(text: str) -> list[Event]:
+def poisoned(text: str) -> list[ev.Event]:
     """One event of each kind, with `text` in every field that takes any text."""
 
     def fill(value: Any) -> Any:
@@ -959,9 +926,9 @@ def test_a_watched_loop_shows_the_permissions_of_its_own_journal() -> None:
     start = START.model_copy(
         update={"watched": True, "agent": "claude", "permissions": "unrestricted"}
     )
-    described = SessionDescribed(iteration=1, permission_mode="acceptEdits")
+    described = ev.SessionDescribed(iteration=1, permission_mode="acceptEdits")
     text = report(
-        journal(IterationStarted(iteration=1, max_iterations=9), described, start=start), HERE
+        journal(ev.IterationStarted(iteration=1, max_iterations=9), described, start=start), HERE
     )
     facts = [line for line in text.splitlines() if line.startswith(("- Permissions", "- Started"))]
     assert facts == [

@@ -5,18 +5,12 @@ from datetime import datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.analysis.verdict import Verdict, verdict
 from ralph_tui.cli.status_words import status_line, status_text
-from ralph_tui.events import (
-    HealthChecked,
-    IterationStarted,
-    PromptPrepared,
-    ReadingTaken,
-    RunStarted,
-)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import Line
@@ -76,13 +70,13 @@ def test_screen_status_and_prompt_never_contradict_each_other(
         before = said
         if state.run.live and (state.control.alarms or state.oversight.episode):
             assert said.word != "on track" or (state.run.completion or 0) >= 100
-        if isinstance(event, PromptPrepared):
+        if isinstance(event, ev.PromptPrepared):
             text = world.agent.prompts[prompt]
             prompt += 1
             praised = "keep the approach" in text
             assert not praised or said.word == "on track"
             assert said.word != "slow" or "Urgency: low" not in text
-        if isinstance(event, HealthChecked) and event.ended is not None:
+        if isinstance(event, ev.HealthChecked) and event.ended is not None:
             assert state.oversight.episode is None or state.oversight.episode.iteration == (
                 event.iteration
             )
@@ -132,7 +126,7 @@ def test_at_100_nothing_is_left_to_do() -> None:
     state = RunState()
     for event in world.events:
         state.apply(event)
-        if isinstance(event, ReadingTaken) and event.completion == 100:
+        if isinstance(event, ev.ReadingTaken) and event.completion == 100:
             assert verdict(state, event.at).text == "done: 100 % measured"
     assert "more iteration" not in verdict(state, world.events[-1].at).text
 
@@ -143,9 +137,9 @@ def test_what_is_left_counts_the_iteration_under_way(most: int, expected: int) -
     state, left = RunState(), []
     for event in world.events:
         state.apply(event)
-        if isinstance(event, IterationStarted) and event.iteration == 2:
+        if isinstance(event, ev.IterationStarted) and event.iteration == 2:
             left.append(verdict(state, event.at).text)
-        if isinstance(event, HealthChecked) and event.iteration == 1:
+        if isinstance(event, ev.HealthChecked) and event.iteration == 1:
             left.append(verdict(state, event.at).text)
     assert left == [f"no progress yet: {expected} iterations left"] * 2
 
@@ -153,7 +147,7 @@ def test_what_is_left_counts_the_iteration_under_way(most: int, expected: int) -
 def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> None:
     world = World([0, 7, 6, 5, 8, 10], mode="attended")
     world.play(answer("roll_back"))
-    fourth = next(e for e in world.all(IterationStarted) if e.iteration == 4)
+    fourth = next(e for e in world.all(ev.IterationStarted) if e.iteration == 4)
     before, after = world.events[: fourth.seq], world.events[fourth.seq :]
     state = RunState()
     for event in before:
@@ -172,7 +166,7 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
     assert "50 % (from tests, 5 of 10, before the files were restored)" in page
     for event in after:
         state.apply(event)
-        if isinstance(event, ReadingTaken):
+        if isinstance(event, ev.ReadingTaken):
             assert "restored" not in verdict(state, event.at).text
             assert "before the files" not in status_text({**summarize(state), "alive": True})
 
@@ -224,7 +218,7 @@ def test_of_an_episode_in_which_is_asked_again_the_newest_answer_is_told() -> No
 
 def test_a_loop_that_is_watched_is_never_said_to_be_resumed() -> None:
     start = {"run_id": "r", "root": "/r", "objective": "x", "agent": "claude", "watched": True}
-    started = RunStarted.model_validate(start | {"max_iterations": 5, "session_timeout_s": 0})
+    started = ev.RunStarted.model_validate(start | {"max_iterations": 5, "session_timeout_s": 0})
     state = RunState().apply_all([started])
     lost = verdict(state, started.at, lost=True)
     assert (lost.word, "resume" in lost.text) == ("unheard", False)

@@ -4,32 +4,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.analysis.context import ends_by
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.events import (
-    AbortRequested,
-    AlarmRaised,
-    BackgroundAwaited,
-    ContextLevelReached,
-    Event,
-    GateStarted,
-    HealthChecked,
-    InterventionMade,
-    Paused,
-    PauseRequested,
-    QuestionAnswered,
-    QuestionAsked,
-    ReadingTaken,
-    RedirectDecided,
-    RunCrashed,
-    RunFinished,
-    RunStarted,
-    SessionStarted,
-    StopRequested,
-    UsageReported,
-    WaitStarted,
-    WorktreeRestored,
-)
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.run import Outcome
@@ -52,8 +29,8 @@ def working(*series: float, most: int = 10, **start: Any) -> Recorder:
     return run
 
 
-def asking(topic: str, text: str, default: str = "") -> QuestionAsked:
-    return QuestionAsked.model_validate(
+def asking(topic: str, text: str, default: str = "") -> ev.QuestionAsked:
+    return ev.QuestionAsked.model_validate(
         {
             "iteration": 1,
             "question_id": "q1",
@@ -75,13 +52,15 @@ def question(topic: str, text: str, default: str = "", within_s: int = 0) -> Rec
     return run
 
 
-def with_(run: Recorder, *events: Event, after: float = 0) -> Recorder:
+def with_(run: Recorder, *events: ev.Event, after: float = 0) -> Recorder:
     for event in events:
         run.add(event, after)
     return run
 
 
-def alarmed(about: str, *decided: Event, again: float | None = None, up: bool = True) -> Recorder:
+def alarmed(
+    about: str, *decided: ev.Event, again: float | None = None, up: bool = True
+) -> Recorder:
     """An episode about this that opened after iteration 4, and what was decided."""
     run = working(10)
     for k in (1, 2, 3, 4):
@@ -95,65 +74,67 @@ def alarmed(about: str, *decided: Event, again: float | None = None, up: bool = 
     if about in reasons and up:
         severity = "warning" if about == "stuck" else "critical"
         raised = {"iteration": 4, "alarm": about.upper(), "severity": severity, "reason": reason}
-        run.add(AlarmRaised.model_validate(raised))
+        run.add(ev.AlarmRaised.model_validate(raised))
     level = "PAUSE" if about == "circuit" else "REDIRECT"
     run.add(
-        InterventionMade.model_validate(
+        ev.InterventionMade.model_validate(
             {"iteration": 4, "level": level, "about": about, "reason": reason}
         )
     )
     with_(run, *decided)
     if again is not None:
-        run.add(ReadingTaken(iteration=5, completion=again, source="tests"))
+        run.add(ev.ReadingTaken(iteration=5, completion=again, source="tests"))
     return run
 
 
-def answered(topic: str, word: str, by: str = "you", *, instructions: str = "") -> list[Event]:
+def answered(topic: str, word: str, by: str = "you", *, instructions: str = "") -> list[ev.Event]:
     """A question of the overseer and its answer."""
-    said: list[Event] = [
+    said: list[ev.Event] = [
         asking(topic, "No rise."),
-        QuestionAnswered(question_id="q1", answer=word, by=by),
+        ev.QuestionAnswered(question_id="q1", answer=word, by=by),
     ]
     if topic == "redirect":
         given = {"iteration": 4, "about": "stuck", "approved": word != "decline"}
         told = {"by": by, "instructions": instructions}
-        said.append(RedirectDecided.model_validate(given | told))
+        said.append(ev.RedirectDecided.model_validate(given | told))
     return said
 
 
 APPROVED = answered("redirect", "approve", SILENCE, instructions="Try another way.")
 DECLINED = answered("redirect", "decline")
 CONTINUED = answered("pause", "continue")
-BACK = WorktreeRestored(iteration=4, snapshot=2, present=9, tree="an older tree")
+BACK = ev.WorktreeRestored(iteration=4, snapshot=2, present=9, tree="an older tree")
 LIMIT = "waiting: usage limit, next try at "
 
 
-def limited(*wishes: Event, cause: str = "usage_limit", minutes: float | None = 84) -> Recorder:
+def limited(*wishes: ev.Event, cause: str = "usage_limit", minutes: float | None = 84) -> Recorder:
     run = working(10, 30)
     until = None if minutes is None else run.at + timedelta(minutes=minutes)
     waits = {"iteration": 2, "cause": cause, "until": until}
     if cause in ("overload", "outage"):
         waits["since"] = run.at - timedelta(minutes=2)
-    run.add(WaitStarted.model_validate(waits), 0)
+    run.add(ev.WaitStarted.model_validate(waits), 0)
     return with_(run, *wishes)
 
 
 def over(outcome: Outcome, reason: str) -> Recorder:
     return with_(
-        working(0, 50), RunFinished(outcome=outcome, reason=reason, iterations=2, completion=50)
+        working(0, 50), ev.RunFinished(outcome=outcome, reason=reason, iterations=2, completion=50)
     )
 
 
 def handing_over() -> Recorder:
     run = working(10, 30)
-    usage = UsageReported(iteration=2, context_tokens=172_000, context_window=200_000)
-    full = ContextLevelReached(iteration=2, level="L2", percent=86, tokens=172_000, window=200_000)
+    usage = ev.UsageReported(iteration=2, context_tokens=172_000, context_window=200_000)
+    full = ev.ContextLevelReached(
+        iteration=2, level="L2", percent=86, tokens=172_000, window=200_000
+    )
     return with_(run, usage, full)
 
 
 def session_held() -> Recorder:
     task = BackgroundTask(task_id="t", what="npm run dev")
-    waits = BackgroundAwaited(iteration=2, tasks=[task], silence_s=600)
+    waits = ev.BackgroundAwaited(iteration=2, tasks=[task], silence_s=600)
     return with_(working(10, 30), waits)
 
 
@@ -196,22 +177,24 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "no progress yet": (lambda: working(10, 10), "○ no progress yet: 9 iterations left"),
     "verifying": (
-        lambda: with_(working(0, 20, 40), GateStarted(iteration=3, command="pytest -q")),
+        lambda: with_(working(0, 20, 40), ev.GateStarted(iteration=3, command="pytest -q")),
         "◐ verifying: the completion command measures iteration 3",
     ),
     "measured, its pace not known yet": (
-        lambda: with_(working(0, 30, 50), ReadingTaken(iteration=3, completion=90, source="tests")),
+        lambda: with_(
+            working(0, 30, 50), ev.ReadingTaken(iteration=3, completion=90, source="tests")
+        ),
         "◐ verifying: the completion command measures iteration 3",
     ),
     "done, not over": (lambda: working(0, 100), "✓ done: 100 % measured"),
     "limit": (limited, f"◷ {LIMIT}{{at}}, in 1h 24m; w retries now"),
     "limit, pausing": (
-        lambda: limited(PauseRequested()),
+        lambda: limited(ev.PauseRequested()),
         f"◷ {LIMIT}{{at}}, in 1h 24m; then it pauses",
     ),
-    "limit, paused": (lambda: limited(Paused()), f"◷ {LIMIT}{{at}}, in 1h 24m; then paused"),
+    "limit, paused": (lambda: limited(ev.Paused()), f"◷ {LIMIT}{{at}}, in 1h 24m; then paused"),
     "limit, stopping": (
-        lambda: limited(StopRequested(mode="after_iteration")),
+        lambda: limited(ev.StopRequested(mode="after_iteration")),
         f"◷ {LIMIT}{{at}}, in 1h 24m; then it stops",
     ),
     "overload": (
@@ -227,27 +210,27 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         "◷ waiting: disk full, until there is room; w retries now",
     ),
     "paused": (
-        lambda: with_(working(0, 20), Paused()),
+        lambda: with_(working(0, 20), ev.Paused()),
         "▮ paused: the agent does not run; press p to go on",
     ),
     "pausing": (
-        lambda: with_(working(0, 20), PauseRequested()),
+        lambda: with_(working(0, 20), ev.PauseRequested()),
         "▮ pausing: this iteration ends first",
     ),
     "stopping": (
-        lambda: with_(working(0, 20), StopRequested(mode="after_iteration")),
+        lambda: with_(working(0, 20), ev.StopRequested(mode="after_iteration")),
         "■ stopping: this iteration ends first",
     ),
     "stopping now": (
-        lambda: with_(working(0, 20), StopRequested(mode="now")),
+        lambda: with_(working(0, 20), ev.StopRequested(mode="now")),
         "■ stopping: the agent is being stopped",
     ),
     "aborting": (
-        lambda: with_(working(0, 20), AbortRequested()),
+        lambda: with_(working(0, 20), ev.AbortRequested()),
         "⊗ aborting: the agent is being stopped",
     ),
     "aborting, restoring": (
-        lambda: with_(working(0, 20), AbortRequested(roll_back_to=3)),
+        lambda: with_(working(0, 20), ev.AbortRequested(roll_back_to=3)),
         "⊗ aborting: the agent is being stopped; then the files of snapshot 3 are restored",
     ),
     "redirect": (
@@ -255,15 +238,15 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         f"! {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
     ),
     "redirect, stopping": (
-        lambda: with_(question(*REDIRECT), StopRequested(mode="after_iteration")),
+        lambda: with_(question(*REDIRECT), ev.StopRequested(mode="after_iteration")),
         "! needs you, press d (approves in 1m 59s), then it stops: Send the agent new "
         "instructions? No rise for 3 iterations",
     ),
     "redirect, the stop taken back": (
         lambda: with_(
             question(*REDIRECT),
-            StopRequested(mode="after_iteration"),
-            StopRequested(mode="taken_back"),
+            ev.StopRequested(mode="after_iteration"),
+            ev.StopRequested(mode="taken_back"),
         ),
         f"! {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
     ),
@@ -330,7 +313,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     "circuit, files change": (
         lambda: with_(
             alarmed("circuit", *CONTINUED, again=30),
-            HealthChecked(iteration=5, status="healthy", level="LOG"),
+            ev.HealthChecked(iteration=5, status="healthy", level="LOG"),
         ),
         "▲ stalled: 3 iterations in a row changed no file and brought no new best; "
         "continued by you after iteration 4; files change again, nothing is gained yet",
@@ -366,7 +349,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         "■ stopped by a signal",
     ),
     "crashed": (
-        lambda: with_(working(0, 20), RunCrashed(error="KeyError: 'x'", traceback="")),
+        lambda: with_(working(0, 20), ev.RunCrashed(error="KeyError: 'x'", traceback="")),
         "✗ failed, by a bug of ralph-tui: KeyError: 'x'",
     ),
 }
@@ -407,7 +390,7 @@ def _recorded_or_lost(run: Recorder, name: str) -> None:
 
 
 def test_a_silent_agent_is_told_about() -> None:
-    run = with_(working(0, 20), SessionStarted(iteration=2, agent="claude", session_id="s"))
+    run = with_(working(0, 20), ev.SessionStarted(iteration=2, agent="claude", session_id="s"))
     state, began = run.world.state, run.world.state.run.last_output_at or run.at
     assert verdict(state, began + timedelta(seconds=119)).word != "quiet"
     later = verdict(state, run.at + timedelta(seconds=245))
@@ -416,7 +399,7 @@ def test_a_silent_agent_is_told_about() -> None:
 
 def test_a_session_that_has_just_begun_is_not_silent() -> None:
     """However long ago the one before it was heard: it may have been killed, its run resumed."""
-    began = SessionStarted(iteration=2, agent="claude", session_id="s")
+    began = ev.SessionStarted(iteration=2, agent="claude", session_id="s")
     run = with_(working(0, 20), began, after=300)
     assert verdict(run.world.state, run.at + timedelta(seconds=60)).word != "quiet"
     assert verdict(run.world.state, run.at + timedelta(seconds=121)).word == "quiet"
@@ -447,23 +430,23 @@ def test_an_answer_stands_beside_the_question_that_it_answered(
     run = alarmed(opened, *first, again=30)
     again = {"iteration": 5, "level": "PAUSE", "about": opened, "reason": asked}
     second = [one.model_copy(update={"question_id": "q2"}) for one in answered("pause", "continue")]
-    with_(run, InterventionMade.model_validate(again), *second)
+    with_(run, ev.InterventionMade.model_validate(again), *second)
     # Which question is asked about money, or conflicts, is no word on the episode.
     other = {"iteration": 5, "level": "PAUSE", "about": "conflicts", "reason": "Conflicts."}
     third = [one.model_copy(update={"question_id": "q3"}) for one in answered("pause", "continue")]
-    with_(run, InterventionMade.model_validate(other), *third)
+    with_(run, ev.InterventionMade.model_validate(other), *third)
     assert verdict(run.world.state, run.at, keys=None).text == f"{says}, not measured since"
 
 
 def test_a_health_check_that_finds_the_circuit_open_says_nothing_of_files() -> None:
     found = Detected(name="circuit", severity="high", reason="again")
-    check = HealthChecked(iteration=5, status="warning", level="WARN", detections=[found])
+    check = ev.HealthChecked(iteration=5, status="warning", level="WARN", detections=[found])
     run = with_(alarmed("circuit", *CONTINUED, again=30), check)
     assert "files change again" not in verdict(run.world.state, run.at).text
 
 
 def test_a_loop_that_hooks_record_says_what_it_starts_with() -> None:
     start = {"run_id": "r", "root": "/r", "objective": "x", "agent": "claude"} | WATCHED
-    started = RunStarted.model_validate(start | {"max_iterations": 5})
+    started = ev.RunStarted.model_validate(start | {"max_iterations": 5})
     state = RunState().apply_all([started])
     assert verdict(state, started.at).line == "○ watched: nothing measures how far it is"

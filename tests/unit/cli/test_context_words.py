@@ -2,58 +2,45 @@
 
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import context_status
 from ralph_tui.analysis.context import thresholds_of
 from ralph_tui.cli.context_words import context_mark, context_row, context_table
-from ralph_tui.events import (
-    ContextCompacted,
-    ContextLevelReached,
-    Event,
-    HandoffWritten,
-    IterationStarted,
-    PlanItemBegan,
-    RolloverBegan,
-    RunStarted,
-    SessionFinished,
-    SessionStarted,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.layers.context.levels import DEFAULT, Thresholds
 from ralph_tui.state import RunState
 from tests.rows import each_row
 
 WINDOW = 200_000
-STARTED = RunStarted(
+STARTED = ev.RunStarted(
     run_id="r", root="/r", objective="Fix it", agent="fake", max_iterations=5, session_timeout_s=60
 )
 
 
-def usage(percent: float, window: int | None = WINDOW) -> UsageReported:
-    return UsageReported(
+def usage(percent: float, window: int | None = WINDOW) -> ev.UsageReported:
+    return ev.UsageReported(
         iteration=1, context_tokens=int(WINDOW * percent / 100), context_window=window
     )
 
 
-def session(k: int = 1) -> list[Event]:
+def session(k: int = 1) -> list[ev.Event]:
     return [
-        IterationStarted(iteration=k, max_iterations=5),
-        SessionStarted(iteration=k, session_id="s", agent="fake"),
+        ev.IterationStarted(iteration=k, max_iterations=5),
+        ev.SessionStarted(iteration=k, session_id="s", agent="fake"),
     ]
 
 
-def climb(*percents: float) -> list[Event]:
-    events: list[Event] = []
+def climb(*percents: float) -> list[ev.Event]:
+    events: list[ev.Event] = []
     for n, percent in enumerate(percents):
-        events += [ToolStarted(iteration=1, tool_id=f"t{n}", tool="Read"), usage(percent)]
+        events += [ev.ToolStarted(iteration=1, tool_id=f"t{n}", tool="Read"), usage(percent)]
     return events
 
 
-def fields(*events: Event) -> Any:
+def fields(*events: ev.Event) -> Any:
     return context_status(RunState().apply_all(events))
 
 
-ITEM = PlanItemBegan(
+ITEM = ev.PlanItemBegan(
     iteration=1,
     item="Implement OAuth | callback",
     size="medium",
@@ -101,12 +88,13 @@ def test_the_table_is_that_of_the_design() -> None:
 def test_rollovers_and_what_was_forgotten_are_told() -> None:
     known = fields(
         STARTED, *session(), usage(87),
-        RolloverBegan(iteration=1, number=1, cause="L2"),
-        HandoffWritten(iteration=1, number=1, path="p", read_at=".aiwg/handoff-1.md", cause="L2"),
-        SessionFinished(iteration=1, outcome="rolled_over"),
-        SessionStarted(iteration=1, session_id="t", agent="fake"), usage(88),
-        ContextLevelReached(iteration=1, level="L2", percent=88),
-        ContextCompacted(iteration=1, before=176_000, after=40_000),
+        ev.RolloverBegan(iteration=1, number=1, cause="L2"),
+        ev.HandoffWritten(iteration=1, number=1, path="p", read_at=".aiwg/handoff-1.md",
+                          cause="L2"),
+        ev.SessionFinished(iteration=1, outcome="rolled_over"),
+        ev.SessionStarted(iteration=1, session_id="t", agent="fake"), usage(88),
+        ev.ContextLevelReached(iteration=1, level="L2", percent=88),
+        ev.ContextCompacted(iteration=1, before=176_000, after=40_000),
     )  # fmt: skip
     table = context_table(known, "task-001/001", alive=True)
     assert "| 1         | 88 % | 1         | 1      |" in table
@@ -121,10 +109,10 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
 def test_after_one_rollover_at_90_percent_no_window_had_room(*, alive: bool) -> None:
     known = fields(
         STARTED, *session(), usage(90),
-        RolloverBegan(iteration=1, number=1, cause="L2"),
-        SessionFinished(iteration=1, outcome="rolled_over"),
-        SessionStarted(iteration=1, session_id="t", agent="fake"), usage(20),
-        SessionFinished(iteration=1, outcome="success"),
+        ev.RolloverBegan(iteration=1, number=1, cause="L2"),
+        ev.SessionFinished(iteration=1, outcome="rolled_over"),
+        ev.SessionStarted(iteration=1, session_id="t", agent="fake"), usage(20),
+        ev.SessionFinished(iteration=1, outcome="success"),
     )  # fmt: skip
     table = context_table(known, "r", alive=alive)
     assert "| 1         | 90 % | 1         |" in table
@@ -150,7 +138,7 @@ def test_unknown_says_that_it_is_and_why() -> None:
 def test_a_status_bar_is_told_from_the_first_level_on() -> None:
     assert context_mark(fields(STARTED, *session(), usage(69.9))) == ""
     assert context_mark(fields(STARTED, *session(), usage(86.9))) == "context 86 %"
-    ended = SessionFinished(iteration=1, outcome="success")
+    ended = ev.SessionFinished(iteration=1, outcome="success")
     assert context_mark(fields(STARTED, *session(), usage(86.9), ended)) == ""
 
 
@@ -165,7 +153,7 @@ def test_a_run_that_is_over_is_told_so_and_not_what_to_do_now() -> None:
 def test_a_session_that_is_over_has_no_forecast() -> None:
     events = [STARTED, *session(), usage(47), *climb(52, 57, 62, 67)]
     assert "85 % in about" in context_row(fields(*events))
-    ended = fields(*events, SessionFinished(iteration=1, outcome="success"))
+    ended = fields(*events, ev.SessionFinished(iteration=1, outcome="success"))
     assert "85 % in about" not in context_row(ended)
     assert "the next one begins with an empty window" in context_table(ended, "r", alive=True)
 

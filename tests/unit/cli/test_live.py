@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.lock import Lock, Owner, acquire
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.summary import summarize
@@ -25,24 +26,6 @@ from ralph_tui.cli.status_words import (
     status_line,
     status_text,
 )
-from ralph_tui.events import (
-    CheckpointCaptured,
-    Event,
-    GuidanceDelivered,
-    GuidanceQueued,
-    InterventionMade,
-    IterationStarted,
-    Paused,
-    PauseRequested,
-    QuestionAnswered,
-    QuestionAsked,
-    ReadingTaken,
-    RunFinished,
-    RunStarted,
-    SnapshotTaken,
-    Unpaused,
-    UsageReported,
-)
 from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.state import RunState
 from ralph_tui.text.format import ending
@@ -51,7 +34,7 @@ from tests.lines import plain_line
 from tests.rows import each_row
 
 NOW = datetime.now(UTC)
-START = RunStarted(
+START = ev.RunStarted(
     run_id="id-1",
     root="/r",
     objective="Fix it",
@@ -61,8 +44,8 @@ START = RunStarted(
     task="task-001",
     attempt="001",
 )
-END = RunFinished(outcome="completed", reason="", iterations=1, completion=100)
-QUESTION = QuestionAsked(
+END = ev.RunFinished(outcome="completed", reason="", iterations=1, completion=100)
+QUESTION = ev.QuestionAsked(
     iteration=4,
     question_id="q1",
     topic="redirect",
@@ -86,17 +69,19 @@ QUESTION = QuestionAsked(
 )
 
 
-def folded(*events: Event) -> Any:
+def folded(*events: ev.Event) -> Any:
     """A status as it comes from its file, of a living run."""
     state = RunState()
-    for seq, event in enumerate([START, IterationStarted(iteration=4, max_iterations=10), *events]):
+    for seq, event in enumerate(
+        [START, ev.IterationStarted(iteration=4, max_iterations=10), *events]
+    ):
         state.apply(event.model_copy(update={"seq": seq + 1, "at": NOW}))
     status = json.loads(json.dumps(summarize(state, datetime.now(UTC))))
     assert isinstance(status, dict)
     return status | {"alive": True}
 
 
-def asked() -> QuestionAsked:
+def asked() -> ev.QuestionAsked:
     """The question as it stands now, a minute and a half before its deadline."""
     return QUESTION.model_copy(update={"deadline": datetime.now(UTC) + timedelta(seconds=99)})
 
@@ -156,7 +141,7 @@ class TestQuestion:
         assert "answers     approve, guide, extend, restore, abort\n" in status_text(open_now)
         assert "decide      ralph-tui decide\n" in status_text(open_now), "as it can be typed"
         assert status_line(open_now).startswith("! — 4/10 needs you (approves in 1m 3")
-        closed = folded(QUESTION, QuestionAnswered(question_id="q1", answer="approve"))
+        closed = folded(QUESTION, ev.QuestionAnswered(question_id="q1", answer="approve"))
         assert "decide" not in status_text(closed)
         dead = open_now | {"alive": False, "phase": "died"}
         assert "decide" not in status_text(dead)
@@ -171,28 +156,28 @@ class TestWishes:
 
     def test_they_are_told_while_the_agent_works(self) -> None:
         status = folded(
-            PauseRequested(by="you"),
-            GuidanceQueued(guidance_id="g1", text="mind the lexer"),
-            GuidanceQueued(guidance_id="g2", text="and the parser"),
+            ev.PauseRequested(by="you"),
+            ev.GuidanceQueued(guidance_id="g1", text="mind the lexer"),
+            ev.GuidanceQueued(guidance_id="g2", text="and the parser"),
         )
         assert "thinking" in status["phase"]
         text = status_text(status)
         assert text.startswith("▮ pausing: this iteration ends first\n")
         assert "\nguidance    2 queued for the next prompt\n" in text
         assert status_line(status) == ("▮ — 4/10 pausing: this iteration ends first · guidance: 2")
-        waits = folded(PauseRequested(by="you"), asked())
+        waits = folded(ev.PauseRequested(by="you"), asked())
         told = status_text(waits)
         assert "then it pauses" in told.splitlines()[0], "the question hides no wish"
         assert "\nnow         ! waits for your answer\n" in told
 
     def test_there_are_none(self) -> None:
-        asked = folded(PauseRequested(by="you"), GuidanceQueued(guidance_id="g1", text="x"))
+        asked = folded(ev.PauseRequested(by="you"), ev.GuidanceQueued(guidance_id="g1", text="x"))
         for status in (
             folded(),
-            folded(GuidanceQueued(guidance_id="g1", text="x"),
-                   GuidanceDelivered(guidance_id="g1", into="prompt")),
+            folded(ev.GuidanceQueued(guidance_id="g1", text="x"),
+                   ev.GuidanceDelivered(guidance_id="g1", into="prompt")),
             asked | {"alive": False, "phase": "died"},
-            folded(PauseRequested(by="you"), END),
+            folded(ev.PauseRequested(by="you"), END),
         ):  # fmt: skip
             for text in (status_text(status), status_line(status)):
                 assert "pausing" not in text
@@ -219,7 +204,7 @@ class TestWishes:
 def test_an_end_says_its_outcome_once(outcome: str, reason: str, words: str) -> None:
     assert ending(outcome, reason) == words
     glyph = OUTCOMES[outcome].glyph
-    finished = RunFinished.model_validate(
+    finished = ev.RunFinished.model_validate(
         {"outcome": outcome, "reason": reason, "iterations": 1, "completion": 0, "duration_s": 1}
     )
     assert status_text(folded(finished)).startswith(f"{glyph} {words}\n")
@@ -227,9 +212,11 @@ def test_an_end_says_its_outcome_once(outcome: str, reason: str, words: str) -> 
 
 
 def test_a_run_that_you_aborted_has_no_word_of_the_overseer_and_no_context() -> None:
-    used = UsageReported(iteration=4, context_tokens=150_000, context_window=200_000)
-    ordered = InterventionMade(iteration=4, level="ABORT", about="owner", reason="aborted by you")
-    end = RunFinished(
+    used = ev.UsageReported(iteration=4, context_tokens=150_000, context_window=200_000)
+    ordered = ev.InterventionMade(
+        iteration=4, level="ABORT", about="owner", reason="aborted by you"
+    )
+    end = ev.RunFinished(
         outcome="aborted", reason="aborted by you", iterations=4, completion=0, best=0,
         best_iteration=0, duration_s=1,
     )  # fmt: skip
@@ -241,7 +228,7 @@ def test_a_run_that_you_aborted_has_no_word_of_the_overseer_and_no_context() -> 
 
 @each_row("outcome", OUTCOMES)
 def test_an_end_has_the_same_glyph_on_the_screen_and_in_the_status(outcome: str) -> None:
-    end = RunFinished.model_validate(
+    end = ev.RunFinished.model_validate(
         {"outcome": outcome, "reason": "", "iterations": 1, "completion": 0, "duration_s": 1}
     )
     shown = verdict(RunState().apply_all([START, end]), NOW)
@@ -308,16 +295,16 @@ class TestAnswer:
     @pytest.mark.parametrize(
         ("event", "arguments", "advice"),
         [
-            (Paused(), (), "is open; it is paused: ralph-tui unpause goes on"),
-            (Paused(), ("yes",), "is open; it is paused: ralph-tui unpause goes on"),
-            (Paused(), ("--run", "a b"), "it is paused: ralph-tui unpause --run 'a b' goes on"),
-            (Unpaused(), (), "is open; see ralph-tui status$"),
+            (ev.Paused(), (), "is open; it is paused: ralph-tui unpause goes on"),
+            (ev.Paused(), ("yes",), "is open; it is paused: ralph-tui unpause goes on"),
+            (ev.Paused(), ("--run", "a b"), "it is paused: ralph-tui unpause --run 'a b' goes on"),
+            (ev.Unpaused(), (), "is open; see ralph-tui status$"),
         ],
     )
     def test_without_a_question_it_says_what_to_do(
         self,
         monkeypatch: pytest.MonkeyPatch,
-        event: Event,
+        event: ev.Event,
         arguments: tuple[str, ...],
         advice: str,
     ) -> None:
@@ -335,14 +322,14 @@ class TestAnswer:
 class TestRollBack:
     """``abort --roll-back`` goes to the best snapshot."""
 
-    def living(self, *events: Event) -> LiveRun:
+    def living(self, *events: ev.Event) -> LiveRun:
         return LiveRun(RecordedRun(Path("/r/events.jsonl")), Owner(), folded(*events))
 
     def test_it_names_snapshot_and_reading(self) -> None:
         run = self.living(
-            SnapshotTaken(iteration=4, number=7, ref="r", commit="c", tree="t"),
-            CheckpointCaptured(iteration=4, number=1, trigger="end", snapshot=7),
-            ReadingTaken(iteration=4, completion=62, source="tests"),
+            ev.SnapshotTaken(iteration=4, number=7, ref="r", commit="c", tree="t"),
+            ev.CheckpointCaptured(iteration=4, number=1, trigger="end", snapshot=7),
+            ev.ReadingTaken(iteration=4, completion=62, source="tests"),
         )
         what, sent = abort._best(run)
         assert sent == {"roll_back_to": 7}
@@ -426,13 +413,13 @@ class TestFinding:
             run.request("pause")
 
 
-def gone(*events: Event) -> Any:
+def gone(*events: ev.Event) -> Any:
     """The status of a run without a process."""
     return {**folded(START, *events), "alive": False}
 
 
 def test_a_status_of_a_run_that_is_over_names_the_next_step_and_the_question_it_left() -> None:
-    end = RunFinished(
+    end = ev.RunFinished(
         outcome="interrupted", reason="stopped by you", iterations=4, completion=47, best=62
     )
     text = status_text(gone(QUESTION, end))
@@ -440,7 +427,7 @@ def test_a_status_of_a_run_that_is_over_names_the_next_step_and_the_question_it_
     assert "\nnext        ralph-tui resume task-001/001" in f"\n{text}"
     died = status_text(gone(QUESTION))
     assert "question    open when the run ended: Three steps without progress." in died
-    answered = QuestionAnswered(question_id="q1", answer="approve")
+    answered = ev.QuestionAnswered(question_id="q1", answer="approve")
     assert "open when" not in status_text(gone(QUESTION, answered, end))
     assert "next " not in status_text(gone(end.model_copy(update={"outcome": "completed"})))
     limit = gone(end.model_copy(update={"outcome": "limit_reached"}))
@@ -449,9 +436,11 @@ def test_a_status_of_a_run_that_is_over_names_the_next_step_and_the_question_it_
 
 
 def test_a_run_whose_iterations_are_used_up_is_resumed_with_more_however_it_ended() -> None:
-    reading = ReadingTaken(iteration=1, completion=47, source="tests")
-    end = RunFinished(outcome="aborted", reason="no progress", iterations=1, completion=47, best=47)
-    one = IterationStarted(iteration=1, max_iterations=1)
+    reading = ev.ReadingTaken(iteration=1, completion=47, source="tests")
+    end = ev.RunFinished(
+        outcome="aborted", reason="no progress", iterations=1, completion=47, best=47
+    )
+    one = ev.IterationStarted(iteration=1, max_iterations=1)
     status = gone(one, reading, end) | {"max_iterations": 1}
     assert next_step(status, "") == "ralph-tui resume --max-iterations 6", "as it can be typed"
     more = status | {"max_iterations": 2}
@@ -467,7 +456,7 @@ def test_tokens_that_no_agent_told_are_no_zero() -> None:
 
 
 def test_what_a_person_accepted_is_not_said_to_come_from_the_agent() -> None:
-    reading = ReadingTaken(iteration=4, completion=100, source="agent", note="accepted by you")
+    reading = ev.ReadingTaken(iteration=4, completion=100, source="agent", note="accepted by you")
     text = status_text(folded(reading))
     assert "completion  100 % (accepted by you), best 100 %" in text
     assert "agent)" not in text

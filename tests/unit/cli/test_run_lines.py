@@ -3,32 +3,9 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.cli.fronts.run_lines import PlainLines
-from ralph_tui.events import (
-    AgentNoted,
-    AgentReported,
-    AgentSpoke,
-    AlarmCleared,
-    AlarmRaised,
-    Event,
-    GateFinished,
-    HealthChecked,
-    InterventionMade,
-    IterationStarted,
-    Noticed,
-    QuestionAnswered,
-    QuestionAsked,
-    ReadingTaken,
-    RedirectDecided,
-    RunFinished,
-    SessionFinished,
-    SignalComputed,
-    StrategyPlanned,
-    ToolFinished,
-    ToolStarted,
-    WaitStarted,
-)
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.layers.sensor.passing import PASSES_ALREADY
 from tests.fixtures.journals.make import FOLDER
@@ -40,15 +17,15 @@ KEPT = sorted(FOLDER.glob("*.jsonl"))
 REASON = "No rise for 3 iterations."
 
 
-def lines_of(*events: Event) -> list[str]:
+def lines_of(*events: ev.Event) -> list[str]:
     """As they are printed, without the time."""
     printed = PlainLines()
     found = [printed.line(event.model_copy(update={"at": NOW})) for event in events]
     return [line.split(" ", 1)[1] for text in found if text for line in text.splitlines()]
 
 
-def asked(deadline: timedelta | None, **fields: object) -> QuestionAsked:
-    return QuestionAsked.model_validate(
+def asked(deadline: timedelta | None, **fields: object) -> ev.QuestionAsked:
+    return ev.QuestionAsked.model_validate(
         {
             "iteration": 3,
             "question_id": "q",
@@ -64,15 +41,17 @@ def asked(deadline: timedelta | None, **fields: object) -> QuestionAsked:
 
 
 STUCK = (
-    IterationStarted(iteration=3, max_iterations=10),
-    AlarmRaised(iteration=3, alarm="STUCK", severity="warning", reason=REASON, interventions=[]),
-    InterventionMade(iteration=3, level="REDIRECT", about="stuck", reason=REASON),
+    ev.IterationStarted(iteration=3, max_iterations=10),
+    ev.AlarmRaised(iteration=3, alarm="STUCK", severity="warning", reason=REASON, interventions=[]),
+    ev.InterventionMade(iteration=3, level="REDIRECT", about="stuck", reason=REASON),
 )
-DECIDED = RedirectDecided(iteration=3, about="stuck", approved=True, by=SILENCE, instructions="x")
+DECIDED = ev.RedirectDecided(
+    iteration=3, about="stuck", approved=True, by=SILENCE, instructions="x"
+)
 
 
 def test_a_reason_is_told_once_however_many_events_carry_it() -> None:
-    answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
+    answer = ev.QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
     assert lines_of(*STUCK, asked(timedelta()), answer, DECIDED) == [
         " 3/10 iteration 3 of 10",
         f" 3/10 warn    stuck: {REASON}",
@@ -87,10 +66,10 @@ def test_a_budget_that_runs_out_is_one_warning_in_plain_words() -> None:
     warned = {"level": "WARN", "about": "budget", "reason": f"{used}, and the pace is enough."}
     assert lines_of(
         STUCK[0],
-        AlarmRaised.model_validate({"iteration": 3, "reason": f"{used}.", **low}),
-        InterventionMade.model_validate({"iteration": 3, **warned}),
-        AlarmCleared(iteration=3, alarm="BUDGET_EXCEEDED"),
-        AlarmCleared(iteration=3, alarm="STUCK"),
+        ev.AlarmRaised.model_validate({"iteration": 3, "reason": f"{used}.", **low}),
+        ev.InterventionMade.model_validate({"iteration": 3, **warned}),
+        ev.AlarmCleared(iteration=3, alarm="BUDGET_EXCEEDED"),
+        ev.AlarmCleared(iteration=3, alarm="STUCK"),
     ) == [
         " 3/10 iteration 3 of 10",
         f" 3/10 warn    budget: {used}.",
@@ -99,9 +78,9 @@ def test_a_budget_that_runs_out_is_one_warning_in_plain_words() -> None:
 
 
 def test_what_is_no_longer_so_and_over_at_once_is_one_line() -> None:
-    over = HealthChecked(iteration=3, status="healthy", ended="stuck")
-    cleared = AlarmCleared(iteration=3, alarm="STUCK")
-    later = IterationStarted(iteration=4, max_iterations=10)
+    over = ev.HealthChecked(iteration=3, status="healthy", ended="stuck")
+    cleared = ev.AlarmCleared(iteration=3, alarm="STUCK")
+    later = ev.IterationStarted(iteration=4, max_iterations=10)
     assert lines_of(cleared, over, later, over) == [
         "alarm   no longer stuck",
         " 4/10 iteration 4 of 10",
@@ -110,10 +89,10 @@ def test_what_is_no_longer_so_and_over_at_once_is_one_line() -> None:
 
 
 def test_a_wait_does_not_repeat_what_has_ended_the_session() -> None:
-    def limited(why: str) -> SessionFinished:
-        return SessionFinished(iteration=3, outcome="limited", reason=why, duration_s=3)
+    def limited(why: str) -> ev.SessionFinished:
+        return ev.SessionFinished(iteration=3, outcome="limited", reason=why, duration_s=3)
 
-    wait = WaitStarted(
+    wait = ev.WaitStarted(
         iteration=3, cause="usage_limit", reason="It is reached", until=None, since=NOW
     )
     assert lines_of(limited("It is reached"), wait) == [
@@ -125,7 +104,7 @@ def test_a_wait_does_not_repeat_what_has_ended_the_session() -> None:
 
 def test_a_deadline_within_ten_minutes_has_seconds() -> None:
     def at(seconds: int) -> str:
-        wait = WaitStarted(
+        wait = ev.WaitStarted(
             iteration=3, cause="usage_limit", reason="", until=NOW + timedelta(seconds=seconds)
         )
         question, until = lines_of(asked(timedelta(seconds=seconds)), wait)
@@ -139,7 +118,9 @@ def test_a_deadline_within_ten_minutes_has_seconds() -> None:
 
 
 def test_the_last_line_tells_the_cost_where_it_is_known() -> None:
-    end = RunFinished(outcome="completed", reason="so", iterations=2, completion=100, duration_s=6)
+    end = ev.RunFinished(
+        outcome="completed", reason="so", iterations=2, completion=100, duration_s=6
+    )
     costly = end.model_copy(update={"cost_usd": 1.84})
     assert lines_of(end, costly) == [
         "completed: so · 2 iterations, 100 %, 6s",
@@ -149,25 +130,25 @@ def test_the_last_line_tells_the_cost_where_it_is_known() -> None:
 
 def test_a_report_of_the_agent_is_a_line_for_each_claim() -> None:
     """What it sums up has a line where it has not said it in words just before."""
-    report = AgentReported(
+    report = ev.AgentReported(
         iteration=3, completion=64, summary="fixed\ntwo", blockers=["no\nnetwork"], next="more"
     )
-    ended = SessionFinished(iteration=3, outcome="success", duration_s=3, tool_calls=13)
+    ended = ev.SessionFinished(iteration=3, outcome="success", duration_s=3, tool_calls=13)
     claims = ["agent   claims 64 %", "agent   blocked by no network", "agent   next: more"]
-    assert lines_of(report, AgentReported(iteration=3, summary="fixed\ntwo"), ended) == [
+    assert lines_of(report, ev.AgentReported(iteration=3, summary="fixed\ntwo"), ended) == [
         "agent   fixed two",
         *claims,
         "agent   fixed two",
         "agent   ended after 3s, 13 tool calls",
     ]
-    spoke = AgentSpoke(iteration=3, text="Well: Fixed two.")
+    spoke = ev.AgentSpoke(iteration=3, text="Well: Fixed two.")
     assert lines_of(spoke, report) == ["agent   Well: Fixed two.", *claims]
-    alone = AgentSpoke(iteration=3, text='{"ralph": {"summary": "fixed two"}}')
+    alone = ev.AgentSpoke(iteration=3, text='{"ralph": {"summary": "fixed two"}}')
     assert lines_of(alone, report) == ["agent   fixed two", *claims]
 
 
 def test_a_question_that_somebody_may_answer_has_a_line() -> None:
-    answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
+    answer = ev.QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
     *_, question, decided, sent = lines_of(*STUCK, asked(timedelta(minutes=2)), answer, DECIDED)
     assert question.startswith(
         " 3/10 question answer with ralph-tui decide ANSWER (approve; approves at "
@@ -178,8 +159,8 @@ def test_a_question_that_somebody_may_answer_has_a_line() -> None:
 
 
 def test_a_strategy_is_told_when_it_changes() -> None:
-    def planned(k: int, approach: str) -> StrategyPlanned:
-        return StrategyPlanned.model_validate(
+    def planned(k: int, approach: str) -> ev.StrategyPlanned:
+        return ev.StrategyPlanned.model_validate(
             {"iteration": k, "approach": approach, "focus": "continue", "reasoning": "So it is."}
         )
 
@@ -189,7 +170,7 @@ def test_a_strategy_is_told_when_it_changes() -> None:
 
 def test_the_control_law_has_no_line() -> None:
     events = read_journal(FOLDER / "v1-stuck.jsonl").events
-    computed = [event for event in events if isinstance(event, SignalComputed)]
+    computed = [event for event in events if isinstance(event, ev.SignalComputed)]
     assert computed
     assert lines_of(*computed) == []
 
@@ -197,7 +178,7 @@ def test_the_control_law_has_no_line() -> None:
 def test_what_the_agent_says_has_a_line_for_each_of_its_own() -> None:
     report = '{"ralph": {"completion": 100, "summary": "x"}}'
     text = f"Repaired toolz/itertoolz.py\n\nAll is done.\n{report}\n<promise>COMPLETE</promise>"
-    assert lines_of(AgentSpoke(iteration=1, text=text)) == [
+    assert lines_of(ev.AgentSpoke(iteration=1, text=text)) == [
         "agent   Repaired toolz/itertoolz.py",
         "agent   All is done.",
     ]
@@ -222,9 +203,9 @@ def test_every_line_of_a_kept_run_is_one_with_its_time_and_its_iteration(journal
 def test_what_a_redirect_sends_is_told_whole() -> None:
     first = "Stop editing the parser. " + "Run one failing test alone. " * 20
     words = f"\n  {first}\nThen the rest."
-    decided = RedirectDecided(iteration=3, about="stuck", approved=True, instructions=words)
+    decided = ev.RedirectDecided(iteration=3, about="stuck", approved=True, instructions=words)
     question = asked(timedelta(minutes=2))
-    answer = QuestionAnswered(question_id="q", answer="approve")
+    answer = ev.QuestionAnswered(question_id="q", answer="approve")
     *_, told = lines_of(*STUCK, question, answer, decided)
     assert told == f" 3/10 redirect it sends: {first.strip()}"
     (alone,) = lines_of(decided)
@@ -249,25 +230,26 @@ def test_a_command_that_counts_nothing_is_called_what_it_is(
     fields: dict[str, object], says: str
 ) -> None:
     given = {"iteration": 2, "completion": 100, "source": "tests", **fields}
-    assert lines_of(ReadingTaken.model_validate(given)) == [says]
+    assert lines_of(ev.ReadingTaken.model_validate(given)) == [says]
 
 
 def test_a_call_that_shows_failing_tests_has_not_failed() -> None:
-    tests = ToolStarted(iteration=1, tool_id="a", tool="Bash", summary="python -m pytest -q")
-    other = ToolStarted(iteration=1, tool_id="b", tool="Bash", summary="make install")
+    tests = ev.ToolStarted(iteration=1, tool_id="a", tool="Bash", summary="python -m pytest -q")
+    other = ev.ToolStarted(iteration=1, tool_id="b", tool="Bash", summary="make install")
     ended = [
-        ToolFinished(iteration=1, tool_id=each, ok=False, summary="exit 1") for each in ("a", "b")
+        ev.ToolFinished(iteration=1, tool_id=each, ok=False, summary="exit 1")
+        for each in ("a", "b")
     ]
     assert lines_of(tests, other, *ended)[2:] == ["agent   ✗ exit 1"]
 
 
 def test_what_is_waited_for_is_said_once_in_an_iteration() -> None:
     tries = [
-        AgentNoted(iteration=1, level="warn", text=f"The service is not there: try {n}")
+        ev.AgentNoted(iteration=1, level="warn", text=f"The service is not there: try {n}")
         for n in (1, 2, 3)
     ]
-    plan = AgentNoted(iteration=1, text="Plan: 1 of 2 done")
-    began = [IterationStarted(iteration=k, max_iterations=9) for k in (1, 2)]
+    plan = ev.AgentNoted(iteration=1, text="Plan: 1 of 2 done")
+    began = [ev.IterationStarted(iteration=k, max_iterations=9) for k in (1, 2)]
     said = lines_of(began[0], *tries, plan, began[1], tries[2])
     told = [line for line in said if "agent" in line]
     assert [line.partition("agent   ")[2] for line in told] == [
@@ -279,7 +261,7 @@ def test_what_is_waited_for_is_said_once_in_an_iteration() -> None:
 def test_the_same_failure_of_a_layer_is_reported_once_then_counted() -> None:
     lines = PlainLines()
     failures = [
-        Noticed(
+        ev.Noticed(
             level="error",
             source="control",
             text=f"control failed (ValueError: {k} is wrong); the alarms stay as they are",
@@ -300,26 +282,30 @@ def test_the_same_failure_of_a_layer_is_reported_once_then_counted() -> None:
     ("event", "said"),
     [
         (
-            ReadingTaken(iteration=4, completion=0, source="tests", broken="SyntaxError", total=1),
+            ev.ReadingTaken(
+                iteration=4, completion=0, source="tests", broken="SyntaxError", total=1
+            ),
             "progress 0 % after iteration 4 (build broken)",
         ),
         (
-            ReadingTaken(iteration=4, completion=99.9, source="tests"),
+            ev.ReadingTaken(iteration=4, completion=99.9, source="tests"),
             "progress 99.9 % after iteration 4 (command passes)",
         ),
         (
-            ReadingTaken(iteration=4, completion=60, source="tests", held=True, note="no counts"),
+            ev.ReadingTaken(
+                iteration=4, completion=60, source="tests", held=True, note="no counts"
+            ),
             "progress 60 % after iteration 4 (not measured: no counts)",
         ),
         (
-            ReadingTaken(iteration=4, completion=60, source="tests", passed=3, total=5),
+            ev.ReadingTaken(iteration=4, completion=60, source="tests", passed=3, total=5),
             "progress 60 % after iteration 4 (from tests)",
         ),
         (
-            GateFinished(iteration=4, ok=False, exit_code=2, passed=0, errors=1, broken="oops"),
+            ev.GateFinished(iteration=4, ok=False, exit_code=2, passed=0, errors=1, broken="oops"),
             "tests   build broken, exit 2 (0s)",
         ),
     ],
 )
-def test_a_source_is_named_only_where_something_was_counted(event: Event, said: str) -> None:
+def test_a_source_is_named_only_where_something_was_counted(event: ev.Event, said: str) -> None:
     assert said in (PlainLines().line(event) or "")

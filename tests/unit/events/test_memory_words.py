@@ -1,15 +1,6 @@
 """What the log and plain lines say of learnings."""
 
-from ralph_tui.events import (
-    Event,
-    LearningChanged,
-    LearningCredited,
-    LearningPromoted,
-    LearningsRetrieved,
-    LearningStaged,
-    PlanMade,
-    ReflectionWritten,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.memory import unchanged_words
 from ralph_tui.state import RunState
 from tests.lines import plain_line
@@ -17,12 +8,12 @@ from tests.rows import each_row
 from tests.world.taught import ABOUT_FOUR, FIXTURES, LARGE, QUOTES, RETRIEVED, RUN_ONE, TAUGHT
 
 
-def rows(events: list[Event]) -> list[tuple[str, str, str]]:
+def rows(events: list[ev.Event]) -> list[tuple[str, str, str]]:
     log = RunState().apply_all(events).log.rows
     return [(row.level, row.word, row.text) for row in log if row.word == "MEMORY"]
 
 
-def line(event: Event) -> str | None:
+def line(event: ev.Event) -> str | None:
     told = plain_line(event)
     return told and told.split(" ", 1)[1]
 
@@ -43,12 +34,12 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
         ("owner", "MEMORY", f"muted by you: {LARGE.saying}"),
         ("owner", "MEMORY", f"pinned by you: {RUN_ONE.text}"),
     ]
-    edit = LearningChanged(learning_id=QUOTES.learning_id, change="edit", text="Ask the token.")
+    edit = ev.LearningChanged(learning_id=QUOTES.learning_id, change="edit", text="Ask the token.")
     state = RunState().apply_all(
         [
-            LearningStaged(iteration=1, learning=QUOTES),
+            ev.LearningStaged(iteration=1, learning=QUOTES),
             edit,
-            LearningChanged(learning_id=QUOTES.learning_id, change="delete"),
+            ev.LearningChanged(learning_id=QUOTES.learning_id, change="delete"),
         ]
     )
     assert [row.text for row in state.log.rows] == [
@@ -60,37 +51,37 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
 @each_row(
     ("event", "told"),
     [
-        (LearningsRetrieved(iteration=1, task_type="general"), None),
+        (ev.LearningsRetrieved(iteration=1, task_type="general"), None),
         (
-            LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[ABOUT_FOUR]),
+            ev.LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[ABOUT_FOUR]),
             "memory  1 learning fits, none in the prompt",
         ),
         (
-            LearningsRetrieved(iteration=1, task_type="test-fix", learnings=RETRIEVED),
+            ev.LearningsRetrieved(iteration=1, task_type="test-fix", learnings=RETRIEVED),
             "memory  4 learnings fit, 3 in the prompt: Run one failing test first, then trace it "
             "to its root cause…; avoid: Large refactors across many files in one…",
         ),
-        (LearningStaged(iteration=1, learning=QUOTES), None),
-        (LearningCredited(iteration=1, learning_id="learn-x", success=True), None),
+        (ev.LearningStaged(iteration=1, learning=QUOTES), None),
+        (ev.LearningCredited(iteration=1, learning_id="learn-x", success=True), None),
         (
-            LearningPromoted(
+            ev.LearningPromoted(
                 iteration=1, staged_id="s", learning=FIXTURES, because="two runs have said it"
             ),
             "memory  proven now: In this project fixtures always end with a newline. "
             "(two runs have said it)",
         ),
         (
-            LearningPromoted(
+            ev.LearningPromoted(
                 iteration=1, staged_id="s", learning=FIXTURES, merged=True, because=""
             ),
             "memory  joined to what was known: In this project fixtures always end with a newline.",
         ),
         (
-            LearningChanged(learning_id="learn-x", change="unmute", by="you (pts/3)"),
+            ev.LearningChanged(learning_id="learn-x", change="unmute", by="you (pts/3)"),
             "memory  not muted any more by you (pts/3): learn-x",
         ),
         (
-            PlanMade(
+            ev.PlanMade(
                 approach="Small steps.",
                 estimated_iterations=4,
                 estimate_from=6,
@@ -98,9 +89,9 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
             ),
             "plan    about 4 iterations, from 6 runs; follows task-001/001 #1: Small steps.",
         ),
-        (PlanMade(approach="Small steps."), "plan    Small steps."),
+        (ev.PlanMade(approach="Small steps."), "plan    Small steps."),
         (
-            ReflectionWritten(
+            ev.ReflectionWritten(
                 attempt=1,
                 observation="o",
                 analysis="a",
@@ -112,7 +103,7 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
         ),
     ],
 )
-def test_plain_lines(event: Event, told: str | None) -> None:
+def test_plain_lines(event: ev.Event, told: str | None) -> None:
     shown = line(event)
     assert (shown and shown[:150]) == (told and told[:150])
 

@@ -3,34 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.events import (
-    AgentReported,
-    AgentSpoke,
-    BackgroundAwaited,
-    CommandRefused,
-    Event,
-    GateFinished,
-    GuidanceDelivered,
-    GuidanceQueued,
-    IterationStarted,
-    JournalRestored,
-    Noticed,
-    PauseRequested,
-    PromiseMade,
-    QuestionAnswered,
-    QuestionAsked,
-    ReadingTaken,
-    RunCrashed,
-    RunFinished,
-    RunStarted,
-    SessionFinished,
-    SessionStarted,
-    StopRequested,
-    ToolDenied,
-    Unpaused,
-    WaitStarted,
-)
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock
@@ -45,19 +19,19 @@ from tests.rows import each_row
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def folded(*events: Event) -> RunState:
+def folded(*events: ev.Event) -> RunState:
     """The state after these events, each numbered and told at noon."""
     stamped = [e.model_copy(update={"seq": seq, "at": NOW}) for seq, e in enumerate(events, 1)]
     return RunState().apply_all(stamped)
 
 
-def line(event: Event) -> str:
+def line(event: ev.Event) -> str:
     """The plain line without its time."""
     return str(plain_line(event)).split(" ", 1)[1]
 
 
-def question(question_id: str) -> QuestionAsked:
-    return QuestionAsked(
+def question(question_id: str) -> ev.QuestionAsked:
+    return ev.QuestionAsked(
         iteration=1, question_id=question_id, topic="criterion", text="?", options=[]
     )
 
@@ -65,43 +39,45 @@ def question(question_id: str) -> QuestionAsked:
 @each_row(
     ("event", "shared"),
     [
-        (StopRequested(mode="after_iteration"), "after this iteration, asked by you"),
-        (Unpaused(), "by you"),
-        (GuidanceDelivered(guidance_id="g", into="prompt"), "delivered with the prompt"),
-        (GuidanceDelivered(guidance_id="g", into="session"), "delivered into the session"),
-        (QuestionAnswered(question_id="q", answer="roll_back"), "restored by you"),
-        (JournalRestored(path="x"), "the journal had been deleted; it was written again"),
-        (Noticed(level="error", source="watch", text="no more watches"), "no more watches"),
+        (ev.StopRequested(mode="after_iteration"), "after this iteration, asked by you"),
+        (ev.Unpaused(), "by you"),
+        (ev.GuidanceDelivered(guidance_id="g", into="prompt"), "delivered with the prompt"),
+        (ev.GuidanceDelivered(guidance_id="g", into="session"), "delivered into the session"),
+        (ev.QuestionAnswered(question_id="q", answer="roll_back"), "restored by you"),
+        (ev.JournalRestored(path="x"), "the journal had been deleted; it was written again"),
+        (ev.Noticed(level="error", source="watch", text="no more watches"), "no more watches"),
         (
-            GateFinished(
+            ev.GateFinished(
                 iteration=1, ok=False, exit_code=None, timed_out=True, duration_s=1.0, tail=""
             ),
             "ran out of time",
         ),
         (
-            ToolDenied(iteration=1, tool_id="t", tool="Bash", permit="Bash(git push)"),
+            ev.ToolDenied(iteration=1, tool_id="t", tool="Bash", permit="Bash(git push)"),
             'permissions.allow = ["Bash(git push)"] permits it',
         ),
         (
-            ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)", also=["Bash(git push:*)"]),
+            ev.ToolDenied(
+                iteration=1, tool="Bash", permit="Bash(curl:*)", also=["Bash(git push:*)"]
+            ),
             'permissions.allow = ["Bash(curl:*)", "Bash(git push:*)"] permits it',
         ),
         (
-            ToolDenied(iteration=1, tool="Write", final=True),
+            ev.ToolDenied(iteration=1, tool="Write", final=True),
             "no line of permissions.allow permits it",
         ),
     ],
 )
-def test_a_row_of_the_log_and_a_line_share_their_words(event: Event, shared: str) -> None:
-    queued = GuidanceQueued(guidance_id="g", text="no")
-    row = folded(queued, question("q"), PauseRequested(), event).log.entries
+def test_a_row_of_the_log_and_a_line_share_their_words(event: ev.Event, shared: str) -> None:
+    queued = ev.GuidanceQueued(guidance_id="g", text="no")
+    row = folded(queued, question("q"), ev.PauseRequested(), event).log.entries
     told = [row.text for entry in row for row in entry.rows]
     assert any(text.endswith(shared) for text in told)
     assert shared in line(event)
 
 
 def test_what_permits_a_tool_is_not_cut_off_behind_a_long_message() -> None:
-    denied = ToolDenied(
+    denied = ev.ToolDenied(
         seq=1, at=NOW, iteration=1, tool="Bash", message="no " * 200, permit="Bash(curl:*)"
     )
     first, second = str(plain_line(denied)).splitlines()
@@ -110,19 +86,19 @@ def test_what_permits_a_tool_is_not_cut_off_behind_a_long_message() -> None:
 
 
 def test_a_shared_row_is_told_as_its_word_and_its_text() -> None:
-    event = Noticed(level="warn", source="watch", text="slow")
+    event = ev.Noticed(level="warn", source="watch", text="slow")
     row = event.row()
     assert (row.word, row.text) == ("WARN", "slow")
     assert line(event) == "warn    slow"
 
 
-def held(*whats: str, **fields: Any) -> BackgroundAwaited:
+def held(*whats: str, **fields: Any) -> ev.BackgroundAwaited:
     """A session of iteration 1 that waits for tasks; each began a minute after the one before."""
     tasks = [BackgroundTask(what=what, age_s=600.0 - 60 * n) for n, what in enumerate(whats)]
-    return BackgroundAwaited(iteration=1, tasks=tasks, silence_s=540.0, **fields)
+    return ev.BackgroundAwaited(iteration=1, tasks=tasks, silence_s=540.0, **fields)
 
 
-STARTED = SessionStarted(iteration=1, session_id="s", agent="claude")
+STARTED = ev.SessionStarted(iteration=1, session_id="s", agent="claude")
 
 
 def test_work_that_holds_a_session_is_told_with_its_start_wherever_one_looks() -> None:
@@ -158,11 +134,11 @@ def test_work_that_was_ended_is_told_and_no_longer_waited_for() -> None:
     "over",
     [
         held(),
-        SessionFinished(iteration=1, outcome="success"),
-        RunCrashed(error="x", traceback="y"),
+        ev.SessionFinished(iteration=1, outcome="success"),
+        ev.RunCrashed(error="x", traceback="y"),
     ],
 )
-def test_what_holds_a_session_is_over_with_it(over: Event) -> None:
+def test_what_holds_a_session_is_over_with_it(over: ev.Event) -> None:
     state = folded(STARTED, held("npm run dev"), over)
     assert "background" not in verdict(state, NOW).text
     assert state.run.background is None
@@ -171,14 +147,14 @@ def test_what_holds_a_session_is_over_with_it(over: Event) -> None:
 @each_row("age_s", [-1e308, 1e308])
 def test_an_impossible_age_is_told_all_the_same(age_s: float) -> None:
     task = BackgroundTask(what="x", age_s=age_s)
-    event = BackgroundAwaited(iteration=1, tasks=[task], at=NOW)
+    event = ev.BackgroundAwaited(iteration=1, tasks=[task], at=NOW)
     assert "x (since " in line(event)
 
 
 @each_row("ahead", [timedelta(hours=1), timedelta(days=3)])
 def test_a_wait_ends_at_one_time_in_log_and_stream(ahead: timedelta) -> None:
     """Another day is told with its date."""
-    state = folded(WaitStarted(iteration=1, cause="overload", until=NOW + ahead))
+    state = folded(ev.WaitStarted(iteration=1, cause="overload", until=NOW + ahead))
     (told,) = state.agent.rows
     (row,) = state.log.rows
     when = told.text.removeprefix("waiting: overload, ")
@@ -190,14 +166,14 @@ def test_a_wait_ends_at_one_time_in_log_and_stream(ahead: timedelta) -> None:
 
 
 def test_a_wait_for_room_says_so() -> None:
-    state = folded(WaitStarted(iteration=1, cause="disk_full"))
+    state = folded(ev.WaitStarted(iteration=1, cause="disk_full"))
     assert state.agent.rows[-1].text == "waiting: disk full, until there is room"
     row = state.log.rows[-1]
     assert (row.word, row.text) == ("DISK FULL", "waiting; the iteration is not spent")
 
 
 def test_a_session_without_a_reason_tells_its_outcome_in_words() -> None:
-    event = SessionFinished(iteration=1, outcome="max_turns", duration_s=5.0)
+    event = ev.SessionFinished(iteration=1, outcome="max_turns", duration_s=5.0)
     state = folded(event)
     assert state.agent.rows[-1].text == state.log.rows[-1].text == "max turns"
     assert line(event).startswith("agent   max turns after 5s")
@@ -212,7 +188,7 @@ def test_a_session_without_a_reason_tells_its_outcome_in_words() -> None:
 )
 def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str) -> None:
     end: dict[str, Any] = {"iterations": 1, "completion": 0.0, "duration_s": 1.0}
-    event = RunFinished(outcome="aborted", reason=reason, **end)
+    event = ev.RunFinished(outcome="aborted", reason=reason, **end)
     state = folded(event)
     shown = verdict(state, NOW)
     assert (shown.word, shown.text) == ("aborted", said)
@@ -223,11 +199,11 @@ def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str) -> N
 def test_one_number_is_written_alike_by_all_who_show_it() -> None:
     """84.9 and 85.4: whole points would say that nothing rose, and that 85 is not the best 85."""
     readings = [
-        ReadingTaken(iteration=k, completion=points, source="tests")
+        ev.ReadingTaken(iteration=k, completion=points, source="tests")
         for k, points in enumerate((80.0, 84.9, 85.4, 84.9))
     ]
     state = folded(
-        RunStarted.model_validate(
+        ev.RunStarted.model_validate(
             {
                 "run_id": "r",
                 "root": "/r",
@@ -243,7 +219,7 @@ def test_one_number_is_written_alike_by_all_who_show_it() -> None:
             for reading in readings
             for event in (
                 *(
-                    [IterationStarted(iteration=reading.iteration, max_iterations=9)]
+                    [ev.IterationStarted(iteration=reading.iteration, max_iterations=9)]
                     if reading.iteration
                     else []
                 ),
@@ -255,14 +231,14 @@ def test_one_number_is_written_alike_by_all_who_show_it() -> None:
     header = " ".join("".join(text for text, _ in row) for row in header_lines(state, NOW, 180))
     assert "84.9 %" in header
     assert "best 85.4 %" in header
-    asked = QuestionAsked(iteration=3, question_id="q", topic="redirect", text="?", options=[])
+    asked = ev.QuestionAsked(iteration=3, question_id="q", topic="redirect", text="?", options=[])
     dialog = ["".join(text for text, _ in row) for row in readings_row(asked, state, 80)]
     assert dialog == ["completion 80 84.9 85.4★ 84.9 %"]
 
 
 def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None:
     names = [f"test_{n} (tests.test_all)" for n in range(20)]
-    gate = GateFinished(
+    gate = ev.GateFinished(
         iteration=1, ok=False, exit_code=1, runner="unittest", passed=1, failed=29, failing=names
     )
     assert gate.failing_words == "test_0, test_1, test_2, test_3, test_4 and 24 more"
@@ -285,13 +261,13 @@ def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
     spoken = (
         f"Looked at it.\n\nRepaired toolz/{'x' * 300}.py\n{report}\n<promise>COMPLETE</promise>"
     )
-    lines = str(plain_line(AgentSpoke(seq=1, at=NOW, iteration=1, text=spoken))).splitlines()
+    lines = str(plain_line(ev.AgentSpoke(seq=1, at=NOW, iteration=1, text=spoken))).splitlines()
     assert [text.split(" ", 1)[1] for text in lines] == [
         "agent   Looked at it.",
         f"agent   Repaired toolz/{'x' * 300}.py",
     ]
-    assert plain_line(AgentSpoke(iteration=1, text=report)) is None
-    claimed = AgentReported(
+    assert plain_line(ev.AgentSpoke(iteration=1, text=report)) is None
+    claimed = ev.AgentReported(
         iteration=1, completion=60, summary="wrote half", blockers=["no network"], next="the rest"
     )
     lines = str(plain_line(claimed)).splitlines()
@@ -301,11 +277,11 @@ def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
         "agent   blocked by no network",
         "agent   next: the rest",
     ]
-    assert line(PromiseMade(iteration=1)) == "agent   says it is done"
-    rows = folded(AgentSpoke(iteration=1, text=spoken), claimed).agent.rows
+    assert line(ev.PromiseMade(iteration=1)) == "agent   says it is done"
+    rows = folded(ev.AgentSpoke(iteration=1, text=spoken), claimed).agent.rows
     assert [row.text.splitlines()[-1][:8] for row in rows] == ["Repaired", "claims 6"]
     many = "\n".join(str(n) for n in range(50))
-    lines = str(plain_line(AgentSpoke(iteration=1, text=many))).splitlines()
+    lines = str(plain_line(ev.AgentSpoke(iteration=1, text=many))).splitlines()
     assert len(lines) == 41
     assert lines[-1].endswith("agent   … and 10 more lines, in the transcript of iteration 1")
 
@@ -315,7 +291,7 @@ def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
     [({"command": "pytest"}, "the completion command decides"), ({"criterion": "x"}, "you decide")],
 )
 def test_who_decides_on_a_promise_is_who_is_there(fields: dict[str, str], judge: str) -> None:
-    start = RunStarted.model_validate(
+    start = ev.RunStarted.model_validate(
         {
             "run_id": "r",
             "root": "/r",
@@ -326,12 +302,12 @@ def test_who_decides_on_a_promise_is_who_is_there(fields: dict[str, str], judge:
             **fields,
         }
     )
-    rows = folded(start, PromiseMade(iteration=1)).agent.rows
+    rows = folded(start, ev.PromiseMade(iteration=1)).agent.rows
     assert [row.text for row in rows] == [f"says it is done; {judge}"]
 
 
 def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
-    start = RunStarted.model_validate(
+    start = ev.RunStarted.model_validate(
         {
             "run_id": "r",
             "root": "/r",
@@ -342,11 +318,11 @@ def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
         }
     )
     measured = [
-        ReadingTaken(iteration=0, completion=85, source="tests"),
-        IterationStarted(iteration=1, max_iterations=9),
-        ReadingTaken(iteration=1, completion=60, source="tests"),
+        ev.ReadingTaken(iteration=0, completion=85, source="tests"),
+        ev.IterationStarted(iteration=1, max_iterations=9),
+        ev.ReadingTaken(iteration=1, completion=60, source="tests"),
     ]
-    ended = RunFinished(
+    ended = ev.RunFinished(
         outcome="interrupted", reason="", iterations=1, completion=60, best=85, duration_s=5
     )
     header = str(header_lines(folded(start, *measured), NOW, 180))
@@ -361,7 +337,7 @@ def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
 def test_a_command_that_was_refused_is_no_entry_of_the_log() -> None:
     """Who gave it is told; it is nothing that others should have noticed."""
     state = RunState()
-    state.apply(PauseRequested(seq=1, by="you"))
+    state.apply(ev.PauseRequested(seq=1, by="you"))
     before = len(state.log.rows)
-    state.apply(CommandRefused(seq=2, command="pause", reason="the run is paused already"))
+    state.apply(ev.CommandRefused(seq=2, command="pause", reason="the run is paused already"))
     assert len(state.log.rows) == before == 1

@@ -3,15 +3,7 @@
 import json
 from pathlib import Path
 
-from ralph_tui.events import (
-    AlarmRaised,
-    IterationFinished,
-    IterationStarted,
-    Noticed,
-    PromptPrepared,
-    RunFinished,
-    SessionFinished,
-)
+from ralph_tui import events as ev
 from ralph_tui.state import RunState
 from tests.foreign import (
     BEGAN,
@@ -93,7 +85,7 @@ def test_a_broken_state_gives_way_to_its_copy_and_is_told(broken: str, tmp_path:
     run, recording, state = told(tmp_path)
     assert run.name == "aiwg/0a1b2c3d"
     assert state.run.completions == [10, 20]
-    notes = [event.text for event in of_kind(recording, Noticed) if event.source == "aiwg"]
+    notes = [event.text for event in of_kind(recording, ev.Noticed) if event.source == "aiwg"]
     assert any(note.startswith("session-state.json cannot be used: ") for note in notes)
     assert recording.problem
 
@@ -103,7 +95,7 @@ def test_nothing_ran_and_still_it_replays(tmp_path: Path) -> None:
     run, recording, state = told(tmp_path)
     assert run.form == "D"
     assert [event.kind for event in recording.events] == ["run_started", "noticed"]
-    assert of_kind(recording, Noticed)[0].text == "no iteration was recorded"
+    assert of_kind(recording, ev.Noticed)[0].text == "no iteration was recorded"
     assert state.run.finished is None
     assert row_of(run).status == "died"
 
@@ -144,7 +136,7 @@ def test_a_listed_loop_with_iterations_is_a_run_with_files_of_its_own(tmp_path: 
     runs = {run.name: run for run in find_imported(tmp_path)}
     assert set(runs) == {"aiwg/0a1b2c3d", "aiwg/ffffffff"}
     recording = read_imported(runs["aiwg/ffffffff"])
-    assert of_kind(recording, PromptPrepared)[0].path == "prompts/001-prompt.md"
+    assert of_kind(recording, ev.PromptPrepared)[0].path == "prompts/001-prompt.md"
     assert recording.path.parent == listed.folder
 
 
@@ -173,13 +165,13 @@ def test_analytics_of_an_earlier_run_are_a_run(tmp_path: Path) -> None:
     state = RunState().apply_all(recording.events)
     assert state.run.completions == [55, 55]
     assert state.run.finished is None
-    ends = [event.at.isoformat() for event in of_kind(recording, IterationFinished)]
+    ends = [event.at.isoformat() for event in of_kind(recording, ev.IterationFinished)]
     assert ends == [at(10).replace("Z", "+00:00"), at(20).replace("Z", "+00:00")]
-    starts = [event.at.isoformat() for event in of_kind(recording, IterationStarted)]
+    starts = [event.at.isoformat() for event in of_kind(recording, ev.IterationStarted)]
     assert starts == [at(9).replace("Z", "+00:00"), at(19).replace("Z", "+00:00")]
     row = row_of(run)
     assert (row.iterations, row.completions, row.objective) == (2, (0.55, 0.55), "Fix it")
-    assert of_kind(recording, AlarmRaised) == [], "its limit of iterations is not known"
+    assert of_kind(recording, ev.AlarmRaised) == [], "its limit of iterations is not known"
     assert state.oversight.interventions == []
 
 
@@ -195,11 +187,11 @@ def test_a_stub_tells_how_an_earlier_run_ended_and_its_limit(tmp_path: Path) -> 
     )  # fmt: skip
     run = next(run for run in find_imported(tmp_path) if run.form == "F")
     recording = read_imported(run)
-    assert [e.outcome for e in of_kind(recording, RunFinished)] == ["failed"]
+    assert [e.outcome for e in of_kind(recording, ev.RunFinished)] == ["failed"]
     assert (row_of(run).status, row_of(run).max_iterations, run.slug) == (
         "failed", 2, "old-1a2b3c4d",
     )  # fmt: skip
-    assert [e.alarm for e in of_kind(recording, AlarmRaised)] == ["BUDGET_EXCEEDED"]
+    assert [e.alarm for e in of_kind(recording, ev.AlarmRaised)] == ["BUDGET_EXCEEDED"]
 
 
 def test_without_a_state_what_lies_beside_it_is_told(tmp_path: Path) -> None:
@@ -215,7 +207,7 @@ def test_without_a_state_what_lies_beside_it_is_told(tmp_path: Path) -> None:
     assert state.run.started is not None
     assert state.run.started.objective == "Fix it"
     assert state.run.completions == [30]
-    ends = of_kind(recording, IterationFinished)
+    ends = of_kind(recording, ev.IterationFinished)
     assert [event.status for event in ends] == ["incomplete", "interrupted"]
 
 
@@ -228,7 +220,7 @@ def iterations(project: Path) -> list[tuple[int, str, bool]]:
     read = {reading.iteration for reading in state.gate.readings}
     return [
         (event.iteration, event.status, event.iteration in read)
-        for event in of_kind(recording, IterationFinished)
+        for event in of_kind(recording, ev.IterationFinished)
     ]
 
 
@@ -243,8 +235,8 @@ def test_missing_numbers_are_iterations_that_crashed(tmp_path: Path) -> None:
     ]  # fmt: skip
     _, recording, state = told(tmp_path)
     assert state.run.completions == [10, 20, 40, 50]
-    assert [event.iteration for event in of_kind(recording, PromptPrepared)] == [3]
-    (end,) = of_kind(recording, SessionFinished)
+    assert [event.iteration for event in of_kind(recording, ev.PromptPrepared)] == [3]
+    (end,) = of_kind(recording, ev.SessionFinished)
     assert (end.iteration, end.outcome) == (3, "crashed")
 
 
@@ -262,9 +254,9 @@ def test_the_order_is_that_of_the_file(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 10), entry(3, 30), entry(2, 20))
     _, recording, state = told(tmp_path)
     assert state.run.completions == [10, 30, 20]
-    numbers = [event.iteration for event in of_kind(recording, IterationStarted)]
+    numbers = [event.iteration for event in of_kind(recording, ev.IterationStarted)]
     assert numbers == sorted(numbers)
-    assert any("as iteration 2" in event.text for event in of_kind(recording, Noticed))
+    assert any("as iteration 2" in event.text for event in of_kind(recording, ev.Noticed))
 
 
 def test_a_number_twice_is_one_iteration_with_an_event_more(tmp_path: Path) -> None:
@@ -273,7 +265,7 @@ def test_a_number_twice_is_one_iteration_with_an_event_more(tmp_path: Path) -> N
     assert iterations(tmp_path) == [(k, "incomplete", True) for k in (1, 2, 3)]
     _, recording, state = told(tmp_path)
     assert state.run.completions == [10, 20, 30]
-    notes = [event.text for event in of_kind(recording, Noticed)]
+    notes = [event.text for event in of_kind(recording, ev.Noticed)]
     assert notes == ["aiwg recorded iteration 2 again: error, no JSON"]
     (run,) = find_imported(tmp_path)
     assert row_of(run).completions == (0.1, 0.2, 0.3)
@@ -290,7 +282,7 @@ def test_numbers_of_two_sessions_are_two_loops(tmp_path: Path) -> None:
     assert own.run.completions == [10, 20, 30]
     other = read_imported(runs["old"])
     assert RunState().apply_all(other.events).run.completions == [90]
-    assert of_kind(other, PromptPrepared) == [], "what lies there is the later loop's"
+    assert of_kind(other, ev.PromptPrepared) == [], "what lies there is the later loop's"
     row = row_of(runs["old"])
     assert (row.completions, row.status, row.started) == ((0.9,), "died", None)
     assert row.updated == BEGAN == other.events[-1].at, "it was over when the later one began"

@@ -3,27 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.events import (
-    AgentReported,
-    AgentSpoke,
-    AlarmRaised,
-    CheckpointCaptured,
-    Event,
-    FilesChanged,
-    ForeignVerdict,
-    GateFinished,
-    HealthChecked,
-    InterventionMade,
-    IterationFinished,
-    LearningPromoted,
-    Noticed,
-    PromptPrepared,
-    ReadingTaken,
-    RunFinished,
-    SessionFinished,
-    SessionStarted,
-    SignalComputed,
-)
+from ralph_tui import events as ev
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
 from tests.foreign import (
@@ -48,11 +28,11 @@ def minutes(project: Path) -> list[tuple[float, float]]:
     """When the sessions began and ended, minutes from the start of the run."""
     _, recording, _ = told(project)
 
-    def since(event: Event) -> float:
+    def since(event: ev.Event) -> float:
         return round((event.at - BEGAN).total_seconds() / 60, 3)
 
-    starts = [since(event) for event in of_kind(recording, SessionStarted)]
-    ends = [since(event) for event in of_kind(recording, SessionFinished)]
+    starts = [since(event) for event in of_kind(recording, ev.SessionStarted)]
+    ends = [since(event) for event in of_kind(recording, ev.SessionFinished)]
     return list(zip(starts, ends, strict=True))
 
 
@@ -94,7 +74,7 @@ def test_an_output_that_is_gone_is_read_from_the_transcript_of_its_iteration(
         (foreign.folder / f"outputs/{number:03}-stdout.log").unlink()
     assert minutes(tmp_path) == [(5, 9), (12, 20)]
     _, recording, state = told(tmp_path)
-    words = [(event.iteration, event.text) for event in of_kind(recording, AgentSpoke)]
+    words = [(event.iteration, event.text) for event in of_kind(recording, ev.AgentSpoke)]
     assert words == [(1, "session 1"), (2, "session 2")]
     assert state.run.cost_usd == 1.0
 
@@ -195,7 +175,7 @@ def test_a_reading_is_the_analysis_percentage_or_held(
 ) -> None:
     External(tmp_path).state(entry(1, 40), entry(2, 0) | {"analysis": analysis})
     run, recording, _ = told(tmp_path)
-    reading = of_kind(recording, ReadingTaken)[1]
+    reading = of_kind(recording, ev.ReadingTaken)[1]
     assert (reading.completion, reading.held, reading.source) == (points, held, "agent")
     assert row_of(run).completions == (0.4, points / 100)
 
@@ -204,15 +184,15 @@ def test_it_is_said_where_the_reading_stands_in_an_answer(tmp_path: Path) -> Non
     answer = {"type": "result", "result": '```json\n{"completionPercentage": 55}\n```'}
     External(tmp_path).state(entry(1, 0) | {"analysis": answer})
     _, recording, _ = told(tmp_path)
-    (reading,) = of_kind(recording, ReadingTaken)
+    (reading,) = of_kind(recording, ev.ReadingTaken)
     assert "inside" in reading.note
-    (note,) = of_kind(recording, Noticed)
+    (note,) = of_kind(recording, ev.Noticed)
     assert reading.note in note.text
 
 
 def test_an_analysis_that_failed_is_told_why(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 0) | {"analysis": {"error": "no JSON found"}})
-    (note,) = of_kind(told(tmp_path)[1], Noticed)
+    (note,) = of_kind(told(tmp_path)[1], ev.Noticed)
     assert note.text == "aiwg could not analyse iteration 1: no JSON found"
 
 
@@ -228,7 +208,7 @@ def test_an_analysis_that_the_state_lacks_is_read_from_its_file(tmp_path: Path) 
     )  # fmt: skip
     _, recording, state = told(tmp_path)
     assert state.run.completions == [35]
-    (report,) = of_kind(recording, AgentReported)
+    (report,) = of_kind(recording, ev.AgentReported)
     assert (report.learnings, report.blockers, report.next) == (
         ["run one first"], ["no network"], "ask",
     )  # fmt: skip
@@ -260,7 +240,7 @@ def test_the_end_is_the_status(status: Any, outcome: str | None, tmp_path: Path)
 
 def test_why_it_was_paused_is_the_reason_of_its_end(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 5), status="paused", abortReason="the owner slept")
-    (end,) = of_kind(told(tmp_path)[1], RunFinished)
+    (end,) = of_kind(told(tmp_path)[1], ev.RunFinished)
     assert (end.reason, end.completion, end.duration_s) == ("the owner slept", 5, 3600)
 
 
@@ -268,7 +248,7 @@ def test_an_exit_code_makes_no_success(tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, None, exitCode=0, status="error"))
     foreign.printed(1, INIT, spoke("I begin"))
-    (end,) = of_kind(told(tmp_path)[1], SessionFinished)
+    (end,) = of_kind(told(tmp_path)[1], ev.SessionFinished)
     assert end.outcome != "success"
     assert "without a result" in end.reason
 
@@ -286,7 +266,7 @@ def summary(*minutes_: float, total: int | None = None) -> dict[str, Any]:
 
 def captured(project: Path) -> list[tuple[int, int, str]]:
     _, recording, _ = told(project)
-    found = of_kind(recording, CheckpointCaptured)
+    found = of_kind(recording, ev.CheckpointCaptured)
     return [(event.iteration, event.number, event.trigger) for event in found]
 
 
@@ -334,9 +314,9 @@ def report(minute: float = 9, level: str = "redirect") -> dict[str, Any]:
             "interventions": [made]}  # fmt: skip
 
 
-def verdicts(project: Path, layer: str = "oversight") -> list[ForeignVerdict]:
+def verdicts(project: Path, layer: str = "oversight") -> list[ev.ForeignVerdict]:
     _, recording, _ = told(project)
-    return [event for event in of_kind(recording, ForeignVerdict) if event.layer == layer]
+    return [event for event in of_kind(recording, ev.ForeignVerdict) if event.layer == layer]
 
 
 def test_detections_have_our_names_and_levels_capitals(tmp_path: Path) -> None:
@@ -398,7 +378,7 @@ def test_test_results_that_lay_there_are_no_measurement_of_ours(tmp_path: Path) 
     foreign.state(entry(1, 10, postSnapshot={"timestamp": at(5), "tests": results}))
     (found,) = verdicts(tmp_path, "validation")
     assert (found.about, found.values["passed"], found.values["total"]) == ("tests", 4, 5)
-    assert of_kind(told(tmp_path)[1], GateFinished) == []
+    assert of_kind(told(tmp_path)[1], ev.GateFinished) == []
 
 
 def test_control_and_interventions_are_those_of_our_governor(tmp_path: Path) -> None:
@@ -411,12 +391,12 @@ def test_control_and_interventions_are_those_of_our_governor(tmp_path: Path) -> 
         expected.append(round(evaluated.evaluation.signal.output, 9))
         if evaluated.finding is not None and evaluated.finding.opened:
             governor.answered(approved=True)
-    signals = of_kind(recording, SignalComputed)
+    signals = of_kind(recording, ev.SignalComputed)
     assert [round(event.output, 9) for event in signals] == expected
-    assert [(e.iteration, e.alarm) for e in of_kind(recording, AlarmRaised)] == [(4, "STUCK")]
-    made = [(e.iteration, e.level) for e in of_kind(recording, InterventionMade)]
+    assert [(e.iteration, e.alarm) for e in of_kind(recording, ev.AlarmRaised)] == [(4, "STUCK")]
+    made = [(e.iteration, e.level) for e in of_kind(recording, ev.InterventionMade)]
     assert made == [(4, "REDIRECT"), (6, "PAUSE")]
-    assert [e.iteration for e in of_kind(recording, HealthChecked)] == [1, 2, 3, 4, 5, 6]
+    assert [e.iteration for e in of_kind(recording, ev.HealthChecked)] == [1, 2, 3, 4, 5, 6]
 
 
 # -- what else there is ----------------------------------------------------------------------------
@@ -437,7 +417,7 @@ def test_changed_files_are_those_between_the_snapshots(tmp_path: Path) -> None:
     )
     told_ = [
         [(change.path, change.status, change.added, change.removed) for change in event.changes]
-        for event in of_kind(told(tmp_path)[1], FilesChanged)
+        for event in of_kind(told(tmp_path)[1], ev.FilesChanged)
     ]
     assert told_ == [
         [("new.py", "added", 0, 0), ("src/a.py", "modified", 2, 1), ("old.py", "deleted", 0, 0)],
@@ -453,10 +433,10 @@ def test_prompts_are_found_by_number_and_no_path_of_a_record_is_opened(tmp_path:
     names = ("promptFile", "stdoutFile", "stderrFile", "transcriptPath", "parsedEventsPath")
     foreign.state(entry(1, 10, **dict.fromkeys(names, str(secret))))
     _, recording, _ = told(tmp_path / "project")
-    assert of_kind(recording, PromptPrepared) == []
-    assert of_kind(recording, SessionStarted) == []
+    assert of_kind(recording, ev.PromptPrepared) == []
+    assert of_kind(recording, ev.SessionStarted) == []
     foreign.prompt(1, "Do it.\n")
-    (prompt,) = of_kind(told(tmp_path / "project")[1], PromptPrepared)
+    (prompt,) = of_kind(told(tmp_path / "project")[1], ev.PromptPrepared)
     assert (prompt.path, prompt.characters) == ("prompts/001-prompt.md", 7)
 
 
@@ -473,7 +453,7 @@ def test_a_link_out_of_the_folder_is_not_followed(place: str, tmp_path: Path) ->
     link.symlink_to(outside if place == "prompts" else outside / Path(place).name)
     _, recording, _ = told(tmp_path / "project")
     assert "stolen" not in "".join(event.model_dump_json() for event in recording.events)
-    opened = [e.path for e in of_kind(recording, PromptPrepared)]
+    opened = [e.path for e in of_kind(recording, ev.PromptPrepared)]
     assert opened in ([], ["prompts/001-prompt.md"])
 
 
@@ -492,7 +472,7 @@ def test_reflections_and_knowledge_of_the_run_are_told(tmp_path: Path) -> None:
     knowledge = {"learnings": [mine, other, {"id": 7}, None]}
     foreign.write("../knowledge/ralph-learnings.json", knowledge)
     assert [one.text for one in verdicts(tmp_path, "memory")] == ["one test first"]
-    (promoted,) = of_kind(told(tmp_path)[1], LearningPromoted)
+    (promoted,) = of_kind(told(tmp_path)[1], ev.LearningPromoted)
     assert (promoted.learning.learning_id, promoted.learning.text) == ("learn-1", "small steps")
 
 
@@ -507,8 +487,8 @@ def test_an_iterations_record_sums_up_its_session(tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, 10, duration=90_000, filesModified=["a.py", "b.py"]))
     foreign.printed(1, INIT, result(cost=0.25, tokens=70))
-    (end,) = of_kind(told(tmp_path)[1], IterationFinished)
+    (end,) = of_kind(told(tmp_path)[1], ev.IterationFinished)
     assert (end.cost_usd, end.tokens, end.duration_s, end.files) == (0.25, 70, 90, 2)
     (run,) = find_imported(tmp_path)
-    (finished,) = of_kind(read_imported(run), RunFinished)
+    (finished,) = of_kind(read_imported(run), ev.RunFinished)
     assert (finished.cost_usd, finished.tokens, finished.iterations) == (0.25, 70, 1)

@@ -7,15 +7,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.events import (
-    AgentNoted,
-    AgentSpoke,
-    PromiseMade,
-    SessionFinished,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.importers import printed
 from tests.foreign import (
     INIT,
@@ -52,11 +44,11 @@ def test_bare_tool_lines_and_blocks_are_taken_each_id_once(tmp_path: Path) -> No
         call, answer, result(),
     )  # fmt: skip
     _, recording, state = told(tmp_path)
-    begun = [(e.tool_id, e.tool, e.summary) for e in of_kind(recording, ToolStarted)]
+    begun = [(e.tool_id, e.tool, e.summary) for e in of_kind(recording, ev.ToolStarted)]
     assert begun == [("t1", "Bash", "make test"), ("t2", "Read", "a.py")]
-    ended = [(e.tool_id, e.ok, e.summary) for e in of_kind(recording, ToolFinished)]
+    ended = [(e.tool_id, e.ok, e.summary) for e in of_kind(recording, ev.ToolFinished)]
     assert ended == [("t1", False, "exit 2"), ("t2", True, "1 line")]
-    (end,) = of_kind(recording, SessionFinished)
+    (end,) = of_kind(recording, ev.SessionFinished)
     assert (end.outcome, end.tool_calls, end.tool_errors) == ("success", 2, 1)
     assert state.run.cost_usd == 0.5
 
@@ -64,9 +56,9 @@ def test_bare_tool_lines_and_blocks_are_taken_each_id_once(tmp_path: Path) -> No
 def test_offsets_point_into_the_output(tmp_path: Path) -> None:
     foreign = one_session(tmp_path, INIT, spoke("one"), spoke("two"), result())
     _, recording, _ = told(tmp_path)
-    (session,) = of_kind(recording, SessionStarted)
+    (session,) = of_kind(recording, ev.SessionStarted)
     content = (foreign.folder / session.transcript).read_bytes()
-    for event in of_kind(recording, AgentSpoke):
+    for event in of_kind(recording, ev.AgentSpoke):
         line = content[event.offset :].split(b"\n", 1)[0]
         assert json.loads(line)["message"]["content"][0]["text"] == event.text
 
@@ -74,18 +66,18 @@ def test_offsets_point_into_the_output(tmp_path: Path) -> None:
 def test_a_tool_takes_the_time_between_its_lines_in_the_transcript(tmp_path: Path) -> None:
     foreign = one_session(tmp_path, INIT, used("t1"), gave("t1"), result())
     printed_times(foreign, (1, 0, 3))
-    (tool,) = of_kind(told(tmp_path)[1], ToolFinished)
+    (tool,) = of_kind(told(tmp_path)[1], ev.ToolFinished)
     assert tool.duration_s == 60
 
 
 def test_without_times_no_tool_is_said_to_have_taken_any(tmp_path: Path) -> None:
     one_session(tmp_path, INIT, used("t1"), gave("t1"), result())
-    assert [tool.duration_s for tool in of_kind(told(tmp_path)[1], ToolFinished)] == [0]
+    assert [tool.duration_s for tool in of_kind(told(tmp_path)[1], ev.ToolFinished)] == [0]
 
 
 def test_an_error_that_stands_alone_is_a_note(tmp_path: Path) -> None:
     one_session(tmp_path, INIT, {"type": "error", "error": "TypeError: no token"}, result())
-    (note,) = of_kind(told(tmp_path)[1], AgentNoted)
+    (note,) = of_kind(told(tmp_path)[1], ev.AgentNoted)
     assert (note.level, note.text) == ("error", "TypeError: no token")
 
 
@@ -98,12 +90,12 @@ def test_an_error_that_stands_alone_is_a_note(tmp_path: Path) -> None:
 )
 def test_its_way_to_say_that_the_work_is_done_is_a_promise(line: Any, tmp_path: Path) -> None:
     one_session(tmp_path, INIT, line, line, result())
-    assert len(of_kind(told(tmp_path)[1], PromiseMade)) == 1
+    assert len(of_kind(told(tmp_path)[1], ev.PromiseMade)) == 1
 
 
 def test_a_result_that_failed_is_no_success_whatever_the_exit_code(tmp_path: Path) -> None:
     one_session(tmp_path, INIT, result(is_error=True, result="API Error: 529 overloaded"))
-    (end,) = of_kind(told(tmp_path)[1], SessionFinished)
+    (end,) = of_kind(told(tmp_path)[1], ev.SessionFinished)
     assert (end.outcome, end.limit) == ("limited", "overload")
 
 
@@ -113,23 +105,23 @@ def test_plain_words_are_the_agents_words(points: int | None, outcome: str, tmp_
     foreign.state(entry(1, points))
     foreign.printed(1, "I looked around.", "", "All is done.")
     _, recording, _ = told(tmp_path)
-    assert [e.text for e in of_kind(recording, AgentSpoke)] == ["I looked around.\nAll is done."]
-    (session,) = of_kind(recording, SessionStarted)
+    assert [e.text for e in of_kind(recording, ev.AgentSpoke)] == ["I looked around.\nAll is done."]
+    (session,) = of_kind(recording, ev.SessionStarted)
     assert not session.tells_tools
-    assert of_kind(recording, SessionFinished)[0].outcome == outcome
+    assert of_kind(recording, ev.SessionFinished)[0].outcome == outcome
 
 
 def test_an_output_that_is_not_there_is_no_session(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 10))
     _, recording, state = told(tmp_path)
-    assert of_kind(recording, SessionStarted) == []
+    assert of_kind(recording, ev.SessionStarted) == []
     assert state.run.completions == [10]
 
 
 def test_control_sequences_and_secrets_stay_out(tmp_path: Path) -> None:
     key = "sk-ant-" + "api03-" + "A" * 93 + "AA"
     one_session(tmp_path, INIT, spoke(f"\x1b[31mred\x1b[0m {key}"), result())
-    (words,) = of_kind(told(tmp_path)[1], AgentSpoke)
+    (words,) = of_kind(told(tmp_path)[1], ev.AgentSpoke)
     assert "\x1b" not in words.text
     assert key not in words.text
 
@@ -151,10 +143,10 @@ def test_of_a_long_output_beginning_and_end_are_told_and_memory_is_bounded(
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20_000_000
-    words = [event.text for event in of_kind(recording, AgentSpoke)]
+    words = [event.text for event in of_kind(recording, ev.AgentSpoke)]
     assert (words[0], words[-1]) == ("first words", "last words")
     assert state.run.cost_usd == 7
-    assert any("Left out here" in note.text for note in of_kind(recording, AgentNoted))
+    assert any("Left out here" in note.text for note in of_kind(recording, ev.AgentNoted))
 
 
 def test_no_more_events_are_told_than_so_many_and_all_calls_are_counted(
@@ -164,9 +156,9 @@ def test_no_more_events_are_told_than_so_many_and_all_calls_are_counted(
     calls = [line for k in range(30) for line in (used(f"t{k}"), gave(f"t{k}"))]
     one_session(tmp_path, INIT, *calls, result())
     _, recording, _ = told(tmp_path)
-    assert len(of_kind(recording, ToolStarted)) <= 10
-    assert of_kind(recording, SessionFinished)[0].tool_calls == 30
-    assert any("events" in note.text for note in of_kind(recording, AgentNoted))
+    assert len(of_kind(recording, ev.ToolStarted)) <= 10
+    assert of_kind(recording, ev.SessionFinished)[0].tool_calls == 30
+    assert any("events" in note.text for note in of_kind(recording, ev.AgentNoted))
 
 
 @each_row(
@@ -183,5 +175,5 @@ def test_garbage_in_an_output_costs_its_own_line(garbage: bytes, tmp_path: Path)
     path.parent.mkdir()
     path.write_bytes(b"\n".join([first, garbage, json.dumps(spoke("hello")).encode(), last]))
     _, recording, state = told(tmp_path)
-    assert "hello" in [event.text for event in of_kind(recording, AgentSpoke)]
+    assert "hello" in [event.text for event in of_kind(recording, ev.AgentSpoke)]
     assert state.run.cost_usd == 0.5

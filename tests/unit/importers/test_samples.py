@@ -4,18 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.events import (
-    AlarmRaised,
-    CheckpointCaptured,
-    Event,
-    FilesChanged,
-    ForeignVerdict,
-    IterationFinished,
-    PromptPrepared,
-    SessionFinished,
-    SessionStarted,
-    ToolStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.state import RunState
 from tests.foreign import find_imported, of_kind, read_imported, row_of, unpacked
 from tests.rows import each_row
@@ -87,24 +76,24 @@ def test_a_sample_is_told_in_full(sample: str, tmp_path: Path) -> None:
     recording = read_imported(run)
     began = recording.events[0].at
 
-    def seconds(kind: type[Event]) -> list[float]:
+    def seconds(kind: type[ev.Event]) -> list[float]:
         return [round((e.at - began).total_seconds(), 3) for e in of_kind(recording, kind)]
 
     state = RunState().apply_all(recording.events)
     assert (
-        [event.status for event in of_kind(recording, IterationFinished)],
-        len(of_kind(recording, ToolStarted)),
-        len(of_kind(recording, CheckpointCaptured)),
-        len(of_kind(recording, FilesChanged)),
+        [event.status for event in of_kind(recording, ev.IterationFinished)],
+        len(of_kind(recording, ev.ToolStarted)),
+        len(of_kind(recording, ev.CheckpointCaptured)),
+        len(of_kind(recording, ev.FilesChanged)),
         round(state.run.cost_usd, 6),
         round((recording.events[-1].at - began).total_seconds(), 3),
-        [f"{event.iteration} {event.alarm}" for event in of_kind(recording, AlarmRaised)],
-        [f"{e.iteration} {e.act}" for e in of_kind(recording, ForeignVerdict)
+        [f"{event.iteration} {event.alarm}" for event in of_kind(recording, ev.AlarmRaised)],
+        [f"{e.iteration} {e.act}" for e in of_kind(recording, ev.ForeignVerdict)
          if e.layer == "oversight" and e.act],
-        seconds(SessionStarted),
-        seconds(SessionFinished),
+        seconds(ev.SessionStarted),
+        seconds(ev.SessionFinished),
     ) == GOLDEN[sample]  # fmt: skip
-    prompts = of_kind(recording, PromptPrepared)
+    prompts = of_kind(recording, ev.PromptPrepared)
     assert [prompt.path for prompt in prompts] == [
         f"prompts/{k:03}-prompt.md" for k in range(1, len(prompts) + 1)
     ]

@@ -7,19 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Guide, Instruct
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentReported,
-    AgentSpoke,
-    GuidanceDelivered,
-    GuidanceQueued,
-    PromiseMade,
-    RunResumed,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings
@@ -66,15 +56,15 @@ def working(
     def act(session: FakeSession) -> None:
         k = session.iteration
         for number, (tool, what) in enumerate([("Edit", "parser.py"), ("Bash", "pytest -q")]):
-            session.emit(ToolStarted(iteration=k, tool_id=f"{number}", tool=tool, summary=what))
-            session.emit(ToolFinished(iteration=k, tool_id=f"{number}", ok=True))
+            session.emit(ev.ToolStarted(iteration=k, tool_id=f"{number}", tool=tool, summary=what))
+            session.emit(ev.ToolFinished(iteration=k, tool_id=f"{number}", ok=True))
         session.emit(
-            AgentReported(
+            ev.AgentReported(
                 iteration=k, completion=at, summary=summary, blockers=list(blockers), next=following
             )
         )
         if promises:
-            session.emit(PromiseMade(iteration=k))
+            session.emit(ev.PromiseMade(iteration=k))
         session.finish()
 
     return act
@@ -186,16 +176,16 @@ def with_a_plan() -> str:
 def fills_its_window(session: FakeSession) -> None:
     """An act: half of the work, words of the owner, and a window that is full."""
     k = session.iteration
-    session.emit(GuidanceQueued(guidance_id="g", text="Leave `escape()` as it is."))
-    session.emit(GuidanceDelivered(guidance_id="g", into="session"))
+    session.emit(ev.GuidanceQueued(guidance_id="g", text="Leave `escape()` as it is."))
+    session.emit(ev.GuidanceDelivered(guidance_id="g", into="session"))
     calls = [("Read", "parser.py"), ("Edit", "lexer.py"), ("Edit", "parser.py")]
     for number, (tool, what) in enumerate(calls):
-        session.emit(ToolStarted(iteration=k, tool_id=f"{number}", tool=tool, summary=what))
-        session.emit(ToolFinished(iteration=k, tool_id=f"{number}", ok=True))
-    session.emit(AgentSpoke(iteration=k, text="Two levels parse; deeper ones lose a bracket."))
-    session.emit(ToolStarted(iteration=k, tool_id="t", tool="Bash", summary="pytest -q"))
-    session.emit(UsageReported(iteration=k, context_tokens=174_000, context_window=200_000))
-    session.emit(ToolFinished(iteration=k, tool_id="t", ok=False, summary="exit 1"))
+        session.emit(ev.ToolStarted(iteration=k, tool_id=f"{number}", tool=tool, summary=what))
+        session.emit(ev.ToolFinished(iteration=k, tool_id=f"{number}", ok=True))
+    session.emit(ev.AgentSpoke(iteration=k, text="Two levels parse; deeper ones lose a bracket."))
+    session.emit(ev.ToolStarted(iteration=k, tool_id="t", tool="Bash", summary="pytest -q"))
+    session.emit(ev.UsageReported(iteration=k, context_tokens=174_000, context_window=200_000))
+    session.emit(ev.ToolFinished(iteration=k, tool_id="t", ok=False, summary="exit 1"))
 
 
 DIFF = """\
@@ -247,9 +237,9 @@ def taking_over_after_a_kill() -> str:
     later = run_of([4, 10], past=whole.events[:written], plan="PLAN.md")
     later.host.clock.seconds = whole.host.clock.seconds + 60
     later.workspace.taken = [""] * 2
-    return later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h"))).agent.prompts[
-        0
-    ]
+    return later.play(
+        first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h"))
+    ).agent.prompts[0]
 
 
 def all_of_it_at_budget_1000() -> str:

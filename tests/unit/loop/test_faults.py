@@ -6,26 +6,10 @@ from pkgutil import resolve_name
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AssessmentMade,
-    EscalationRaised,
-    GateFinished,
-    HealthChecked,
-    IterationStarted,
-    LearningsRetrieved,
-    LearningStaged,
-    ModelAnswered,
-    Noticed,
-    PromptPrepared,
-    ReadingTaken,
-    RedirectDecided,
-    RunResumed,
-    SignalComputed,
-    StrategyPlanned,
-)
 from ralph_tui.layers.control import PROFILES
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.sensor import Counts, GateResult, Progress
@@ -110,17 +94,17 @@ def sound() -> World:
     return busy().play(owner.first)
 
 
-def failures(world: World) -> list[Noticed]:
-    return [event for event in world.all(Noticed) if event.level == "error"]
+def failures(world: World) -> list[ev.Noticed]:
+    return [event for event in world.all(ev.Noticed) if event.level == "error"]
 
 
 def check(world: World) -> None:
     """What holds of every run, whatever fails in it."""
     assert world.end.outcome in ("limit_reached", "completed", "aborted"), world.end.reason
-    begun = [event.iteration for event in world.all(IterationStarted)]
+    begun = [event.iteration for event in world.all(ev.IterationStarted)]
     assert begun == list(range(1, len(begun) + 1))
-    assert [event.iteration for event in world.all(ReadingTaken)] == [0, *begun]
-    assert [event.iteration for event in world.all(SignalComputed)] == begun
+    assert [event.iteration for event in world.all(ev.ReadingTaken)] == [0, *begun]
+    assert [event.iteration for event in world.all(ev.SignalComputed)] == begun
     for prompt in world.agent.prompts:
         assert "Fix it" in prompt
         assert "pytest -q" in prompt
@@ -136,7 +120,7 @@ LASTING = [part for part in ALL if part.name != "run"]
 @named(LASTING)
 def test_a_part_that_raises_and_gives_garbage_ends_no_run(part: Part) -> None:
     kinds = ["raise", *GARBAGE]
-    told: list[Noticed] = []
+    told: list[ev.Noticed] = []
     while kinds:  # one run where it is called often enough
         world, met = run_with(Fault(part, kinds), 8 if part in OVERSIGHT else 6)
         assert met, "a fault that never came true shows nothing"
@@ -166,12 +150,12 @@ def test_the_next_iteration_tries_again_and_later_signals_are_those_of_a_sound_r
     told = failures(world)
     assert 1 <= len(told) <= 4
     later = max(event.seq for event in told)
-    begun = [event.iteration for event in world.all(IterationStarted) if event.seq > later]
+    begun = [event.iteration for event in world.all(ev.IterationStarted) if event.seq > later]
     assert begun == list(range(at + 1, world.end.iterations + 1))
     if at > 3 or part not in (*CONTROL, *OVERSIGHT, *MEMORY, *INTELLIGENCE, *RECORDS):
         return  # a redirect that is not proposed is not followed
-    expected = {event.iteration: event for event in sound().all(SignalComputed)}
-    for signal in world.all(SignalComputed):
+    expected = {event.iteration: event for event in sound().all(ev.SignalComputed)}
+    for signal in world.all(ev.SignalComputed):
         k, twin = signal.iteration, expected[signal.iteration]
         if k == at and part in CONTROL:
             continue
@@ -188,7 +172,7 @@ def test_the_next_iteration_tries_again_and_later_signals_are_those_of_a_sound_r
 @named([part for part in CONTROL if part.name not in ("conditions", "watch", "add")])
 def test_without_the_control_law_default_gains_answer(part: Part) -> None:
     world = third(part)
-    signal = next(e for e in world.all(SignalComputed) if e.iteration == 3)
+    signal = next(e for e in world.all(ev.SignalComputed) if e.iteration == 3)
     assert signal.profile == "focused"
     assert (signal.kp, signal.ki, signal.kd) == tuple(PROFILES["focused"])
     assert signal.proportional == pytest.approx(1 - 0.4)
@@ -200,28 +184,28 @@ def test_without_the_control_law_default_gains_answer(part: Part) -> None:
 @named([part for part in CONTROL if part.name != "add"])
 def test_a_failing_control_law_leaves_oversight(part: Part) -> None:
     world = always(part)
-    assert [e.iteration for e in world.all(HealthChecked)] == list(range(1, 9))
-    asked = bool(world.all(RedirectDecided))
+    assert [e.iteration for e in world.all(ev.HealthChecked)] == list(range(1, 9))
+    asked = bool(world.all(ev.RedirectDecided))
     assert asked is (part.name not in ("conditions", "watch")), (
         "without conditions nothing can be up"
     )
-    assert not [e for e in world.all(EscalationRaised) if e.about == "oversight"]
+    assert not [e for e in world.all(ev.EscalationRaised) if e.about == "oversight"]
 
 
 def test_a_history_that_cannot_take_a_reading_takes_it_with_the_next() -> None:
     add = next(part for part in CONTROL if part.name == "add")
     world = third(add)
     assert world.loop.iteration.governor.history.count == 8
-    assert [e.iteration for e in world.all(HealthChecked)] == [1, 2, 4, 5, 6, 7, 8]
+    assert [e.iteration for e in world.all(ev.HealthChecked)] == [1, 2, 4, 5, 6, 7, 8]
 
 
 @named(OVERSIGHT)
 def test_a_failing_overseer_is_told_to_people_once_and_takes_no_signal(part: Part) -> None:
     world = always(part)
-    assert [e.iteration for e in world.all(SignalComputed)] == list(range(1, 9))
-    told = [e for e in world.all(EscalationRaised) if e.about == "oversight"]
+    assert [e.iteration for e in world.all(ev.SignalComputed)] == list(range(1, 9))
+    told = [e for e in world.all(ev.EscalationRaised) if e.about == "oversight"]
     if part.name == "health_of":  # what is asked is asked; the check alone is missing
-        assert {event.status for event in world.all(HealthChecked)} == {"paused"}
+        assert {event.status for event in world.all(ev.HealthChecked)} == {"paused"}
     else:
         assert len(told) == 1
         assert told[0].level == "critical"
@@ -233,8 +217,8 @@ def test_a_failing_overseer_is_told_to_people_once_and_takes_no_signal(part: Par
 def test_a_redirect_that_cannot_be_proposed_is_not_approved() -> None:
     propose = next(part for part in OVERSIGHT if part.name == "redirect_words")
     world = always(propose)
-    assert world.all(RedirectDecided)
-    assert not any(event.approved for event in world.all(RedirectDecided))
+    assert world.all(ev.RedirectDecided)
+    assert not any(event.approved for event in world.all(ev.RedirectDecided))
     assert world.state.oversight.undecided is None
 
 
@@ -242,7 +226,7 @@ def test_a_redirect_that_cannot_be_proposed_is_not_approved() -> None:
 def test_without_the_prompts_parts_what_the_owner_has_said_is_sent(part: Part) -> None:
     world = third(part)
     check(world)
-    prepared = world.all(PromptPrepared)
+    prepared = world.all(ev.PromptPrepared)
     origins = {event.iteration: event.origin for event in prepared}
     assert origins.pop(3) == "fallback"
     assert set(origins.values()) == {"template"}, "the next iteration tries again"
@@ -251,21 +235,21 @@ def test_without_the_prompts_parts_what_the_owner_has_said_is_sent(part: Part) -
 @pytest.mark.parametrize("name", ["assess", "gather"])
 def test_without_an_assessment_the_phase_is_unknown(name: str) -> None:
     part = next(part for part in INTELLIGENCE if part.name == name)
-    made = third(part).all(AssessmentMade)
+    made = third(part).all(ev.AssessmentMade)
     assert [e.iteration for e in made if e.phase == "unknown"] == [3]
 
 
 def test_without_a_strategy_the_others_are_planned() -> None:
     part = next(part for part in INTELLIGENCE if part.name == "next_strategy")
     world = third(part)
-    assert [e.iteration for e in world.all(StrategyPlanned)] == [1, 2, 4, 5, 6, 7, 8]
+    assert [e.iteration for e in world.all(ev.StrategyPlanned)] == [1, 2, 4, 5, 6, 7, 8]
 
 
 @pytest.mark.parametrize("name", ["retrieve", "candidates"])
 def test_without_memory_the_prompt_has_no_learnings(name: str) -> None:
     part = next(part for part in MEMORY if part.name == name)
     world = third(part)
-    found = {event.iteration: event.learnings for event in world.all(LearningsRetrieved)}
+    found = {event.iteration: event.learnings for event in world.all(ev.LearningsRetrieved)}
     assert found[3] == []
     assert "Run one test at a time." not in world.agent.prompts[2]
     assert "Run one test at a time." in world.agent.prompts[3]
@@ -274,7 +258,7 @@ def test_without_memory_the_prompt_has_no_learnings(name: str) -> None:
 def test_what_fails_before_it_is_staged_is_staged_by_the_next_report() -> None:
     part = next(part for part in MEMORY if part.name == "reported")
     world = third(part)
-    staged = [e.iteration for e in world.all(LearningStaged) if e.learning.confidence == 0.6]
+    staged = [e.iteration for e in world.all(ev.LearningStaged) if e.learning.confidence == 0.6]
     assert 3 not in staged
     assert {2, 4} <= set(staged)
 
@@ -282,7 +266,7 @@ def test_what_fails_before_it_is_staged_is_staged_by_the_next_report() -> None:
 @named([part for part in SENSOR if part.name in ("read", "tests_say", "tampering")])
 def test_without_the_sensor_the_last_value_is_held(part: Part) -> None:
     world = third(part)
-    readings = {event.iteration: event for event in world.all(ReadingTaken)}
+    readings = {event.iteration: event for event in world.all(ev.ReadingTaken)}
     assert readings[3].held
     assert readings[3].completion == readings[2].completion
     assert not readings[4].held
@@ -296,14 +280,15 @@ def test_without_the_sensor_the_exit_code_alone_ends_the_run() -> None:
         world.play(owner.first)
     assert world.end.outcome == "completed"
     assert (
-        world.all(ReadingTaken)[-1].note == "the completion command passed, by its exit code alone"
+        world.all(ev.ReadingTaken)[-1].note
+        == "the completion command passed, by its exit code alone"
     )
 
 
 def test_a_gate_that_cannot_be_measured_is_told_and_measured_again() -> None:
     part = next(part for part in SENSOR if part.name == "run")
     world = third(part)
-    gates = {event.iteration: event for event in world.all(GateFinished)}
+    gates = {event.iteration: event for event in world.all(ev.GateFinished)}
     assert "could not be measured" in gates[3].error
     assert not gates[4].error
 
@@ -328,12 +313,12 @@ def test_a_run_whose_layer_still_fails_can_be_resumed(
     monkeypatch.setattr(resolve_name(part.owner), part.name, broken)
     first = busy()
     for event in first.steps():
-        if isinstance(event, ReadingTaken) and event.iteration == 5:
+        if isinstance(event, ev.ReadingTaken) and event.iteration == 5:
             break
     again = busy([4, 6, 4, 6], past=first.events)
-    again.play(owner.first, partial(again.loop.resume, RunResumed()))
+    again.play(owner.first, partial(again.loop.resume, ev.RunResumed()))
     check(again)
-    assert again.all(Noticed)
+    assert again.all(ev.Noticed)
 
 
 # -- what never ends -----------------------------------------------------------------------------
@@ -357,10 +342,10 @@ def test_what_hangs_is_let_go_after_its_time(name: str) -> None:
     world.host.hangs = lambda job: job == name and world.state.run.iteration >= 2
     world.play(owner.first)
     check(world)
-    warned = [event for event in world.all(Noticed) if event.level == "warn"]
+    warned = [event for event in world.all(ev.Noticed) if event.level == "warn"]
     assert [event for event in warned if event.source == HANGING[name]]
     if name == "question":
-        assert all(e.error for e in world.all(ModelAnswered) if e.iteration >= 2)
+        assert all(e.error for e in world.all(ev.ModelAnswered) if e.iteration >= 2)
 
 
 def test_memory_that_hangs_is_waited_for_once_and_used_again_when_it_answers() -> None:
@@ -368,14 +353,14 @@ def test_memory_that_hangs_is_waited_for_once_and_used_again_when_it_answers() -
     hanging = True
     world.host.hangs = lambda job: hanging and job == "knowledge"
     for event in world.steps():
-        if isinstance(event, IterationStarted) and event.iteration == 4:
+        if isinstance(event, ev.IterationStarted) and event.iteration == 4:
             hanging = False
             job = world.loop.iteration.memory._hanging
             assert job is not None
             world.host.inbox.append(job)
         if hanging:
             assert world.host.clock.seconds < 400
-    assert next(e.iteration for e in world.all(LearningsRetrieved)) in (4, 5)
+    assert next(e.iteration for e in world.all(ev.LearningsRetrieved)) in (4, 5)
 
 
 def test_a_gate_past_its_time_is_a_reading_that_is_held() -> None:
@@ -391,7 +376,7 @@ def test_a_gate_past_its_time_is_a_reading_that_is_held() -> None:
     gate.run = slow  # type: ignore[method-assign]
     world.play(owner.first)
     assert world.end.outcome == "completed"
-    assert [e.iteration for e in world.all(ReadingTaken) if e.held] == [2]
+    assert [e.iteration for e in world.all(ev.ReadingTaken) if e.held] == [2]
 
 
 def test_git_past_its_time_costs_a_snapshot_and_not_the_run() -> None:
@@ -425,7 +410,7 @@ def test_counts_of_impossible_numbers_are_no_reading() -> None:
     world.gate.run = odd  # type: ignore[method-assign]
     world.play(owner.first)
     check(world)
-    assert all(0 <= event.completion <= 100 for event in world.all(ReadingTaken))
+    assert all(0 <= event.completion <= 100 for event in world.all(ev.ReadingTaken))
 
 
 @pytest.mark.parametrize("name", HANGING)
@@ -440,7 +425,7 @@ def test_an_abort_does_not_wait_for_what_hangs(name: str) -> None:
         return Abort()
 
     for event in world.steps():
-        if isinstance(event, IterationStarted) and event.iteration == 2:
+        if isinstance(event, ev.IterationStarted) and event.iteration == 2:
             world.host.idle.append(abort)
     assert world.end.outcome == "aborted"
     took = world.host.clock.monotonic() - asked[0]

@@ -5,26 +5,8 @@ what its layers know; so does its resume.
 from functools import partial
 from itertools import product
 
+from ralph_tui import events as ev
 from ralph_tui.config.settings import MemorySettings, Settings
-from ralph_tui.events import (
-    AlarmRaised,
-    AssessmentMade,
-    Event,
-    HealthChecked,
-    InterventionMade,
-    IterationStarted,
-    LearningsRetrieved,
-    LearningStaged,
-    Noticed,
-    PlanMade,
-    ReadingTaken,
-    ReflectionWritten,
-    RunFinished,
-    RunResumed,
-    SignalComputed,
-    StrategyPlanned,
-    ValidationDone,
-)
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
@@ -38,18 +20,18 @@ RUNS = {
     "stuck": [3] * 12,
     "oscillating": [2, 4, 6, 4, 6, 4, 6, 4, 6, 4, 6],
 }
-BELONGS: dict[str, tuple[type[Event], ...]] = {
-    "control": (AlarmRaised,),
-    "oversight": (HealthChecked, InterventionMade),
-    "memory": (LearningsRetrieved, LearningStaged, PlanMade, ReflectionWritten),
-    "intelligence": (AssessmentMade, StrategyPlanned, ValidationDone),
+BELONGS: dict[str, tuple[type[ev.Event], ...]] = {
+    "control": (ev.AlarmRaised,),
+    "oversight": (ev.HealthChecked, ev.InterventionMade),
+    "memory": (ev.LearningsRetrieved, ev.LearningStaged, ev.PlanMade, ev.ReflectionWritten),
+    "intelligence": (ev.AssessmentMade, ev.StrategyPlanned, ev.ValidationDone),
 }
 """What only the layer records."""
-ALWAYS: dict[str, tuple[type[Event], ...]] = {
+ALWAYS: dict[str, tuple[type[ev.Event], ...]] = {
     "control": (),
-    "oversight": (HealthChecked,),
-    "memory": (LearningsRetrieved, LearningStaged, PlanMade, ReflectionWritten),
-    "intelligence": (AssessmentMade, StrategyPlanned, ValidationDone),
+    "oversight": (ev.HealthChecked,),
+    "memory": (ev.LearningsRetrieved, ev.LearningStaged, ev.PlanMade, ev.ReflectionWritten),
+    "intelligence": (ev.AssessmentMade, ev.StrategyPlanned, ev.ValidationDone),
 }
 """What it records in any run."""
 HEADINGS = {"control": "# Control", "memory": "Run one test at a time.", "intelligence": "# Strat"}
@@ -73,8 +55,8 @@ def settings_with(layers: frozenset[str]) -> Settings:
 
 
 def check(world: World, layers: frozenset[str]) -> None:
-    assert isinstance(world.events[-1], RunFinished)
-    assert not [event for event in world.all(Noticed) if event.level == "error"]
+    assert isinstance(world.events[-1], ev.RunFinished)
+    assert not [event for event in world.all(ev.Noticed) if event.level == "error"]
     for layer in LAYERS:
         found = {type(event) for kind in BELONGS[layer] for event in world.all(kind)}
         if layer in layers:
@@ -107,11 +89,11 @@ def test_a_run_needs_none_of_its_layers(run: str, layers: frozenset[str]) -> Non
     hopeless = "aborted" if "oversight" in layers else "limit_reached"
     ends = {"steady": "completed", "stuck": hopeless, "oscillating": "limit_reached"}
     assert whole.end.outcome == ends[run]
-    begun = [event.iteration for event in whole.all(IterationStarted)]
-    assert [event.iteration for event in whole.all(ReadingTaken)] == [0, *begun]
-    assert [event.iteration for event in whole.all(SignalComputed)] == begun
+    begun = [event.iteration for event in whole.all(ev.IterationStarted)]
+    assert [event.iteration for event in whole.all(ev.ReadingTaken)] == [0, *begun]
+    assert [event.iteration for event in whole.all(ev.SignalComputed)] == begun
     if run == "oscillating":
-        assert bool(whole.all(InterventionMade)) is ("oversight" in layers)
+        assert bool(whole.all(ev.InterventionMade)) is ("oversight" in layers)
 
 
 @each_row("layers", FEW)
@@ -120,10 +102,10 @@ def test_its_resume_needs_none_of_them_either(layers: frozenset[str]) -> None:
     settings, readings = settings_with(layers), RUNS["oscillating"]
     first = busy(readings, settings, max_iterations=8)
     for event in first.steps():
-        if isinstance(event, ReadingTaken) and event.iteration == 5:
+        if isinstance(event, ev.ReadingTaken) and event.iteration == 5:
             break
     again = busy(readings[6:], settings, max_iterations=8, past=first.events, knowledge=Known())
-    again.play(owner.first, partial(again.loop.resume, RunResumed()))
+    again.play(owner.first, partial(again.loop.resume, ev.RunResumed()))
     check(again, layers)
-    assert [event.iteration for event in again.all(ReadingTaken)] == list(range(9))
-    assert [event.iteration for event in again.all(SignalComputed)] == list(range(1, 9))
+    assert [event.iteration for event in again.all(ev.ReadingTaken)] == list(range(9))
+    assert [event.iteration for event in again.all(ev.SignalComputed)] == list(range(1, 9))

@@ -5,21 +5,10 @@ from functools import partial
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import AgentError, WorkspaceError
 from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
 from ralph_tui.config.settings import CheckpointSettings, Settings
-from ralph_tui.events import (
-    AlarmRaised,
-    CheckpointCaptured,
-    CommandRefused,
-    IterationFinished,
-    Noticed,
-    Paused,
-    PromptPrepared,
-    ReadingTaken,
-    SnapshotTaken,
-    StepEntered,
-)
 from ralph_tui.layers.settings import ControlSettings
 from tests.lines import plain_line
 from tests.world import FakeSession, World, promise, report, wait
@@ -32,12 +21,12 @@ def test_a_run_ends_completed_when_the_gate_passes() -> None:
     assert world.end.completion == 100
     assert world.end.iterations == 3
     assert world.watcher.stopped
-    assert [e.completion for e in world.all(ReadingTaken)] == [20, 40, 70, 100]
+    assert [e.completion for e in world.all(ev.ReadingTaken)] == [20, 40, 70, 100]
 
 
 def test_one_iteration_goes_through_its_steps_in_their_order() -> None:
     world = World([2, 10]).run()
-    steps = [event.step for event in world.all(StepEntered)]
+    steps = [event.step for event in world.all(ev.StepEntered)]
     assert steps == list(range(18))
     assert world.kinds(
         "run_started",
@@ -94,9 +83,9 @@ def test_a_gate_green_at_the_start_needs_promise_and_change() -> None:
     assert world.end.outcome == "completed"
     assert world.end.iterations == 2
     assert world.end.reason.startswith("the agent promised, and the completion command passed")
-    assert not any(e.source == "tests" for e in world.all(ReadingTaken)[:2])
+    assert not any(e.source == "tests" for e in world.all(ev.ReadingTaken)[:2])
     assert world.state.gate.origin == "promised by the agent"
-    assert "(promised by the agent)" in str(plain_line(world.all(ReadingTaken)[-1]))
+    assert "(promised by the agent)" in str(plain_line(world.all(ev.ReadingTaken)[-1]))
 
 
 def test_a_gate_green_at_the_start_never_completes_without_a_changed_file() -> None:
@@ -111,7 +100,7 @@ def test_a_run_ends_at_its_limit() -> None:
     world = World([2, 3, 4], max_iterations=2).run()
     assert world.end.outcome == "limit_reached"
     assert "all 2 iterations are used up at 40 %" in world.end.reason
-    assert [e.alarm for e in world.all(AlarmRaised)] == ["BUDGET_EXCEEDED"]
+    assert [e.alarm for e in world.all(ev.AlarmRaised)] == ["BUDGET_EXCEEDED"]
     assert "the one iteration is used up at" in World([2, 3], max_iterations=1).run().end.reason
 
 
@@ -152,10 +141,10 @@ def test_control_speaks_in_the_prompt_only_when_it_is_on() -> None:
     assert "# Control" in on.agent.prompts[-1]
     assert "# Control" not in off.agent.prompts[-1]
     assert on.agent.prompts[-1] != off.agent.prompts[-1]
-    urgency = [[e.urgency for e in w.all(PromptPrepared)] for w in (on, off)]
+    urgency = [[e.urgency for e in w.all(ev.PromptPrepared)] for w in (on, off)]
     assert urgency[1] == ["normal"] * 5
     assert urgency[0][-1] in ("high", "critical")
-    assert not off.all(AlarmRaised)
+    assert not off.all(ev.AlarmRaised)
 
 
 # -- the owner ------------------------------------------------------------------------------------
@@ -186,7 +175,7 @@ def test_a_wish_to_pause_can_be_taken_back() -> None:
     world.send(Pause(), Unpause())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert not world.all(Paused)
+    assert not world.all(ev.Paused)
 
 
 def test_who_stops_after_the_iteration_while_it_is_paused_begins_no_other() -> None:
@@ -232,16 +221,16 @@ def test_a_checkpoint_by_key_is_taken_beside_the_session() -> None:
     world.send(Checkpoint(note="before the risky part", by="a script"))
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    triggers = [(e.trigger, e.note) for e in world.all(CheckpointCaptured)]
+    triggers = [(e.trigger, e.note) for e in world.all(ev.CheckpointCaptured)]
     assert triggers == [
         ("start", ""),
         ("start", ""),
         ("key", "before the risky part"),
         ("end", ""),
     ]
-    assert [e.number for e in world.all(CheckpointCaptured)] == [1, 1, 2, 3]
-    assert [e.by for e in world.all(CheckpointCaptured)] == ["", "", "a script", ""]
-    assert "asked for by a script" in [e.reason for e in world.all(SnapshotTaken)]
+    assert [e.number for e in world.all(ev.CheckpointCaptured)] == [1, 1, 2, 3]
+    assert [e.by for e in world.all(ev.CheckpointCaptured)] == ["", "", "a script", ""]
+    assert "asked for by a script" in [e.reason for e in world.all(ev.SnapshotTaken)]
 
 
 def test_checkpoints_by_timer_come_at_their_interval() -> None:
@@ -256,7 +245,7 @@ def test_checkpoints_by_timer_come_at_their_interval() -> None:
 
     world.host.idle.append(later)
     world.run()
-    timed = [e for e in world.all(CheckpointCaptured) if e.trigger == "timer"]
+    timed = [e for e in world.all(ev.CheckpointCaptured) if e.trigger == "timer"]
     assert len(timed) == 3
 
 
@@ -270,10 +259,10 @@ def test_a_checkpoint_that_fails_is_told_and_ends_nothing() -> None:
     world.send(Checkpoint())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    failed = [e for e in world.all(CheckpointCaptured) if e.error]
+    failed = [e for e in world.all(ev.CheckpointCaptured) if e.error]
     assert failed[0].snapshot is None
     assert world.end.outcome == "completed"
-    assert any("no snapshot taken" in e.text for e in world.all(Noticed))
+    assert any("no snapshot taken" in e.text for e in world.all(ev.Noticed))
 
 
 def act_then(world: World, command: Command) -> Callable[[FakeSession], None]:
@@ -293,7 +282,7 @@ def test_an_end_in_mid_session_stops_the_agent_and_holds_the_work(
     assert world.agent.sessions[0].stopped
     assert world.workspace.hurried == 1
     assert world.end.outcome == outcome
-    finished = world.all(IterationFinished)
+    finished = world.all(ev.IterationFinished)
     assert [e.status for e in finished] == ["interrupted"]
     assert world.workspace.taken[-1] == f"ralph: the run ended: {outcome}"
     assert world.state.run.session_running is False
@@ -307,7 +296,7 @@ def test_stop_after_the_iteration_lets_it_finish() -> None:
     world.run()
     assert world.end.outcome == "interrupted"
     assert world.end.iterations == 1
-    assert world.all(IterationFinished)[0].status == "incomplete"
+    assert world.all(ev.IterationFinished)[0].status == "incomplete"
 
 
 def test_one_that_is_stopped_in_its_last_iteration_has_reached_its_limit() -> None:
@@ -352,7 +341,7 @@ def test_commands_that_cannot_be_obeyed_say_why() -> None:
     world.send(Unpause(), Pause(), Pause(), Unpause())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    refused = [(e.command, e.reason) for e in world.all(CommandRefused)]
+    refused = [(e.command, e.reason) for e in world.all(ev.CommandRefused)]
     assert refused == [
         ("unpause", "the run is not paused"),
         ("pause", "a pause was asked for already"),
@@ -369,7 +358,7 @@ def test_commands_after_the_end_began_are_refused() -> None:
 
     world.agent.acts.append(act)
     world.run()
-    assert [e.reason for e in world.all(CommandRefused)] == ["the run is ending"]
+    assert [e.reason for e in world.all(ev.CommandRefused)] == ["the run is ending"]
     assert world.end.outcome == "aborted"
 
 
@@ -379,7 +368,7 @@ def test_an_end_that_comes_while_the_run_ends_hurries_it(command: Command) -> No
     world = World([2, 10])
     world.watcher.stop = lambda: world.host.inbox.append(command)  # type: ignore[method-assign]
     world.run()
-    assert [e.reason for e in world.all(CommandRefused)] == ["the run is ending"]
+    assert [e.reason for e in world.all(ev.CommandRefused)] == ["the run is ending"]
     assert world.workspace.hurried == 1
     assert world.end.outcome == "completed"
 
@@ -441,4 +430,4 @@ def test_a_session_that_fails_is_an_error_iteration_and_the_loop_goes_on() -> No
     world = World([2, 4, 10])
     world.agent.acts.append(lambda session: session.finish("error"))
     world.run()
-    assert [e.status for e in world.all(IterationFinished)] == ["error", "completed"]
+    assert [e.status for e in world.all(ev.IterationFinished)] == ["error", "completed"]

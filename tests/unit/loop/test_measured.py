@@ -6,19 +6,9 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AlarmRaised,
-    AssessmentMade,
-    GateFinished,
-    InterventionMade,
-    Noticed,
-    QuestionAnswered,
-    QuestionAsked,
-    ReadingTaken,
-    StrategyPlanned,
-)
 from ralph_tui.events.run import Mode
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.layers.inputs import budget_of
@@ -81,9 +71,9 @@ def test_a_broken_build_is_regressing_after_two_readings_and_comes_first_in_the_
     ten = named(12, *"abcdefgh")
     world = played([named(10, *"abcdefghij"), ten, ten, *[BROKEN] * 3, ten], max_iterations=8)
 
-    raised = next(one for one in world.all(AlarmRaised) if one.alarm == "REGRESSING")
+    raised = next(one for one in world.all(ev.AlarmRaised) if one.alarm == "REGRESSING")
     assert raised.iteration == 4
-    assert [one.text for one in world.all(Noticed) if one.source == "sensor"] == [
+    assert [one.text for one in world.all(ev.Noticed) if one.source == "sensor"] == [
         "build broken: error: expected `;`"
     ]
     assert says(at(world, 3)) == "build broken since iteration 3: error: expected `;`"
@@ -92,14 +82,14 @@ def test_a_broken_build_is_regressing_after_two_readings_and_comes_first_in_the_
     assert "the build is broken; 20 tests are expected" in prompt
     assert "1. the build is broken since iteration 3: error: expected `;`" in prompt
     assert "- calc" not in prompt
-    assessed = {made.iteration: made for made in world.all(AssessmentMade)}
+    assessed = {made.iteration: made for made in world.all(ev.AssessmentMade)}
     assert assessed[4].summary.startswith("The build is broken since iteration 3")
     assert assessed[4].next_step == "Repair the build: error: expected `;`"
     mended = assessed[6]
     assert not any("passes now" in done.text for done in mended.accomplishments)
     assert "did not before" not in mended.summary
-    assert [one.novel for one in world.all(ReadingTaken)] == [0, 2, *[0] * 7]
-    planned = next(one for one in world.all(StrategyPlanned) if one.iteration == 4)
+    assert [one.novel for one in world.all(ev.ReadingTaken)] == [0, 2, *[0] * 7]
+    planned = next(one for one in world.all(ev.StrategyPlanned) if one.iteration == 4)
     assert "go on with it" not in planned.reasoning
 
 
@@ -107,12 +97,12 @@ def test_three_verifications_without_counts_are_a_pause_of_their_own() -> None:
     sixty = named(12, *"abcdefgh")
     world = played([sixty, sixty, KILLED, KILLED, KILLED, sixty, sixty], max_iterations=6)
 
-    paused = next(one for one in world.all(InterventionMade) if one.level == "PAUSE")
+    paused = next(one for one in world.all(ev.InterventionMade) if one.level == "PAUSE")
     assert (paused.iteration, paused.about) == (4, "unmeasured")
     assert "the completion command gives no counts: exit code 137, last line: Killed" in (
         paused.reason
     )
-    (warned,) = [one.text for one in world.all(Noticed) if one.source == "sensor"]
+    (warned,) = [one.text for one in world.all(ev.Noticed) if one.source == "sensor"]
     assert warned.startswith("Not measured since iteration 1: ")
     assert says(at(world, 3)).startswith("not measured since iteration 1: ")
     assert at(world, 3).gate.origin == "not measured since iteration 1"
@@ -131,8 +121,8 @@ def test_three_verifications_without_counts_are_a_pause_of_their_own() -> None:
         None,
         None,
     ]
-    assert [one.completion for one in world.all(ReadingTaken)] == [60.0] * 7
-    assert [one.iteration for one in world.all(ReadingTaken) if one.regained] == [5]
+    assert [one.completion for one in world.all(ev.ReadingTaken)] == [60.0] * 7
+    assert [one.iteration for one in world.all(ev.ReadingTaken) if one.regained] == [5]
 
 
 def test_a_command_that_counts_nothing_names_no_source() -> None:
@@ -152,10 +142,10 @@ def test_growth_beside_the_same_failures_is_no_gain() -> None:
     grown = [named(29 + 12 * k, *same) for k in range(7)]
     world = played([*grown[:1], *grown], max_iterations=7)
 
-    assert [one.added for one in world.all(ReadingTaken)] == [0, 0, 12, 12, 12, 12, 12, 12]
+    assert [one.added for one in world.all(ev.ReadingTaken)] == [0, 0, 12, 12, 12, 12, 12, 12]
     assert says(at(world, 3)) == "no gain: 53/56, 12 new, the same 3 fail"
     assert ahead_of(at(world, 3)) is None
-    assert next(one for one in world.all(InterventionMade)).about == "stuck"
+    assert next(one for one in world.all(ev.InterventionMade)).about == "stuck"
 
 
 def test_on_track_needs_a_new_best_within_two_readings() -> None:
@@ -175,11 +165,11 @@ def test_tests_that_are_gone_keep_a_passing_command_from_completing_the_run() ->
     world = played([*GONE, named(15)], owner.answer("no"), mode="attended")
 
     assert "12 pass; 20 are expected (5 are gone: d, e, f, g, h)" in world.agent.prompts[1]
-    asked = world.all(QuestionAsked)[0]
+    asked = world.all(ev.QuestionAsked)[0]
     assert asked.topic == "removal"
     assert asked.text.startswith("May 5 tests be gone? The command passes: 15 pass; 20 are ")
     assert world.end.outcome != "completed"
-    assert max(one.completion for one in world.all(ReadingTaken)) == 75.0
+    assert max(one.completion for one in world.all(ev.ReadingTaken)) == 75.0
 
 
 @pytest.mark.parametrize(("mode", "waits"), [("headless", False), ("attended", True)])
@@ -188,7 +178,7 @@ def test_a_headless_run_waits_for_nobody_about_missing_tests(mode: Mode, *, wait
     world.gate.measure = deque([*GONE, named(15)]).popleft
     world.run()
 
-    asked, given = world.all(QuestionAsked)[0], world.all(QuestionAnswered)[0]
+    asked, given = world.all(ev.QuestionAsked)[0], world.all(ev.QuestionAnswered)[0]
     assert (asked.topic, given.answer, given.by) == ("removal", "no", SILENCE)
     assert (asked.deadline is not None and asked.deadline > asked.at) == waits
     assert world.end.reason.endswith("; 5 tests are gone, and nobody has accepted that")
@@ -206,7 +196,7 @@ def test_the_user_may_accept_that_tests_are_gone() -> None:
     world = played(GONE, owner.answer("yes"), mode="attended")
 
     assert world.end.outcome == "completed"
-    last = world.all(ReadingTaken)[-1]
+    last = world.all(ev.ReadingTaken)[-1]
     assert (last.completion, last.expected, last.missing) == (100.0, 15, 0)
     assert last.note.startswith("accepted by ")
 
@@ -221,8 +211,8 @@ def test_a_removal_is_asked_about_before_the_criterion_is_judged() -> None:
     answers = {"removal": deque(["yes"]), "criterion": deque(["yes"])}
     world.play(lambda asked: owner.answer(answers[asked.topic].popleft())(asked))
 
-    assert [one.topic for one in world.all(QuestionAsked)] == ["removal", "criterion"]
-    assert world.all(ReadingTaken)[-1].completion == 100.0
+    assert [one.topic for one in world.all(ev.QuestionAsked)] == ["removal", "criterion"]
+    assert world.all(ev.ReadingTaken)[-1].completion == 100.0
     assert (world.end.outcome, world.end.iterations) == ("completed", 2)
 
 
@@ -236,13 +226,13 @@ def test_tests_that_a_guarding_command_loses_are_asked_about(
     world.agent.acts.extend([promise, promise])
     world.play(lambda asked: owner.answer(answer if asked.topic == "removal" else "yes")(asked))
 
-    asked = world.all(QuestionAsked)
+    asked = world.all(ev.QuestionAsked)
     assert asked[0].text == (
         "May 5 tests be gone? The command passes: 15 pass; 20 are expected (5 are gone)."
     )
     assert {one.topic for one in asked} <= {"removal", "criterion"}
     assert world.end.outcome == outcome
-    assert (max(one.completion for one in world.all(ReadingTaken)) == 100) == (answer == "yes")
+    assert (max(one.completion for one in world.all(ev.ReadingTaken)) == 100) == (answer == "yes")
 
 
 def test_an_accepted_loss_is_asked_about_once() -> None:
@@ -254,7 +244,11 @@ def test_an_accepted_loss_is_asked_about_once() -> None:
     answers = {"removal": deque(["yes"]), "criterion": deque(["no", "yes"])}
     world.play(lambda asked: owner.answer(answers[asked.topic].popleft())(asked))
 
-    assert [one.topic for one in world.all(QuestionAsked)] == ["removal", "criterion", "criterion"]
+    assert [one.topic for one in world.all(ev.QuestionAsked)] == [
+        "removal",
+        "criterion",
+        "criterion",
+    ]
     assert world.end.outcome == "completed"
 
 
@@ -264,7 +258,7 @@ def test_tests_that_a_guarding_command_gains_are_not_asked_about() -> None:
     world.agent.acts.append(promise)
     world.play(owner.answer("no"))
 
-    assert (world.all(QuestionAsked), world.end.outcome) == ([], "completed")
+    assert (world.all(ev.QuestionAsked), world.end.outcome) == ([], "completed")
 
 
 def test_a_removal_that_is_refused_is_not_judged() -> None:
@@ -275,8 +269,8 @@ def test_a_removal_that_is_refused_is_not_judged() -> None:
     world.agent.acts.extend([FakeSession.finish, promise])
     world.play(owner.answer("no"))
 
-    assert [one.topic for one in world.all(QuestionAsked)][:1] == ["removal"]
-    assert "criterion" not in [one.topic for one in world.all(QuestionAsked)]
+    assert [one.topic for one in world.all(ev.QuestionAsked)][:1] == ["removal"]
+    assert "criterion" not in [one.topic for one in world.all(ev.QuestionAsked)]
     assert world.end.outcome != "completed"
 
 
@@ -295,7 +289,7 @@ def test_the_journal_of_an_older_version_is_judged_as_it_was() -> None:
     new = ("expected", "broken", "gone", "added", "regained")
     older = [
         one.model_copy(update={name: type(one).model_fields[name].get_default() for name in new})
-        if isinstance(one, ReadingTaken)
+        if isinstance(one, ev.ReadingTaken)
         else one
         for one in world.events
     ]
@@ -309,6 +303,6 @@ def test_the_journal_of_an_older_version_is_judged_as_it_was() -> None:
 def test_a_count_that_is_doubted_is_reported_once() -> None:
     claims = GateResult(ok=False, exit_code=1, doubt="it claims 999,999,999,999 tests")
     world = played([claims, claims, claims], max_iterations=2)
-    doubts = [event for event in world.all(Noticed) if "999,999,999,999" in event.text]
-    assert len(world.all(GateFinished)) > 1
+    doubts = [event for event in world.all(ev.Noticed) if "999,999,999,999" in event.text]
+    assert len(world.all(ev.GateFinished)) > 1
     assert len(doubts) == 1

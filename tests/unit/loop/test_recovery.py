@@ -7,23 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
-from ralph_tui.events import (
-    FilesChanged,
-    GateStarted,
-    IterationFinished,
-    IterationStarted,
-    QuestionAsked,
-    RestoreBegan,
-    RunResumed,
-    SessionFinished,
-    SignalComputed,
-    SnapshotTaken,
-    ToolFinished,
-    ToolStarted,
-    WorktreeRestored,
-)
 from ralph_tui.events.workspace import CategoryTotal
 from ralph_tui.loop.recovery import found
 from ralph_tui.state import RunState
@@ -57,7 +43,7 @@ def broken_off(source: World, number: int, **fields: object) -> World:
 def go_on(source: World, number: int, reply: Reply = first) -> World:
     """The rest of the run, however often it asks."""
     later = broken_off(source, number)
-    resumed = partial(later.loop.resume, RunResumed(pid=2, host="h"))
+    resumed = partial(later.loop.resume, ev.RunResumed(pid=2, host="h"))
     return later.play(reply, resumed)
 
 
@@ -66,12 +52,12 @@ def test_a_resume_whose_git_is_killed_fails_in_order_and_takes_no_number_twice()
     for number in moments(whole.events)[1:]:
         later = broken_off(whole, number)
         later.workspace.newest = broken  # type: ignore[method-assign]
-        known = max((s.number for s in later.all(SnapshotTaken)), default=0)
+        known = max((s.number for s in later.all(ev.SnapshotTaken)), default=0)
         count = len(later.events)
-        later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
+        later.play(first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
         assert later.end.outcome == "failed", number
         assert "killed" in later.end.reason
-        since = [e.number for e in later.events[count:] if isinstance(e, SnapshotTaken)]
+        since = [e.number for e in later.events[count:] if isinstance(e, ev.SnapshotTaken)]
         assert all(taken > known for taken in since), number
 
 
@@ -96,39 +82,39 @@ def test_a_run_broken_off_after_any_event_comes_to_its_end(story: str, step: int
         later = go_on(whole, number)
         check(later)
         assert [e.seq for e in later.events] == list(range(1, len(later.events) + 1))
-        numbers = [e.number for e in later.all(SnapshotTaken)]
+        numbers = [e.number for e in later.all(ev.SnapshotTaken)]
         assert len(set(numbers)) == len(numbers)
-        records = [e.iteration for e in later.all(IterationFinished)]
+        records = [e.iteration for e in later.all(ev.IterationFinished)]
         assert records == list(range(1, records[-1] + 1))
-        judged = [e.iteration for e in later.all(SignalComputed)]
+        judged = [e.iteration for e in later.all(ev.SignalComputed)]
         assert len(set(judged)) == len(judged)
         assert later.end.outcome == whole.end.outcome, number
 
 
 def test_a_run_that_was_done_and_broke_off_before_it_said_so_needs_no_session_more() -> None:
     whole = world([0, 4, 10]).play(first)
-    done = next(e for e in whole.all(IterationFinished) if e.iteration == 2)
-    sessions = len(whole.all(SessionFinished))
+    done = next(e for e in whole.all(ev.IterationFinished) if e.iteration == 2)
+    sessions = len(whole.all(ev.SessionFinished))
     for number in range(done.seq, whole.end.seq):
         later = go_on(whole, number)
-        assert len(later.all(SessionFinished)) == sessions, number
+        assert len(later.all(ev.SessionFinished)) == sessions, number
         assert (later.end.outcome, later.end.reason) == ("completed", whole.end.reason), number
 
 
 def test_control_and_overseer_remember_everything() -> None:
     whole = world(STORIES["stuck"]).play(first)
-    asked = whole.all(IterationFinished)[2].seq
+    asked = whole.all(ev.IterationFinished)[2].seq
     later = go_on(whole, asked)
     assert levels(later) == levels(whole)
-    signals = [(e.iteration, e.output, e.kp) for e in whole.all(SignalComputed)]
-    assert [(e.iteration, e.output, e.kp) for e in later.all(SignalComputed)] == signals
+    signals = [(e.iteration, e.output, e.kp) for e in whole.all(ev.SignalComputed)]
+    assert [(e.iteration, e.output, e.kp) for e in later.all(ev.SignalComputed)] == signals
 
 
 def test_an_interrupted_iteration_is_marked_not_spent_and_told_to_the_next_session() -> None:
     whole = world(STORIES["steady"]).play(first)
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
     later = go_on(whole, started)
-    record = later.all(IterationFinished)[1]
+    record = later.all(ev.IterationFinished)[1]
     assert (record.iteration, record.status, record.files) == (2, "interrupted", 1)
     assert later.state.run.max_iterations == 11
     assert "Iteration 2 was interrupted" in later.agent.prompts[0]
@@ -140,7 +126,7 @@ def test_an_iteration_that_never_had_a_session_hides_nothing_of_the_one_before()
     whole = world(STORIES["steady"]).play(first)
     prepared = [e.seq for e in whole.events if e.kind == "prompt_prepared"][1]
     later = go_on(whole, prepared - 1)
-    assert later.all(IterationFinished)[1].status == "interrupted"
+    assert later.all(ev.IterationFinished)[1].status == "interrupted"
     prompt = later.agent.prompts[0]
     assert "was interrupted" not in prompt
     assert "What it came to" in prompt
@@ -158,9 +144,9 @@ def test_resumed_twice_it_is_spared_once() -> None:
 
 def test_an_open_question_is_asked_again() -> None:
     whole = world(STORIES["stuck"]).play(first)
-    asked = whole.all(QuestionAsked)[0]
+    asked = whole.all(ev.QuestionAsked)[0]
     later = go_on(whole, asked.seq)
-    questions = later.all(QuestionAsked)
+    questions = later.all(ev.QuestionAsked)
     assert [q.text for q in questions] == [asked.text] * 2
     assert questions[0].question_id != questions[1].question_id
     assert len([x for x in levels(later) if x[1] == "REDIRECT"]) == 1
@@ -168,15 +154,15 @@ def test_an_open_question_is_asked_again() -> None:
 
 
 def test_a_question_left_open_by_an_orderly_stop_is_asked_again() -> None:
-    def leave(asked: QuestionAsked) -> Command:
+    def leave(asked: ev.QuestionAsked) -> Command:
         return Stop()
 
     whole = world(STORIES["stuck"]).play(leave)
     assert whole.state.run.finished is not None
     assert "a question was open" in found(whole.state)
     later = go_on(whole, len(whole.events))
-    assert len(later.all(QuestionAsked)) == 2
-    assert later.all(IterationFinished)[3].status != "interrupted"
+    assert len(later.all(ev.QuestionAsked)) == 2
+    assert later.all(ev.IterationFinished)[3].status != "interrupted"
 
 
 def test_a_run_at_its_limit_is_over_at_once() -> None:
@@ -187,7 +173,7 @@ def test_a_run_at_its_limit_is_over_at_once() -> None:
 
 
 def test_an_aborted_run_may_go_on() -> None:
-    def abort(asked: QuestionAsked) -> Command:
+    def abort(asked: ev.QuestionAsked) -> Command:
         return Answer(question_id=asked.question_id, answer="abort")
 
     whole = world(STORIES["stuck"]).play(abort)
@@ -223,8 +209,8 @@ def test_whenever_and_however_often(passed: list[int], cuts: list[float]) -> Non
 
 def test_it_is_said_that_a_verification_that_broke_off_is_done_again() -> None:
     whole = world([0, 2, 4, 6, 10]).play(first)
-    gate = next(e for e in whole.all(GateStarted) if e.iteration == 2)
-    session = max(e.seq for e in whole.all(SessionFinished) if e.iteration == 2)
+    gate = next(e for e in whole.all(ev.GateStarted) if e.iteration == 2)
+    session = max(e.seq for e in whole.all(ev.SessionFinished) if e.iteration == 2)
     for number, said in (
         (gate.seq, ", its session had finished: the completion command is run again"),
         (session, ", its session had finished: it is verified now"),
@@ -238,32 +224,32 @@ def test_an_abort_is_obeyed_while_a_run_is_being_resumed() -> None:
     whole = world(STORIES["steady"]).play(first)
     later = broken_off(whole, 30)
     later.host.inbox.append(Abort())
-    resumed = partial(later.loop.resume, RunResumed())
+    resumed = partial(later.loop.resume, ev.RunResumed())
     later.play(first, resumed)
     assert later.end.outcome == "aborted"
 
 
 def test_a_restore_that_was_cut_off_is_finished_and_can_still_be_undone() -> None:
-    def back(asked: QuestionAsked) -> Command:
+    def back(asked: ev.QuestionAsked) -> Command:
         return Answer(question_id=asked.question_id, answer="roll_back")
 
     whole = world(STORIES["regressing"]).play(back)
-    began = whole.all(RestoreBegan)[0]
-    held = [e.number for e in whole.all(SnapshotTaken) if e.seq < began.seq][-1]
+    began = whole.all(ev.RestoreBegan)[0]
+    held = [e.number for e in whole.all(ev.SnapshotTaken) if e.seq < began.seq][-1]
     assert began.present == held
     later = go_on(whole, began.seq, back)
-    restored = later.all(WorktreeRestored)
+    restored = later.all(ev.WorktreeRestored)
     assert [(e.snapshot, e.present) for e in restored] == [(began.snapshot, began.present)]
     assert len(later.workspace.restored) == 1
     assert later.state.oversight.restoring is None
 
 
 def test_a_roll_back_that_was_done_is_no_open_question_later() -> None:
-    def back(asked: QuestionAsked) -> Command:
+    def back(asked: ev.QuestionAsked) -> Command:
         return Answer(question_id=asked.question_id, answer="roll_back")
 
     whole = world(STORIES["regressing"]).play(back)
-    fourth = next(e.seq for e in whole.all(IterationFinished) if e.iteration == 4)
+    fourth = next(e.seq for e in whole.all(ev.IterationFinished) if e.iteration == 4)
     state = RunState()
     for event in whole.events[:fourth]:
         state.apply(event)
@@ -272,7 +258,7 @@ def test_a_roll_back_that_was_done_is_no_open_question_later() -> None:
 
 
 def test_what_was_done_after_a_roll_back_and_then_cut_off_is_told() -> None:
-    def back(asked: QuestionAsked) -> Command:
+    def back(asked: ev.QuestionAsked) -> Command:
         return Answer(question_id=asked.question_id, answer="roll_back")
 
     whole = world(STORIES["regressing"]).play(back)
@@ -287,17 +273,17 @@ def test_what_was_done_after_a_roll_back_and_then_cut_off_is_told() -> None:
 def test_tool_calls_of_an_iteration_that_was_cut_off_count_as_they_were_told() -> None:
     def work(session: FakeSession) -> None:
         for call in ("a", "b"):
-            session.emit(ToolStarted(iteration=1, tool_id=call, tool="Bash", summary="pytest"))
-        session.emit(ToolFinished(iteration=1, tool_id="a", ok=False, summary="exit 1"))
-        end = SessionFinished(iteration=1, outcome="success", tool_calls=2, tool_errors=1)
+            session.emit(ev.ToolStarted(iteration=1, tool_id=call, tool="Bash", summary="pytest"))
+        session.emit(ev.ToolFinished(iteration=1, tool_id="a", ok=False, summary="exit 1"))
+        end = ev.SessionFinished(iteration=1, outcome="success", tool_calls=2, tool_errors=1)
         session.emit(end)
 
     whole = world(STORIES["steady"])
     whole.agent.acts.append(work)
     whole.play(first)
-    assert [e.tool_calls for e in whole.all(IterationFinished)][:2] == [2, 0]
-    failed = whole.all(ToolFinished)[0].seq
-    cut = go_on(whole, failed).all(IterationFinished)[0]
+    assert [e.tool_calls for e in whole.all(ev.IterationFinished)][:2] == [2, 0]
+    failed = whole.all(ev.ToolFinished)[0].seq
+    cut = go_on(whole, failed).all(ev.IterationFinished)[0]
     assert (cut.iteration, cut.status) == (1, "interrupted")
     assert (cut.tool_calls, cut.tool_errors) == (2, 1)
 
@@ -307,11 +293,11 @@ def test_time_in_which_nothing_ran_counts_for_nothing() -> None:
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
     later = broken_off(whole, started)
     away = (later.host.clock.now() - later.state.at).total_seconds()
-    resumed = partial(later.loop.resume, RunResumed(away_s=away))
+    resumed = partial(later.loop.resume, ev.RunResumed(away_s=away))
     later.play(first, resumed)
     assert away >= 3600
     assert later.end.duration_s < 60
-    assert later.all(IterationFinished)[1].duration_s < 60
+    assert later.all(ev.IterationFinished)[1].duration_s < 60
 
 
 def test_who_sets_the_limit_anew_has_counted_the_interrupted_iteration() -> None:
@@ -319,7 +305,7 @@ def test_who_sets_the_limit_anew_has_counted_the_interrupted_iteration() -> None
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
     later = broken_off(whole, started)
     later.host.inbox.append(Extend(iterations=5))
-    later.play(first, partial(later.loop.resume, RunResumed()))
+    later.play(first, partial(later.loop.resume, ev.RunResumed()))
     assert later.state.run.max_iterations == 15
 
 
@@ -327,10 +313,10 @@ def test_the_watchers_last_word_does_not_unsettle_what_was_settled() -> None:
     state = RunState()
     total = CategoryTotal(category="source", files=2)
     for event in (
-        IterationStarted(iteration=1, max_iterations=9),
-        FilesChanged(iteration=1, live=True, totals=[]),
-        FilesChanged(iteration=1, live=False, totals=[total]),
-        FilesChanged(iteration=1, live=True, totals=[]),
+        ev.IterationStarted(iteration=1, max_iterations=9),
+        ev.FilesChanged(iteration=1, live=True, totals=[]),
+        ev.FilesChanged(iteration=1, live=False, totals=[total]),
+        ev.FilesChanged(iteration=1, live=True, totals=[]),
     ):
         state.apply(event)
     assert state.files.totals == [total]

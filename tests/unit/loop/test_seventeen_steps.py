@@ -13,24 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from ralph_tui.events import (
-    AgentReported,
-    AlarmRaised,
-    Event,
-    HealthChecked,
-    InterventionMade,
-    IterationFinished,
-    IterationStarted,
-    LearningPromoted,
-    LearningStaged,
-    Noticed,
-    PromptPrepared,
-    ReadingTaken,
-    SessionStarted,
-    SignalComputed,
-    StepEntered,
-    ValidationDone,
-)
+from ralph_tui import events as ev
 from ralph_tui.layers.control import evaluation
 from ralph_tui.layers.control.law import Metrics
 from ralph_tui.layers.intelligence import Prompt
@@ -56,7 +39,7 @@ SWINGS = [4, 6, 4, 6, 4, 6, 4, 6, 4, 6]
 def learns(session: FakeSession) -> None:
     """A session that reports a learning and a blocker that stays."""
     session.emit(
-        AgentReported(
+        ev.AgentReported(
             iteration=session.iteration, learnings=["Quotes carry state."], blockers=["no network"]
         )
     )
@@ -78,8 +61,8 @@ def no_words(*_: object) -> Words:
     return Words(Prompt("", "normal"), "")
 
 
-def no_record(*_: object) -> Event:
-    return Noticed(source="test", text="no record")
+def no_record(*_: object) -> ev.Event:
+    return ev.Noticed(source="test", text="no record")
 
 
 def no_metrics(*_: object, **__: object) -> Metrics:
@@ -139,67 +122,67 @@ def the_prompt_says_the_strategy(w: World) -> None:
 
 
 def the_control_section_knows_how_far_it_is(w: World) -> None:
-    signal = w.all(SignalComputed)[2]
+    signal = w.all(ev.SignalComputed)[2]
     assert signal.proportional == pytest.approx(1 - signal.completion)
     assert signal.output > 0.25
     assert "Urgency: high" in control_section(w)
 
 
 def the_gains_are_damped_after_the_redirect(w: World) -> None:
-    assert w.all(SignalComputed)[-1].profile == "damped"
+    assert w.all(ev.SignalComputed)[-1].profile == "damped"
 
 
 def the_control_section_says_how_urgent_it_is(w: World) -> None:
-    assert [s.output for s in w.all(SignalComputed)] != [0.0] * len(w.all(SignalComputed))
-    assert w.all(SignalComputed)[3].band != "near_completion"
+    assert [s.output for s in w.all(ev.SignalComputed)] != [0.0] * len(w.all(ev.SignalComputed))
+    assert w.all(ev.SignalComputed)[3].band != "near_completion"
 
 
 def the_control_section_says_the_alarm(w: World) -> None:
-    assert w.all(AlarmRaised)
+    assert w.all(ev.AlarmRaised)
     assert "The redirect above says how to go on" in control_section(w)
 
 
 def what_does_not_fit_is_said_before_the_session(w: World) -> None:
-    assert [done for done in w.all(ValidationDone) if done.when == "before"]
+    assert [done for done in w.all(ev.ValidationDone) if done.when == "before"]
 
 
 def the_agent_is_told_the_objective(w: World) -> None:
-    assert w.all(PromptPrepared)
+    assert w.all(ev.PromptPrepared)
     assert "Fix it" in w.agent.prompts[0]
 
 
 def an_agent_works(w: World) -> None:
-    assert w.all(SessionStarted)
+    assert w.all(ev.SessionStarted)
 
 
 def the_iteration_is_measured(w: World) -> None:
-    assert [reading.iteration for reading in w.all(ReadingTaken)][:3] == [0, 1, 2]
+    assert [reading.iteration for reading in w.all(ev.ReadingTaken)][:3] == [0, 1, 2]
 
 
 def the_reading_is_judged(w: World) -> None:
-    assert w.all(SignalComputed)
+    assert w.all(ev.SignalComputed)
 
 
 def somebody_is_asked(w: World) -> None:
-    assert next((made.level for made in w.all(InterventionMade)), "") == "REDIRECT"
+    assert next((made.level for made in w.all(ev.InterventionMade)), "") == "REDIRECT"
 
 
 def the_health_is_checked(w: World) -> None:
-    assert {check.iteration for check in w.all(HealthChecked)} >= {1, 2, 3}
+    assert {check.iteration for check in w.all(ev.HealthChecked)} >= {1, 2, 3}
 
 
 def what_was_learned_is_staged(w: World) -> None:
-    second = [e.seq for e in w.all(IterationStarted)][1]
+    second = [e.seq for e in w.all(ev.IterationStarted)][1]
     # What was not taken up before is taken up at the run's end.
-    assert [staged for staged in w.all(LearningStaged) if staged.seq < second]
+    assert [staged for staged in w.all(ev.LearningStaged) if staged.seq < second]
 
 
 def what_is_proven_is_promoted(w: World) -> None:
-    assert w.all(LearningPromoted)
+    assert w.all(ev.LearningPromoted)
 
 
 def the_iteration_is_recorded(w: World) -> None:
-    assert [done.iteration for done in w.all(IterationFinished)][:3] == [1, 2, 3]
+    assert [done.iteration for done in w.all(ev.IterationFinished)][:3] == [1, 2, 3]
 
 
 EFFECTS: dict[int, Callable[[World], None]] = {
@@ -235,7 +218,7 @@ def test_there_are_17_steps() -> None:
 
 def test_an_iteration_takes_them_in_their_order(whole: World) -> None:
     for k in (1, 2, 3):
-        entered = [e.step for e in whole.all(StepEntered) if e.iteration == k]
+        entered = [e.step for e in whole.all(ev.StepEntered) if e.iteration == k]
         assert entered == list(range(1, 18))
 
 
@@ -258,9 +241,9 @@ def test_what_a_step_records_stands_between_it_and_the_next(whole: World) -> Non
     }
     seen, step = set(), 0
     for event in whole.events[:-12]:  # the end of the run records what is left
-        if isinstance(event, StepEntered):
+        if isinstance(event, ev.StepEntered):
             step = event.step
-        elif isinstance(event, IterationStarted):
+        elif isinstance(event, ev.IterationStarted):
             step = 0
         elif event.kind in belongs and step:
             seen.add(event.kind)

@@ -4,15 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Pause, Unpause
-from ralph_tui.events import (
-    CheckpointCaptured,
-    Event,
-    FilesChanged,
-    IterationStarted,
-    SessionFinished,
-    StepEntered,
-)
 from tests.rows import each_row
 from tests.world import FakeSession, World, promise, wait
 from tests.world.decisions import DECISIONS
@@ -54,24 +47,24 @@ HOSTILE = {"hostile", "nasty"}
 TOLD = [name for name in (*STORIES, *DECISIONS) if name not in HOSTILE]
 
 
-def place(event: Event) -> str:
+def place(event: ev.Event) -> str:
     """The name of an event whose place is fixed; empty for any other."""
     match event:
-        case StepEntered() if event.step != 17:
+        case ev.StepEntered() if event.step != 17:
             return f"step {event.step}"
-        case CheckpointCaptured(trigger="start" | "end"):
+        case ev.CheckpointCaptured(trigger="start" | "end"):
             return f"checkpoint {event.trigger}"
-        case FilesChanged(live=False):
+        case ev.FilesChanged(live=False):
             return "files_changed"
     return event.kind if event.kind in ORDERED else ""
 
 
-def iterations(events: Sequence[Event]) -> Iterator[list[str]]:
+def iterations(events: Sequence[ev.Event]) -> Iterator[list[str]]:
     """The places of what is before the first iteration, and of each; repetitions are one place."""
     number = 0
     numbered = []
     for event in events:
-        number += isinstance(event, IterationStarted)
+        number += isinstance(event, ev.IterationStarted)
         numbered.append((number, event))
     for _, group in groupby(numbered, lambda pair: pair[0]):
         names = [name for name in (place(event) for _, event in group) if name]
@@ -80,7 +73,7 @@ def iterations(events: Sequence[Event]) -> Iterator[list[str]]:
 
 def limited(session: FakeSession) -> None:
     session.emit(
-        SessionFinished(iteration=session.iteration, outcome="limited", limit="usage_limit")
+        ev.SessionFinished(iteration=session.iteration, outcome="limited", limit="usage_limit")
     )
 
 

@@ -9,28 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.adapters.records.status import worked_on_s
 from ralph_tui.base.errors import JournalError, JournalFullError
 from ralph_tui.commands import Pause, Stop
-from ralph_tui.events import (
-    Event,
-    IterationStarted,
-    Noticed,
-    ReadingTaken,
-    RunCrashed,
-    RunFinished,
-    RunStarted,
-    SessionFinished,
-)
 from ralph_tui.ports import Job
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.inbox import LIMIT, Inbox
 from tests.waiting import PATIENCE_S
 
-START = RunStarted(
+START = ev.RunStarted(
     run_id="r",
     root="/r",
     objective="o",
@@ -40,7 +31,7 @@ START = RunStarted(
     task="task-001",
     attempt="001",
 )
-END = RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
+END = ev.RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
 
 
 @pytest.fixture
@@ -50,7 +41,7 @@ def engine(tmp_path: Path) -> Engine:
     return Engine(journal, clock, status=tmp_path / "status.json")
 
 
-def drive(engine: Engine, steps: Iterator[Event]) -> list[str]:
+def drive(engine: Engine, steps: Iterator[ev.Event]) -> list[str]:
     stopped: list[str] = []
 
     def run() -> None:
@@ -65,14 +56,14 @@ def drive(engine: Engine, steps: Iterator[Event]) -> list[str]:
 def test_an_event_is_on_disk_before_anyone_sees_it(engine: Engine) -> None:
     seen: list[int] = []
 
-    def look(event: Event) -> None:
+    def look(event: ev.Event) -> None:
         on_disk = read_journal(engine.journal.path).events
         assert on_disk[-1] == event
         assert engine.state.seq == event.seq
         seen.append(event.seq)
 
     engine.subscribe(look)
-    drive(engine, iter([START, IterationStarted(iteration=1, max_iterations=3), END]))
+    drive(engine, iter([START, ev.IterationStarted(iteration=1, max_iterations=3), END]))
     assert seen == [1, 2, 3]
 
 
@@ -81,7 +72,7 @@ def test_the_status_of_a_silent_run_tells_since_when(engine: Engine) -> None:
     status = engine.journal.path.with_name("status.json")
     silent: list[dict[str, object]] = []
 
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
         engine.receive(0)
         silent.append(json.loads(status.read_text()))
@@ -100,10 +91,10 @@ def test_the_status_of_a_silent_run_tells_since_when(engine: Engine) -> None:
 
 
 def test_the_loop_finds_its_event_in_the_state_when_it_goes_on(engine: Engine) -> None:
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
         assert engine.state.run.started is not None
-        yield IterationStarted(iteration=2, max_iterations=3)
+        yield ev.IterationStarted(iteration=2, max_iterations=3)
         assert engine.state.run.iteration == 2
         yield END
 
@@ -112,28 +103,28 @@ def test_the_loop_finds_its_event_in_the_state_when_it_goes_on(engine: Engine) -
 
 
 def test_a_bug_is_recorded_and_the_work_is_stopped(engine: Engine) -> None:
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
         raise ZeroDivisionError("oops")
 
     assert drive(engine, steps()) == ["stopped"]
     last = read_journal(engine.journal.path).events[-1]
-    assert isinstance(last, RunCrashed)
+    assert isinstance(last, ev.RunCrashed)
     assert "ZeroDivisionError: oops" in last.error
     assert engine.state.run.phase == "crashed"
 
 
 def test_a_run_that_the_system_ends_tells_what_it_came_to(engine: Engine) -> None:
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
-        yield IterationStarted(iteration=1, max_iterations=3)
-        yield SessionFinished(iteration=1, outcome="success", cost_usd=0.5, tokens=700)
-        yield ReadingTaken(iteration=1, completion=40, source="tests")
+        yield ev.IterationStarted(iteration=1, max_iterations=3)
+        yield ev.SessionFinished(iteration=1, outcome="success", cost_usd=0.5, tokens=700)
+        yield ev.ReadingTaken(iteration=1, completion=40, source="tests")
         raise OSError(errno.EMFILE, "Too many open files")
 
     assert drive(engine, steps()) == ["stopped"]
     last = read_journal(engine.journal.path).events[-1]
-    assert isinstance(last, RunFinished)
+    assert isinstance(last, ev.RunFinished)
     assert (last.outcome, last.best, last.best_iteration) == ("failed", 40, 1)
     assert (last.cost_usd, last.tokens) == (0.5, 700)
 
@@ -147,10 +138,10 @@ def test_a_journal_that_refuses_stops_the_work_and_tells_the_screens(
     def refuse(_line: bytes) -> None:
         raise JournalError("the disk is full; free some space")
 
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
         monkeypatch.setattr(engine.journal, "_write", refuse)
-        yield Noticed(source="test", text="never written")
+        yield ev.Noticed(source="test", text="never written")
 
     assert drive(engine, steps()) == ["stopped"]
     assert str(engine.error) == "the disk is full; free some space"
@@ -163,9 +154,9 @@ def test_many_writers_one_order(engine: Engine) -> None:
 
     def write(number: int) -> None:
         for _ in range(each):
-            engine.emit(Noticed(source=f"w{number}", text="x"))
+            engine.emit(ev.Noticed(source=f"w{number}", text="x"))
 
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
         threads = [threading.Thread(target=write, args=(n,)) for n in range(writers)]
         for thread in threads:
@@ -173,7 +164,7 @@ def test_many_writers_one_order(engine: Engine) -> None:
         got = 0
         while got < writers * each:
             item = engine.receive(1.0)
-            if isinstance(item, Event):
+            if isinstance(item, ev.Event):
                 got += 1
                 yield item
         yield END
@@ -211,12 +202,12 @@ def test_a_deleted_journal_comes_back_with_an_event_and_the_lock_with_it(tmp_pat
         journal, clock, status=tmp_path / "status.json", keep_lock=lambda: kept.append("lock")
     )
 
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
         journal.path.unlink()
         clock.seconds += 1
         item = engine.receive(0)
-        assert isinstance(item, Event)
+        assert isinstance(item, ev.Event)
         yield item
         yield END
 
@@ -237,9 +228,9 @@ def test_the_status_file_tells_the_end(engine: Engine, tmp_path: Path) -> None:
 def test_a_full_inbox_holds_observers_up_but_never_a_human() -> None:
     inbox = Inbox()
     for _ in range(LIMIT):
-        inbox.put_event(Noticed(source="test", text="x"))
+        inbox.put_event(ev.Noticed(source="test", text="x"))
     blocked = threading.Thread(
-        target=inbox.put_event, args=(Noticed(source="test", text="late"),), daemon=True
+        target=inbox.put_event, args=(ev.Noticed(source="test", text="late"),), daemon=True
     )
     blocked.start()
     inbox.put(Pause())
@@ -254,9 +245,9 @@ def test_a_full_inbox_holds_observers_up_but_never_a_human() -> None:
 def test_a_closed_inbox_lets_every_writer_go() -> None:
     inbox = Inbox()
     for _ in range(LIMIT):
-        inbox.put_event(Noticed(source="test", text="x"))
+        inbox.put_event(ev.Noticed(source="test", text="x"))
     blocked = threading.Thread(
-        target=inbox.put_event, args=(Noticed(source="test", text="late"),), daemon=True
+        target=inbox.put_event, args=(ev.Noticed(source="test", text="late"),), daemon=True
     )
     blocked.start()
     inbox.close()
@@ -282,18 +273,18 @@ def test_a_full_disk_holds_the_run_and_loses_nothing(
             raise JournalFullError("no room; free some")
         write(line)
 
-    def see(event: Event) -> None:
+    def see(event: ev.Event) -> None:
         shown.append(event.kind)
         if event.kind == "wait_started":
-            engine.emit(Noticed(source="test", text="came meanwhile"))
+            engine.emit(ev.Noticed(source="test", text="came meanwhile"))
             full.clear()
 
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
         full.set()
-        yield IterationStarted(iteration=1, max_iterations=3)
+        yield ev.IterationStarted(iteration=1, max_iterations=3)
         item = engine.receive(1.0)
-        assert isinstance(item, Event)
+        assert isinstance(item, ev.Event)
         yield item
         yield END
 
@@ -312,11 +303,11 @@ def test_the_owner_may_give_up_on_a_full_disk(
     def refuse(_line: bytes) -> None:
         raise JournalFullError("no room; free some")
 
-    def steps() -> Iterator[Event]:
+    def steps() -> Iterator[ev.Event]:
         yield START
         monkeypatch.setattr(engine.journal, "_write", refuse)
         engine.send(Stop())
-        yield IterationStarted(iteration=1, max_iterations=3)
+        yield ev.IterationStarted(iteration=1, max_iterations=3)
 
     assert drive(engine, steps()) == ["stopped", "stopped"]
     assert str(engine.error) == "no room; free some"

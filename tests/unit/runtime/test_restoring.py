@@ -9,19 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import UsageError, WorkspaceError
-from ralph_tui.events import (
-    CheckpointCaptured,
-    Event,
-    IterationStarted,
-    ReadingTaken,
-    RestoreBegan,
-    RunStarted,
-    SnapshotTaken,
-    WorktreeRestored,
-)
 from ralph_tui.ports import Restored
 from ralph_tui.runtime.restoring import chosen, not_held, points, restore_worktree
 from ralph_tui.state import RunState
@@ -30,7 +21,7 @@ from tests.workspaces import workspace_of
 from tests.world import FakeClock
 
 RUN = "1d3a0c0e-0000-4000-8000-000000000001"
-START = RunStarted(
+START = ev.RunStarted(
     program_version="0",
     run_id=RUN,
     task="task-001",
@@ -44,29 +35,29 @@ START = RunStarted(
 )
 
 
-def taken(number: int, iteration: int = 0, **more: object) -> SnapshotTaken:
+def taken(number: int, iteration: int = 0, **more: object) -> ev.SnapshotTaken:
     fields = {"ref": f"refs/ralph/{RUN}/{number:03d}", "commit": "c" * 40, "tree": "d" * 40}
-    return SnapshotTaken.model_validate(
+    return ev.SnapshotTaken.model_validate(
         {"number": number, "iteration": iteration, **fields, **more}
     )
 
 
-def reading(iteration: int, completion: float) -> ReadingTaken:
-    return ReadingTaken(iteration=iteration, completion=completion, source="tests", step=0.0)
+def reading(iteration: int, completion: float) -> ev.ReadingTaken:
+    return ev.ReadingTaken(iteration=iteration, completion=completion, source="tests", step=0.0)
 
 
-def iteration(k: int, snapshot: int, completion: float, *, held: bool = True) -> list[Event]:
+def iteration(k: int, snapshot: int, completion: float, *, held: bool = True) -> list[ev.Event]:
     """One iteration; not `held`: its snapshot failed, and the boundary before it stays."""
     return [
-        IterationStarted(iteration=k, max_iterations=5),
-        CheckpointCaptured(iteration=k, number=1, trigger="start", snapshot=snapshot - 1),
+        ev.IterationStarted(iteration=k, max_iterations=5),
+        ev.CheckpointCaptured(iteration=k, number=1, trigger="start", snapshot=snapshot - 1),
         *([taken(snapshot, k)] if held else []),
-        CheckpointCaptured(iteration=k, number=2, trigger="end", snapshot=snapshot - (not held)),
+        ev.CheckpointCaptured(iteration=k, number=2, trigger="end", snapshot=snapshot - (not held)),
         reading(k, completion),
     ]
 
 
-def folded(*events: Event) -> RunState:
+def folded(*events: ev.Event) -> RunState:
     stamped = (event.model_copy(update={"seq": n}) for n, event in enumerate(events, 1))
     return RunState().apply_all(stamped)
 
@@ -74,13 +65,13 @@ def folded(*events: Event) -> RunState:
 BASELINE = (
     START,
     taken(1),
-    CheckpointCaptured(iteration=0, number=1, trigger="start", snapshot=1),
+    ev.CheckpointCaptured(iteration=0, number=1, trigger="start", snapshot=1),
     reading(0, 10.0),
 )
 
 
 def test_the_points_of_a_run() -> None:
-    back = WorktreeRestored(iteration=2, snapshot=2, present=4, tree="d" * 40)
+    back = ev.WorktreeRestored(iteration=2, snapshot=2, present=4, tree="d" * 40)
     later = (taken(4, 2), back, taken(5, 2))
     state = folded(*BASELINE, *iteration(1, 2, 60.0), *iteration(2, 3, 40.0), *later)
     known = points(state, frozenset({1, 2, 4}))
@@ -95,7 +86,7 @@ def test_the_points_of_a_run() -> None:
 
 
 def test_a_restore_that_was_begun_holds_what_was_there() -> None:
-    began = RestoreBegan(iteration=1, snapshot=1, present=3)
+    began = ev.RestoreBegan(iteration=1, snapshot=1, present=3)
     state = folded(*BASELINE, *iteration(1, 2, 60.0), taken(3, 1), began)
     assert [point.taken.number for point in points(state, frozenset()) if point.undo] == [3]
 
@@ -170,7 +161,7 @@ def journal(git_repo: Path, tmp_path: Path) -> Path:
     return record.path
 
 
-def after(journal: Path) -> list[Event]:
+def after(journal: Path) -> list[ev.Event]:
     return read_journal(journal).events[2:]
 
 

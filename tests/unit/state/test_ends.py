@@ -4,26 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from ralph_tui.events import (
-    AgentSpoke,
-    Event,
-    GateStarted,
-    Paused,
-    PauseRequested,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    ToolStarted,
-    UsageReported,
-    WaitStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.state import RunState
 from tests.world.recorder import Recorder
 
-ENDS: list[Callable[[], Event]] = [
-    lambda: RunFinished(outcome="aborted", reason="by you", iterations=1, completion=0),
-    lambda: RunCrashed(error="KeyError: 'x'", traceback=""),
-    lambda: RunResumed(found="it was killed"),
+ENDS: list[Callable[[], ev.Event]] = [
+    lambda: ev.RunFinished(outcome="aborted", reason="by you", iterations=1, completion=0),
+    lambda: ev.RunCrashed(error="KeyError: 'x'", traceback=""),
+    lambda: ev.RunResumed(found="it was killed"),
 ]
 
 
@@ -31,18 +19,18 @@ def begun() -> Recorder:
     run = Recorder(10)
     run.baseline(0)
     run.open(1)
-    run.add(AgentSpoke(iteration=1, text="I begin."))
+    run.add(ev.AgentSpoke(iteration=1, text="I begin."))
     return run
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_what_was_going_on_is_closed(end: Callable[[], Event]) -> None:
+def test_what_was_going_on_is_closed(end: Callable[[], ev.Event]) -> None:
     run = begun()
-    run.add(ToolStarted(iteration=1, tool_id="open", tool="Bash", summary="sleep 100"))
-    run.add(UsageReported(iteration=1, tokens=500, cost_usd=0.5))
-    run.add(WaitStarted(iteration=1, cause="overload"))
-    run.add(GateStarted(iteration=1, command="pytest -q"))
-    run.add(PauseRequested())
+    run.add(ev.ToolStarted(iteration=1, tool_id="open", tool="Bash", summary="sleep 100"))
+    run.add(ev.UsageReported(iteration=1, tokens=500, cost_usd=0.5))
+    run.add(ev.WaitStarted(iteration=1, cause="overload"))
+    run.add(ev.GateStarted(iteration=1, command="pytest -q"))
+    run.add(ev.PauseRequested())
     before = RunState().apply_all(run.events)
     assert before.gate.running_since
     assert before.agent.rows[-2].running
@@ -59,16 +47,16 @@ def test_what_was_going_on_is_closed(end: Callable[[], Event]) -> None:
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_pause_is_over_with_its_run(end: Callable[[], Event]) -> None:
+def test_a_pause_is_over_with_its_run(end: Callable[[], ev.Event]) -> None:
     run = begun()
-    run.add(Paused())
+    run.add(ev.Paused())
     run.add(end())
     assert not RunState().apply_all(run.events).run.paused
 
 
 def test_a_call_that_was_cut_off_is_told_as_such() -> None:
     run = begun()
-    run.add(ToolStarted(iteration=1, tool_id="open", tool="Bash", summary="sleep 100"))
+    run.add(ev.ToolStarted(iteration=1, tool_id="open", tool="Bash", summary="sleep 100"))
     run.add(ENDS[0]())
     row = RunState().apply_all(run.events).agent.rows[-1]
     assert (row.running, row.ok, row.result) == (False, False, "no answer")

@@ -6,42 +6,8 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.events import (
-    AbortRequested,
-    AlarmCleared,
-    AlarmRaised,
-    CommandRefused,
-    EffectObserved,
-    EscalationDelivered,
-    EscalationRaised,
-    Event,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    GuidanceQueued,
-    HealthChecked,
-    InterventionMade,
-    IterationStarted,
-    LimitsChanged,
-    Noticed,
-    Paused,
-    PauseRequested,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionHeld,
-    QuestionWithdrawn,
-    ReadingTaken,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    StopRequested,
-    ToolDenied,
-    Unpaused,
-    WaitEnded,
-    WaitStarted,
-    WorktreeRestored,
-    parse_event,
-)
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.event_log import entry_rows
@@ -52,7 +18,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
-def told(*events: Event | float) -> list[str]:
+def told(*events: ev.Event | float) -> list[str]:
     """The log's entries as text, nested rows indented; a number lets so many seconds pass."""
     state, at, seq = RunState(), START, 0
     for event in events:
@@ -69,23 +35,25 @@ def told(*events: Event | float) -> list[str]:
     return rows
 
 
-def reading(iteration: int, completion: float) -> ReadingTaken:
-    return ReadingTaken(iteration=iteration, completion=completion, source="tests")
+def reading(iteration: int, completion: float) -> ev.ReadingTaken:
+    return ev.ReadingTaken(iteration=iteration, completion=completion, source="tests")
 
 
-def stuck(iteration: int = 4) -> AlarmRaised:
-    return AlarmRaised(
+def stuck(iteration: int = 4) -> ev.AlarmRaised:
+    return ev.AlarmRaised(
         iteration=iteration, alarm="STUCK", severity="warning", reason="No rise for 3 iterations."
     )
 
 
-def made(level: Any = "REDIRECT", about: Any = "stuck", iteration: int = 4, **more: Any) -> Event:
+def made(
+    level: Any = "REDIRECT", about: Any = "stuck", iteration: int = 4, **more: Any
+) -> ev.Event:
     reason = more.pop("reason", "No rise for 3 iterations.")
-    return InterventionMade(iteration=iteration, level=level, about=about, reason=reason, **more)
+    return ev.InterventionMade(iteration=iteration, level=level, about=about, reason=reason, **more)
 
 
-def asked(topic: Any = "redirect", wait_s: float = 120, question_id: str = "q") -> QuestionAsked:
-    return QuestionAsked(
+def asked(topic: Any = "redirect", wait_s: float = 120, question_id: str = "q") -> ev.QuestionAsked:
+    return ev.QuestionAsked(
         iteration=4,
         question_id=question_id,
         topic=topic,
@@ -95,12 +63,12 @@ def asked(topic: Any = "redirect", wait_s: float = 120, question_id: str = "q") 
     )
 
 
-def answer(name: str, by: str = "you", **more: Any) -> QuestionAnswered:
-    return QuestionAnswered(question_id="q", answer=name, by=by, **more)
+def answer(name: str, by: str = "you", **more: Any) -> ev.QuestionAnswered:
+    return ev.QuestionAnswered(question_id="q", answer=name, by=by, **more)
 
 
 def test_refused_commands_never_fill_the_log() -> None:
-    refused = CommandRefused(command="pause", reason="a pause was asked for already")
+    refused = ev.CommandRefused(command="pause", reason="a pause was asked for already")
     assert told(refused, refused) == []
 
 
@@ -111,18 +79,18 @@ def test_refused_commands_never_fill_the_log() -> None:
         (answer("approve"), "approved by you"),
         (answer("approve", text="Take another way."), "edited and approved by you"),
         (answer("decline", "the terminal pts/3"), "declined by you (terminal pts/3)"),
-        (QuestionWithdrawn(question_id="q", reason="so"), "no answer was needed: so"),
-        (RunFinished(outcome="interrupted", reason="", iterations=4, completion=5),
+        (ev.QuestionWithdrawn(question_id="q", reason="so"), "no answer was needed: so"),
+        (ev.RunFinished(outcome="interrupted", reason="", iterations=4, completion=5),
          "the run ended before an answer"),
     ],
 )  # fmt: skip
-def test_an_intervention_says_who_decided(given: Event, says: str) -> None:
+def test_an_intervention_says_who_decided(given: ev.Event, says: str) -> None:
     rows = told(stuck(), made(), asked(), 120, given)
     assert rows[:2] == ["STUCK No rise for 3 iterations …", f"  REDIRECT {says}"]
 
 
 def test_while_nobody_has_answered_it_waits() -> None:
-    held = QuestionHeld(question_id="q")
+    held = ev.QuestionHeld(question_id="q")
     assert told(stuck(), made(), asked(), held) == [
         "STUCK No rise for 3 iterations …",
         "  REDIRECT waiting for your answer",
@@ -138,16 +106,16 @@ def test_what_belongs_to_an_episode_is_nested_in_it_until_a_new_best() -> None:
         made(),
         asked(),
         answer("approve"),
-        AlarmCleared(iteration=5, alarm="STUCK"),
-        AlarmRaised(iteration=6, alarm="REGRESSING", severity="critical", reason="It fell."),
+        ev.AlarmCleared(iteration=5, alarm="STUCK"),
+        ev.AlarmRaised(iteration=6, alarm="REGRESSING", severity="critical", reason="It fell."),
         made("PAUSE", "stuck", 7, reason=later),
         asked("pause"),
         answer("guide", text="look at b.py"),
-        GuidanceQueued(guidance_id="g", text="look at b.py"),
-        GuidanceDelivered(guidance_id="g", into="prompt"),
+        ev.GuidanceQueued(guidance_id="g", text="look at b.py"),
+        ev.GuidanceDelivered(guidance_id="g", into="prompt"),
         reading(8, 80),
-        HealthChecked(iteration=8, status="healthy", ended="stuck"),
-        AlarmCleared(iteration=8, alarm="REGRESSING"),
+        ev.HealthChecked(iteration=8, status="healthy", ended="stuck"),
+        ev.AlarmCleared(iteration=8, alarm="REGRESSING"),
     ) == [
         "STUCK No rise for 3 iterations",
         "  REDIRECT approved by you",
@@ -161,7 +129,7 @@ def test_what_belongs_to_an_episode_is_nested_in_it_until_a_new_best() -> None:
 
 def test_an_effect_below_a_later_intervention_says_which_it_measures() -> None:
     of = {"of": 4, "level": "REDIRECT", "about": "stuck", "decision": "approved by you"}
-    effect = EffectObserved(iteration=6, points=0, **of)
+    effect = ev.EffectObserved(iteration=6, points=0, **of)
     assert told(stuck(), made(), effect)[-1] == "  after 2 iterations: +0 points"
     later = made("PAUSE", "stuck", 6, reason="Still nothing new.")
     assert told(stuck(), made(), later, effect)[-1] == (
@@ -170,7 +138,7 @@ def test_an_effect_below_a_later_intervention_says_which_it_measures() -> None:
 
 
 def test_an_alarm_that_nobody_was_asked_about_is_over_with_its_condition() -> None:
-    ended = AlarmCleared(iteration=5, alarm="STUCK")
+    ended = ev.AlarmCleared(iteration=5, alarm="STUCK")
     assert told(reading(3, 60), stuck(), reading(5, 60), ended, stuck(9)) == [
         "STUCK No rise for 3 iterations",
         "  over, it stands at 60 %",
@@ -185,7 +153,7 @@ def test_an_episode_may_end_where_the_next_one_opens() -> None:
         made(),
         reading(6, 80),
         made("REDIRECT", "objective_deviation", 6, reason="Off the objective."),
-        HealthChecked(iteration=6, status="warning", ended="stuck"),
+        ev.HealthChecked(iteration=6, status="warning", ended="stuck"),
     )
     assert rows[-2:] == [
         "  over: a new best, 80 %",
@@ -202,7 +170,7 @@ def test_a_question_that_opens_an_episode_has_its_answer_below_it() -> None:
 
 
 def test_an_answer_brings_its_consequences_along() -> None:
-    restored = WorktreeRestored(iteration=4, snapshot=3, present=9, tree="t", files=1)
+    restored = ev.WorktreeRestored(iteration=4, snapshot=3, present=9, tree="t", files=1)
     assert told(
         stuck(),
         made(),
@@ -212,7 +180,7 @@ def test_an_answer_brings_its_consequences_along() -> None:
         made("PAUSE", "stuck", 5, reason="Still."),
         asked("pause"),
         answer("extend", iterations=2),
-        LimitsChanged(max_iterations=12),
+        ev.LimitsChanged(max_iterations=12),
         restored.model_copy(update={"snapshot": 9, "present": 10}),
     ) == [
         "STUCK No rise for 3 iterations …",
@@ -226,10 +194,10 @@ def test_an_answer_brings_its_consequences_along() -> None:
 
 def test_an_abort_is_one_entry_with_the_end_and_the_resume() -> None:
     assert told(
-        AbortRequested(),
+        ev.AbortRequested(),
         made("ABORT", "owner", reason="aborted by you"),
-        RunFinished(outcome="aborted", reason="aborted by you", iterations=4, completion=62),
-        RunResumed(away_s=300),
+        ev.RunFinished(outcome="aborted", reason="aborted by you", iterations=4, completion=62),
+        ev.RunResumed(away_s=300),
     ) == [
         "ABORT asked by you",
         "  the agent is stopped",
@@ -239,14 +207,14 @@ def test_an_abort_is_one_entry_with_the_end_and_the_resume() -> None:
 
 
 def test_a_crash_and_a_stop_are_followed_by_their_resume() -> None:
-    end = RunFinished(outcome="interrupted", reason="stopped", iterations=1, completion=9)
+    end = ev.RunFinished(outcome="interrupted", reason="stopped", iterations=1, completion=9)
     assert told(
-        RunCrashed(error="KeyError", traceback=""),
-        RunResumed(),
-        StopRequested(mode="now"),
+        ev.RunCrashed(error="KeyError", traceback=""),
+        ev.RunResumed(),
+        ev.StopRequested(mode="now"),
         end,
-        RunResumed(),
-        RunResumed(found="it had died"),
+        ev.RunResumed(),
+        ev.RunResumed(found="it had died"),
     ) == [
         "FAILED KeyError",
         "  RESUMED the run goes on",
@@ -259,29 +227,29 @@ def test_a_crash_and_a_stop_are_followed_by_their_resume() -> None:
 
 def test_guidance_is_one_entry_from_queued_to_acknowledged() -> None:
     assert told(
-        GuidanceQueued(guidance_id="g", text="look at b.py"),
-        GuidanceDelivered(guidance_id="g", into="session"),
-        GuidanceAcknowledged(guidance_id="g"),
+        ev.GuidanceQueued(guidance_id="g", text="look at b.py"),
+        ev.GuidanceDelivered(guidance_id="g", into="session"),
+        ev.GuidanceAcknowledged(guidance_id="g"),
     ) == ["GUIDE look at b.py", "  delivered into the session", "  acknowledged by the agent"]
 
 
 def test_a_pause_is_one_entry() -> None:
-    assert told(PauseRequested(), Paused(), 300, Unpaused()) == [
+    assert told(ev.PauseRequested(), ev.Paused(), 300, ev.Unpaused()) == [
         "PAUSE asked by you",
         "  paused: no agent runs",
         "  went on after 5m, said by you",
     ]
-    assert told(PauseRequested(), Unpaused())[-1] == "  taken back by you"
+    assert told(ev.PauseRequested(), ev.Unpaused())[-1] == "  taken back by you"
 
 
 def test_waits_in_a_row_are_one_entry() -> None:
-    first = WaitStarted(iteration=2, cause="overload", until=START + timedelta(minutes=1))
+    first = ev.WaitStarted(iteration=2, cause="overload", until=START + timedelta(minutes=1))
     again = first.model_copy(update={"attempt": 2, "until": START + timedelta(hours=1)})
-    ended = WaitEnded(iteration=2, waited_s=60)
+    ended = ev.WaitEnded(iteration=2, waited_s=60)
     rows = told(first, ended, again)
     assert rows[1:] == [f"  1 try in vain; next try at {_clock(hours=1)}"]
     assert rows[0].endswith("the iteration is not spent …")
-    assert told(first, ended, again, WaitEnded(iteration=2, waited_s=3540, by="you"))[1:] == [
+    assert told(first, ended, again, ev.WaitEnded(iteration=2, waited_s=3540, by="you"))[1:] == [
         "  went on after 1h, asked by you"
     ]
 
@@ -299,8 +267,8 @@ def test_a_question_is_one_entry() -> None:
 
 
 def test_people_are_told_of_an_entry_below_it() -> None:
-    carried = EscalationDelivered(escalation_id="e", channel="webhook", ok=True, text="told")
-    raised = EscalationRaised(
+    carried = ev.EscalationDelivered(escalation_id="e", channel="webhook", ok=True, text="told")
+    raised = ev.EscalationRaised(
         iteration=4, escalation_id="e", level="critical", about="stuck", reason="x"
     )
     assert told(stuck(), made(), raised, carried)[-1] == "  WEBHOOK told"
@@ -309,21 +277,21 @@ def test_people_are_told_of_an_entry_below_it() -> None:
 
 
 def test_what_comes_again_is_counted() -> None:
-    denied = ToolDenied(iteration=1, tool="Bash", message="no", permit="Bash(rm:*)")
+    denied = ev.ToolDenied(iteration=1, tool="Bash", message="no", permit="Bash(rm:*)")
     assert told(denied, denied, denied)[0].endswith("permits it (3 times)")
-    warned = Noticed(level="warn", source="sensor", text="Test files changed: a.py.")
+    warned = ev.Noticed(level="warn", source="sensor", text="Test files changed: a.py.")
     other = warned.model_copy(update={"text": "Test files changed: b.py."})
-    begun = IterationStarted(iteration=2, max_iterations=9)
+    begun = ev.IterationStarted(iteration=2, max_iterations=9)
     assert told(warned, begun, other, warned) == [
         "WARN Test files changed: a.py. (2 times)",
         "  iteration 2: b.py.",
     ]
 
 
-def demo(scenario: str) -> list[Event]:
+def demo(scenario: str) -> list[ev.Event]:
     """A demo that nobody watched, without what the log does not look at."""
     lines = (FIXTURES / "log" / f"{scenario}.jsonl").read_text().splitlines()
-    return [parse_event(line) for line in lines]
+    return [ev.parse_event(line) for line in lines]
 
 
 def drawn(state: RunState, width: int) -> str:

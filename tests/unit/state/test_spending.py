@@ -2,54 +2,46 @@
 
 from collections.abc import Callable
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.events import (
-    Event,
-    ModelAnswered,
-    RunResumed,
-    SessionFinished,
-    SessionStarted,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.state import RunState
 from tests.rows import each_row
 from tests.world.recorder import Recorder
 from tests.world.takeovers import never_told, taken_over
 
-Step = Callable[[], list[Event]]
+Step = Callable[[], list[ev.Event]]
 
 
-def begins() -> list[Event]:
-    return [SessionStarted(iteration=1, session_id="s", agent="any")]
+def begins() -> list[ev.Event]:
+    return [ev.SessionStarted(iteration=1, session_id="s", agent="any")]
 
 
 def tells(cost: float) -> Step:
-    return lambda: [*begins(), SessionFinished(iteration=1, outcome="success", cost_usd=cost)]
+    return lambda: [*begins(), ev.SessionFinished(iteration=1, outcome="success", cost_usd=cost)]
 
 
-def works() -> list[Event]:
+def works() -> list[ev.Event]:
     """A session that tells nothing of its cost."""
-    used = ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="pytest")
-    return [*begins(), used, SessionFinished(iteration=1, outcome="success", tool_calls=1)]
+    used = ev.ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="pytest")
+    return [*begins(), used, ev.SessionFinished(iteration=1, outcome="success", tool_calls=1)]
 
 
-def never_begins() -> list[Event]:
-    return [*begins(), SessionFinished(iteration=1, outcome="limited", limit="usage_limit")]
+def never_begins() -> list[ev.Event]:
+    return [*begins(), ev.SessionFinished(iteration=1, outcome="limited", limit="usage_limit")]
 
 
-def is_killed() -> list[Event]:
+def is_killed() -> list[ev.Event]:
     """What it had used by then was an estimate."""
-    used = UsageReported(iteration=1, tokens=9, cost_usd=0.25, cost_estimated=True)
-    return [*begins(), used, SessionFinished(iteration=1, outcome="stopped")]
+    used = ev.UsageReported(iteration=1, tokens=9, cost_usd=0.25, cost_estimated=True)
+    return [*begins(), used, ev.SessionFinished(iteration=1, outcome="stopped")]
 
 
-def is_cut_off() -> list[Event]:
-    return [*begins(), RunResumed(found="it was killed")]
+def is_cut_off() -> list[ev.Event]:
+    return [*begins(), ev.RunResumed(found="it was killed")]
 
 
-def asks() -> list[Event]:
-    return [ModelAnswered(iteration=1, question_id="m", purpose="judge", tokens=5)]
+def asks() -> list[ev.Event]:
+    return [ev.ModelAnswered(iteration=1, question_id="m", purpose="judge", tokens=5)]
 
 
 @each_row(

@@ -1,19 +1,9 @@
 """What counts as a failure of a tool, and which denials can be permitted."""
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.away import while_away
 from ralph_tui.analysis.report import Circumstances, report
-from ralph_tui.events import (
-    AgentRefusedAgain,
-    Event,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionWithdrawn,
-    SessionStarted,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-)
 from ralph_tui.events.asking import AgentRequest
 from ralph_tui.events.waiting import Topic
 from ralph_tui.state import RunState
@@ -24,15 +14,15 @@ from tests.world.recorder import Recorder
 def test_neither_a_denial_nor_an_interrupt_is_a_failure() -> None:
     state = RunState().apply_all(
         [
-            SessionStarted(iteration=1, session_id="s", agent="a"),
-            *(ToolStarted(iteration=1, tool_id=f"{n}", tool="Bash") for n in range(4)),
-            ToolDenied(iteration=1, tool="Bash", tool_id="0", permit="Bash(rm:*)"),
-            ToolFinished(iteration=1, tool_id="0", ok=False, prevented="denied"),
-            ToolFinished(iteration=1, tool_id="1", ok=False),
-            ToolFinished(iteration=1, tool_id="2", ok=False),
-            ToolFinished(iteration=1, tool_id="3", ok=False, prevented="interrupted"),
+            ev.SessionStarted(iteration=1, session_id="s", agent="a"),
+            *(ev.ToolStarted(iteration=1, tool_id=f"{n}", tool="Bash") for n in range(4)),
+            ev.ToolDenied(iteration=1, tool="Bash", tool_id="0", permit="Bash(rm:*)"),
+            ev.ToolFinished(iteration=1, tool_id="0", ok=False, prevented="denied"),
+            ev.ToolFinished(iteration=1, tool_id="1", ok=False),
+            ev.ToolFinished(iteration=1, tool_id="2", ok=False),
+            ev.ToolFinished(iteration=1, tool_id="3", ok=False, prevented="interrupted"),
             # Older agents tell only at the end of a turn what was denied in it.
-            ToolDenied(iteration=1, tool="Bash", tool_id="2", permit="Bash(rm:*)"),
+            ev.ToolDenied(iteration=1, tool="Bash", tool_id="2", permit="Bash(rm:*)"),
         ]
     )
     assert state.agent.tool_errors == 1
@@ -41,9 +31,11 @@ def test_neither_a_denial_nor_an_interrupt_is_a_failure() -> None:
 def test_every_line_of_a_denial_is_offered_and_none_where_none_helps() -> None:
     state = RunState().apply_all(
         [
-            ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)", also=["Bash(git push:*)"]),
-            ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)"),
-            ToolDenied(iteration=1, tool="Write", final=True),
+            ev.ToolDenied(
+                iteration=1, tool="Bash", permit="Bash(curl:*)", also=["Bash(git push:*)"]
+            ),
+            ev.ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)"),
+            ev.ToolDenied(iteration=1, tool="Write", final=True),
         ]
     )
     assert state.needs.denied == {"Bash(curl:*)": 2, "Bash(git push:*)": 1}
@@ -55,22 +47,22 @@ def test_a_refusal_by_the_user_counts_as_a_denial_once() -> None:
     run = Recorder()
     request = AgentRequest(request_id="r", tool="Bash", input="git push")
 
-    def asked(number: int, topic: Topic = "permission") -> QuestionAsked:
+    def asked(number: int, topic: Topic = "permission") -> ev.QuestionAsked:
         name = f"q{number}"
-        return QuestionAsked(
+        return ev.QuestionAsked(
             iteration=1, question_id=name, topic=topic, text="?", options=[], request=request
         )
 
-    steps: list[Event] = [
-        ToolStarted(iteration=1, tool_id="0", tool="Bash"),
-        asked(1), QuestionAnswered(question_id="q1", answer="refuse"),
-        ToolFinished(iteration=1, tool_id="0", ok=False, prevented="denied"),
-        AgentRefusedAgain(iteration=1, request_id="r2", question_id="q1"),
-        asked(2), QuestionAnswered(question_id="q2", answer="once"),
-        asked(3, "choice"), QuestionAnswered(question_id="q3", answer="refuse"),
-        AgentRefusedAgain(iteration=1, request_id="r3", question_id="q3"),
-        asked(4), QuestionWithdrawn(question_id="q4", reason="interrupted"),
-        ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)"),
+    steps: list[ev.Event] = [
+        ev.ToolStarted(iteration=1, tool_id="0", tool="Bash"),
+        asked(1), ev.QuestionAnswered(question_id="q1", answer="refuse"),
+        ev.ToolFinished(iteration=1, tool_id="0", ok=False, prevented="denied"),
+        ev.AgentRefusedAgain(iteration=1, request_id="r2", question_id="q1"),
+        asked(2), ev.QuestionAnswered(question_id="q2", answer="once"),
+        asked(3, "choice"), ev.QuestionAnswered(question_id="q3", answer="refuse"),
+        ev.AgentRefusedAgain(iteration=1, request_id="r3", question_id="q3"),
+        asked(4), ev.QuestionWithdrawn(question_id="q4", reason="interrupted"),
+        ev.ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)"),
     ]  # fmt: skip
     for event in steps:
         run.add(event)
@@ -86,11 +78,11 @@ def test_a_refusal_by_the_user_counts_as_a_denial_once() -> None:
 def test_failing_tests_are_no_failure_of_the_agents_call() -> None:
     state = RunState().apply_all(
         [
-            SessionStarted(iteration=1, session_id="s", agent="a"),
-            ToolStarted(iteration=1, tool_id="0", tool="Bash", summary="pytest -q"),
-            ToolFinished(iteration=1, tool_id="0", ok=False, summary="exit 1"),
-            ToolStarted(iteration=1, tool_id="1", tool="Bash", summary="rm nothing"),
-            ToolFinished(iteration=1, tool_id="1", ok=False, summary="exit 1"),
+            ev.SessionStarted(iteration=1, session_id="s", agent="a"),
+            ev.ToolStarted(iteration=1, tool_id="0", tool="Bash", summary="pytest -q"),
+            ev.ToolFinished(iteration=1, tool_id="0", ok=False, summary="exit 1"),
+            ev.ToolStarted(iteration=1, tool_id="1", tool="Bash", summary="rm nothing"),
+            ev.ToolFinished(iteration=1, tool_id="1", ok=False, summary="exit 1"),
         ]
     )
     assert state.agent.tool_errors == 1

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.acp import ends, opening
 from ralph_tui.adapters.agents.acp.approvals import INSISTS, OF_A_RULE, Refusals, approval_of
 from ralph_tui.adapters.agents.acp.opening import Capabilities, Plan, Setting
@@ -20,13 +21,6 @@ from ralph_tui.adapters.agents.rpc.agent_session import AgentSession
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Failure, Notification, Request
 from ralph_tui.adapters.processes.child import Child
-from ralph_tui.events import (
-    AgentNoted,
-    Event,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    SessionDescribed,
-)
 from ralph_tui.ports import AgentAnswer, Emit, Turn
 from ralph_tui.text.json_fields import as_map, as_text
 
@@ -80,12 +74,12 @@ class AcpSession(AgentSession):
             self._prompts += 1
             answered = partial(self._answered, guidance_id=guidance_id)
             self.call("session/prompt", self._prompt(text), answered, self._not_taken)
-        self._emit_all([GuidanceDelivered(guidance_id=guidance_id, into="session")])
+        self._emit_all([ev.GuidanceDelivered(guidance_id=guidance_id, into="session")])
         return True
 
     # -- the handshake ---------------------------------------------------------------------------
 
-    def _initialized(self, result: object) -> Iterable[Event]:
+    def _initialized(self, result: object) -> Iterable[ev.Event]:
         self._able = opening.capabilities(result)
         self.quirks = of_name(self._able.name, self.quirks)
         self._reader.quirks = self._reader.tools.quirks = self.quirks
@@ -107,12 +101,12 @@ class AcpSession(AgentSession):
         )
         return ()
 
-    def _not_resumed(self, failure: Failure) -> Iterable[Event]:
+    def _not_resumed(self, failure: Failure) -> Iterable[ev.Event]:
         end = ends.of_failure(failure, self.quirks, local_now())
         hopeless = end.outcome in ("auth", "unknown_model", "limited")
         return self._finish_with(end if hopeless else SessionEnd("unresumable", end.reason))
 
-    def _opened(self, result: object) -> Iterable[Event]:
+    def _opened(self, result: object) -> Iterable[ev.Event]:
         self._session_id = as_text(as_map(result).get("sessionId"))
         if not self._session_id:
             return self._finish_with(
@@ -124,7 +118,7 @@ class AcpSession(AgentSession):
         described = opening.described(self._turn.iteration, self._able, result, settings)
         return [described, *self._set(settings)]
 
-    def _set(self, settings: list[Setting]) -> Iterable[Event]:
+    def _set(self, settings: list[Setting]) -> Iterable[ev.Event]:
         """Each in its turn, then the prompt."""
         if not settings:
             self.began = True
@@ -134,15 +128,15 @@ class AcpSession(AgentSession):
             return ()
         setting, *others = settings
 
-        def refused(failure: Failure) -> Iterable[Event]:
+        def refused(failure: Failure) -> Iterable[ev.Event]:
             words = ends.words_of(failure)
             if setting.what == "model":
                 return self._finish_with(ends.no_model(setting.value, words, self.quirks))
             # Whatever its mode asks for is answered as ours says.
             text = f"The agent keeps its own mode, not {setting.value!r}: {words}"
             k = self._turn.iteration
-            described = SessionDescribed(iteration=k, permission_mode=self._own_mode)
-            return [AgentNoted(iteration=k, text=text), described, *self._set(others)]
+            described = ev.SessionDescribed(iteration=k, permission_mode=self._own_mode)
+            return [ev.AgentNoted(iteration=k, text=text), described, *self._set(others)]
 
         self.call(setting.method, setting.params, lambda _: self._set(others), refused)
         return ()
@@ -157,7 +151,7 @@ class AcpSession(AgentSession):
             self._prompts += 1
         self.call("session/prompt", self._prompt(text), self._answered, self._failed)
 
-    def _answered(self, result: object, guidance_id: str = "") -> Iterable[Event]:
+    def _answered(self, result: object, guidance_id: str = "") -> Iterable[ev.Event]:
         """The answer to a prompt: its turn is over. That to words within a turn is no turn."""
         self._prompts -= 1
         self._reader.turns += not guidance_id
@@ -166,7 +160,7 @@ class AcpSession(AgentSession):
         counted = not guidance_id or self.quirks.usage == "turn"
         told = self._reader.turn_ended(fields, counted=counted)
         if guidance_id:
-            told.append(GuidanceAcknowledged(guidance_id=guidance_id))
+            told.append(ev.GuidanceAcknowledged(guidance_id=guidance_id))
         if self._prompts or self._over is not None:
             return told
         told += self._withdrawn("the turn is over")
@@ -190,23 +184,23 @@ class AcpSession(AgentSession):
             return self._refusals.unheard(self._reader.acts, ended_turn=ended)
 
     def _steer(self, guidance_id: str, text: str) -> None:
-        def taken(_: object) -> Iterable[Event]:
+        def taken(_: object) -> Iterable[ev.Event]:
             return [
-                GuidanceDelivered(guidance_id=guidance_id, into="session"),
-                GuidanceAcknowledged(guidance_id=guidance_id),
+                ev.GuidanceDelivered(guidance_id=guidance_id, into="session"),
+                ev.GuidanceAcknowledged(guidance_id=guidance_id),
             ]
 
         # Where it is refused, the words stay queued, and the next prompt carries them.
         self.call("_session/steering", self._prompt(text), taken)
 
-    def _not_taken(self, failure: Failure) -> Iterable[Event]:
+    def _not_taken(self, failure: Failure) -> Iterable[ev.Event]:
         """Words within a turn were refused: the turn goes on without them."""
         self._prompts -= 1
         if not self._prompts:
             self._finish_with(SessionEnd("success"))
         return [self._note(f"The agent did not take your words: {ends.words_of(failure)}")]
 
-    def _failed(self, failure: Failure) -> Iterable[Event]:
+    def _failed(self, failure: Failure) -> Iterable[ev.Event]:
         """A call that the session needs was refused."""
         self._look()
         told = [*self._withdrawn("the turn is over"), *self._reader.turn_ended({})]
@@ -214,14 +208,14 @@ class AcpSession(AgentSession):
             self._finish_with(ends.of_failure(failure, self.quirks, local_now()))
         return told
 
-    def _finish_with(self, end: SessionEnd) -> list[Event]:
+    def _finish_with(self, end: SessionEnd) -> list[ev.Event]:
         if self._session_id:
             self._plan.ledger.costs[self._session_id] = self._reader.usage.total_usd
         return super()._finish_with(end)
 
     # -- what it tells and asks ------------------------------------------------------------------
 
-    def _on_notification(self, notification: Notification) -> Iterable[Event] | None:
+    def _on_notification(self, notification: Notification) -> Iterable[ev.Event] | None:
         self._look()
         params = notification.params
         match notification.method:
@@ -238,10 +232,10 @@ class AcpSession(AgentSession):
             case _:
                 return None
 
-    def _billed(self, label: str) -> Iterable[Event]:
-        return [SessionDescribed(iteration=self._turn.iteration, billing=label)] if label else ()
+    def _billed(self, label: str) -> Iterable[ev.Event]:
+        return [ev.SessionDescribed(iteration=self._turn.iteration, billing=label)] if label else ()
 
-    def _on_request(self, request: Request) -> Iterable[Event] | None:
+    def _on_request(self, request: Request) -> Iterable[ev.Event] | None:
         self._look()
         self._silence.heard(answered=True)
         piece, reader = as_map(request.params.get("toolCall")), self._reader
@@ -266,7 +260,7 @@ class AcpSession(AgentSession):
         waits = self._open or self._reader.tools.running or not self._prompts
         return None if waits else super()._quiet_s()
 
-    def _on_too_quiet(self) -> Iterable[Event]:
+    def _on_too_quiet(self) -> Iterable[ev.Event]:
         self._gave_up = True
         self._end(SessionEnd("limited", limit="outage"))
         return ()

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.claude.requests import MOST_OPEN, NOT_NOW
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
@@ -18,13 +19,6 @@ from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.ends import SessionEnd, Tally
 from ralph_tui.adapters.agents.process_session import ProcessSession, start_child
 from ralph_tui.adapters.processes.child import Child
-from ralph_tui.events import (
-    AgentAsked,
-    BackgroundAwaited,
-    Event,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-)
 from ralph_tui.ports import AgentAnswer, Emit, Session, Turn
 
 LONGEST_LINE = 64 << 20
@@ -159,18 +153,18 @@ class StreamSession(ProcessSession):
         self._close_when_done(force=False)  # its turn may have ended while this was open
         return True
 
-    def _events_of(self, line: str, offset: int) -> Iterable[Event]:
+    def _events_of(self, line: str, offset: int) -> Iterable[ev.Event]:
         reader = self._reader
         turns_ended = reader.results
         for event in reader.feed(line, offset, time.monotonic()):
             match event:
-                case GuidanceDelivered() | GuidanceAcknowledged() if not self._is_ours(event):
+                case ev.GuidanceDelivered() | ev.GuidanceAcknowledged() if not self._is_ours(event):
                     # Receipts are also given for what the agent tells itself.
                     continue
-                case GuidanceAcknowledged(guidance_id=guidance_id):
+                case ev.GuidanceAcknowledged(guidance_id=guidance_id):
                     self._on_its_way.discard(guidance_id)
                     self._close_when_done(force=False)
-                case AgentAsked() if not self._asks or len(reader.requests) > MOST_OPEN:
+                case ev.AgentAsked() if not self._asks or len(reader.requests) > MOST_OPEN:
                     self.answer(event.request_id, AgentAnswer("refuse", NOT_NOW))
                     continue
                 case _:
@@ -188,7 +182,7 @@ class StreamSession(ProcessSession):
     def _is_news(self, line: bytes) -> bool:
         return line.startswith(b"{")
 
-    def _is_ours(self, event: GuidanceDelivered | GuidanceAcknowledged) -> bool:
+    def _is_ours(self, event: ev.GuidanceDelivered | ev.GuidanceAcknowledged) -> bool:
         return event.guidance_id in self._sent
 
     def _idle_after_s(self) -> float | None:
@@ -199,7 +193,7 @@ class StreamSession(ProcessSession):
             return RECEIPT_S
         return BACKGROUND_S if len(reader.background) else LINGER_S
 
-    def _on_idle(self) -> Iterable[Event]:
+    def _on_idle(self) -> Iterable[ev.Event]:
         if self._input_closed or self._may_still_ask:
             if self._awaits:
                 yield self._background(given_up=True)
@@ -211,7 +205,7 @@ class StreamSession(ProcessSession):
         """Whether a subagent that works on when the turn is over could ask."""
         return self._asks and len(self._reader.background) > 0
 
-    def _awaited(self, *, turn_ended: bool) -> Iterable[Event]:
+    def _awaited(self, *, turn_ended: bool) -> Iterable[ev.Event]:
         """What holds the session, when a turn ends; and that nothing does, when that is over."""
         reader = self._reader
         held = len(reader.background) > 0 and not reader.in_turn and not self._end_requested
@@ -220,12 +214,12 @@ class StreamSession(ProcessSession):
             yield self._background()
         elif self._awaits and not held:
             self._awaits = False
-            yield BackgroundAwaited(iteration=self._turn.iteration)
+            yield ev.BackgroundAwaited(iteration=self._turn.iteration)
 
-    def _background(self, *, given_up: bool = False) -> Event:
+    def _background(self, *, given_up: bool = False) -> ev.Event:
         background = self._reader.background
         tasks = background.named(time.monotonic())
-        return BackgroundAwaited(
+        return ev.BackgroundAwaited(
             iteration=self._turn.iteration,
             tasks=tasks,
             unnamed=len(background) - len(tasks),
@@ -233,7 +227,7 @@ class StreamSession(ProcessSession):
             given_up=given_up,
         )
 
-    def _on_output_closed(self) -> Iterable[Event]:
+    def _on_output_closed(self) -> Iterable[ev.Event]:
         if self._reader.session_id:
             self._ledger.names[self._turn.session_id] = self._reader.session_id
         return ()

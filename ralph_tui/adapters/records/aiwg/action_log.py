@@ -14,22 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.base.plain_files import appending, reading, write_all
-from ralph_tui.events import (
-    EVENT_TYPES,
-    Event,
-    IterationFinished,
-    RunCrashed,
-    RunFinished,
-    RunResumed,
-    SessionFinished,
-    SessionStarted,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    parse_event,
-)
 from ralph_tui.state.actions import DERIVED_FROM, NO_ANSWER, Derivation, DerivedAction
 from ralph_tui.text.claims import without_claims
 from ralph_tui.text.foreign_json import parse_json
@@ -40,11 +27,18 @@ SHORT = 200
 """Characters of a parameter, an output, an error."""
 
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
-_ENDS = SessionStarted | SessionFinished | IterationFinished | RunResumed | RunFinished | RunCrashed
+_ENDS = (
+    ev.SessionStarted
+    | ev.SessionFinished
+    | ev.IterationFinished
+    | ev.RunResumed
+    | ev.RunFinished
+    | ev.RunCrashed
+)
 """After these no tool that was begun before answers any more."""
-_READ = (ToolStarted, ToolFinished, ToolDenied, *DERIVED_FROM)
+_READ = (ev.ToolStarted, ev.ToolFinished, ev.ToolDenied, *DERIVED_FROM)
 _SPOKEN = b"agent_spoke"
-_KINDS = {kind for kind, event_type in EVENT_TYPES.items() if issubclass(event_type, _READ)}
+_KINDS = {kind for kind, event_type in ev.EVENT_TYPES.items() if issubclass(event_type, _READ)}
 _KINDS.add(_SPOKEN.decode())
 
 _SUBJECTS: dict[ActionKind, str] = {
@@ -66,7 +60,7 @@ class _Said:
 class _Begun:
     """A tool that has not answered yet."""
 
-    event: ToolStarted
+    event: ev.ToolStarted
     reasoning: str
     """The last words of who uses it."""
 
@@ -81,19 +75,19 @@ class Actions:
         """The last ones of the agent (None), and of each subagent by the call that owns it."""
         self._derivation = Derivation()
 
-    def take(self, event: Event | _Said) -> Iterator[dict[str, Any]]:
+    def take(self, event: ev.Event | _Said) -> Iterator[dict[str, Any]]:
         """The lines that this event makes whole."""
         match event:
             case _Said():
                 self._words[event.parent] = event
                 return
-            case ToolStarted():
+            case ev.ToolStarted():
                 if (lost := self._open.pop(event.tool_id, None)) is not None:
                     yield _line(lost, ok=False, said=NO_ANSWER)
                 self._open[event.tool_id] = _Begun(event, self._reasoning(event.parent))
-            case ToolDenied() if event.tool_id:
+            case ev.ToolDenied() if event.tool_id:
                 self._denied[event.tool_id] = event.message
-            case ToolFinished():
+            case ev.ToolFinished():
                 if (begun := self._open.pop(event.tool_id, None)) is not None:
                     denied = self._denied.pop(event.tool_id, "")
                     yield _line(begun, ok=event.ok, said=denied or event.summary)
@@ -155,7 +149,7 @@ class ActionLog:
         self._written = _size(self._path)
         return aside
 
-    def _events(self) -> Iterator[Event | _Said]:
+    def _events(self) -> Iterator[ev.Event | _Said]:
         with reading(self._journal) as file:
             file.seek(self._read)
             for line in file:
@@ -168,7 +162,7 @@ class ActionLog:
                 if kind is None or kind[1].decode() not in _KINDS:
                     continue
                 try:
-                    yield _said(line) if kind[1] == _SPOKEN else parse_event(line)
+                    yield _said(line) if kind[1] == _SPOKEN else ev.parse_event(line)
                 except ValueError:
                     continue
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents import AgentContext, choose_agent
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
@@ -19,18 +20,6 @@ from ralph_tui.adapters.processes import bounded_work
 from ralph_tui.adapters.processes import child as running
 from ralph_tui.base.errors import AgentError, UsageError
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.events import (
-    AgentNoted,
-    AgentReported,
-    AgentSpoke,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    PromiseMade,
-    SessionFinished,
-    SessionStarted,
-    ToolFinished,
-    UsageReported,
-)
 from ralph_tui.ports import Turn
 from tests.agent_sessions import Heard, alive, context_in
 from tests.paths import FIXTURES
@@ -82,10 +71,10 @@ def test_a_command_reads_the_prompt_in_the_worktree(
     finished = heard.finished()
     assert (finished.outcome, finished.reason, finished.exit_code) == ("success", "", 0)
     assert (tmp_path / "repo" / "prompt.txt").read_text() == PROMPT
-    assert [event.text for event in heard.of(AgentSpoke)] == ["iteration 3 of test-run"]
+    assert [event.text for event in heard.of(ev.AgentSpoke)] == ["iteration 3 of test-run"]
     assert turn.transcript.read_text() == "iteration 3 of test-run\n"
     assert turn.stderr.read_text() == "bad\n"
-    started = heard.of(SessionStarted)[0]
+    started = heard.of(ev.SessionStarted)[0]
     assert started.transcript == "results/iter-003/transcript.jsonl"
     assert (started.agent, started.takes_guidance, started.pid > 0) == ("command", False, True)
 
@@ -95,15 +84,15 @@ def test_claims_of_a_command_are_heard_and_an_echoed_prompt_claims_nothing(
 ) -> None:
     command(tmp_path, "cat").start(turn, heard)
     heard.finished()
-    assert not heard.of(PromiseMade)
+    assert not heard.of(ev.PromiseMade)
 
     report = json.dumps({"ralph": {"completion": 40, "summary": "half"}})
     other = Heard()
     shell = f"echo {shlex.quote(report)}; echo '<promise>COMPLETE</promise>'"
     command(tmp_path, shell).start(turn, other)
     other.finished()
-    assert [event.completion for event in other.of(AgentReported)] == [40]
-    assert len(other.of(PromiseMade)) == 1
+    assert [event.completion for event in other.of(ev.AgentReported)] == [40]
+    assert len(other.of(ev.PromiseMade)) == 1
 
 
 def test_a_claim_that_is_printed_in_two_batches_is_heard_once(
@@ -115,13 +104,13 @@ def test_a_claim_that_is_printed_in_two_batches_is_heard_once(
         echo 'Done: <promise>'; until [ -e two ]; do sleep 0.02; done; echo 'COMPLETE</promise>'
     """
     command(tmp_path, shell).start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, AgentSpoke) and "ralph" in event.text)
+    heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke) and "ralph" in event.text)
     (tmp_path / "repo" / "one").touch()
-    heard.wait_for(lambda event: isinstance(event, AgentSpoke) and "Done" in event.text)
+    heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke) and "Done" in event.text)
     (tmp_path / "repo" / "two").touch()
     heard.finished()
-    assert [event.completion for event in heard.of(AgentReported)] == [40]
-    assert len(heard.of(PromiseMade)) == 1
+    assert [event.completion for event in heard.of(ev.AgentReported)] == [40]
+    assert len(heard.of(ev.PromiseMade)) == 1
 
 
 @pytest.mark.parametrize(
@@ -147,7 +136,7 @@ def test_a_command_that_prints_much_is_told_in_few_words(
 ) -> None:
     command(tmp_path, "seq 1 50000; printf '\\033[31mlast\\033[0m'").start(turn, heard)
     heard.finished()
-    spoken = heard.of(AgentSpoke)
+    spoken = heard.of(ev.AgentSpoke)
     assert len(spoken) < 20
     assert all(len(event.text) <= SPOKEN for event in spoken)
     assert any("more lines" in event.text for event in spoken)
@@ -158,17 +147,17 @@ def test_a_command_that_prints_much_is_told_in_few_words(
 def test_one_endless_line_harms_nothing(tmp_path: Path, turn: Turn, heard: Heard) -> None:
     command(tmp_path, "head -c 3000000 /dev/zero | tr '\\0' x").start(turn, heard)
     assert heard.finished().outcome == "success"
-    assert sum(len(event.text) for event in heard.of(AgentSpoke)) < 20 * SPOKEN
+    assert sum(len(event.text) for event in heard.of(ev.AgentSpoke)) < 20 * SPOKEN
 
 
 def test_words_come_while_the_command_works(tmp_path: Path, turn: Turn, heard: Heard) -> None:
     # It waits for a file that only appears after its words were heard.
     shell = "echo waiting; while [ ! -e go ]; do sleep 0.02; done; echo gone"
     command(tmp_path, shell).start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, AgentSpoke) and event.text == "waiting")
+    heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke) and event.text == "waiting")
     (tmp_path / "repo" / "go").touch()
     heard.finished()
-    assert heard.of(AgentSpoke)[-1].text == "gone"
+    assert heard.of(ev.AgentSpoke)[-1].text == "gone"
 
 
 def test_secrets_reach_neither_files_nor_events(tmp_path: Path, turn: Turn, heard: Heard) -> None:
@@ -184,8 +173,8 @@ def test_a_command_can_be_stopped_with_all_it_started(
 ) -> None:
     shell = "trap '' INT; setsid sleep 1000 & echo $!; wait"
     session = command(tmp_path, shell).start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, AgentSpoke))
-    pid = int(heard.of(AgentSpoke)[0].text)
+    heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke))
+    pid = int(heard.of(ev.AgentSpoke)[0].text)
     assert alive(pid)
     session.stop("stopped")
     session.stop("timeout")
@@ -198,7 +187,7 @@ def test_a_command_can_be_stopped_with_all_it_started(
 
 def test_a_killed_keeper_takes_the_agent_along(tmp_path: Path, turn: Turn, heard: Heard) -> None:
     session = command(tmp_path, "echo here; exec sleep 1000").start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, AgentSpoke))
+    heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke))
     os.kill(session._child.keeper_pid, signal.SIGKILL)
     finished = heard.finished()
     assert (finished.outcome, finished.exit_code) == ("crashed", None)
@@ -231,8 +220,8 @@ def test_a_transcript_that_cannot_be_written_costs_the_transcript(
     turn.transcript.mkdir()
     command(tmp_path, "echo words").start(turn, heard)
     assert heard.finished().outcome == "success"
-    assert [event.text for event in heard.of(AgentSpoke)] == ["words"]
-    (noted,) = heard.of(AgentNoted)
+    assert [event.text for event in heard.of(ev.AgentSpoke)] == ["words"]
+    (noted,) = heard.of(ev.AgentNoted)
     assert noted.level == "error"
     assert "it is a folder, not a plain file; move it out of the way" in noted.text
 
@@ -249,7 +238,7 @@ def test_a_captured_session(tmp_path: Path, turn: Turn, heard: Heard) -> None:
     assert finished.cost_usd == pytest.approx(0.006074)
     assert (finished.tool_calls, finished.turns, finished.tokens) == (3, 4, 50324)
     assert turn.transcript.read_text() == captured.read_text()
-    spoken = heard.of(AgentSpoke)[0]
+    spoken = heard.of(ev.AgentSpoke)[0]
     line = turn.transcript.read_bytes()[spoken.offset :].split(b"\n")[0]
     assert spoken.text in json.loads(line)["message"]["content"][0]["text"]
 
@@ -292,7 +281,7 @@ def test_a_program_that_never_reads_a_huge_prompt(tmp_path: Path, turn: Turn, he
     session = stub(tmp_path, "import time; print('{}', flush=True); time.sleep(1000)").start(
         huge, heard
     )
-    heard.wait_for(lambda event: isinstance(event, AgentNoted))
+    heard.wait_for(lambda event: isinstance(event, ev.AgentNoted))
     assert session.send("g", "hello")
     session.stop()
     assert heard.finished().outcome == "stopped"
@@ -307,8 +296,8 @@ def test_a_huge_line_is_read_whole(tmp_path: Path, turn: Turn, heard: Heard) -> 
     )
     stub(tmp_path, code).start(turn, heard)
     assert heard.finished().outcome == "success"
-    assert len(heard.of(AgentSpoke)) == 1
-    assert not heard.of(AgentNoted)
+    assert len(heard.of(ev.AgentSpoke)) == 1
+    assert not heard.of(ev.AgentNoted)
 
 
 ECHO = """
@@ -331,12 +320,12 @@ def test_stdin_stays_open_while_guidance_is_on_its_way(
     tmp_path: Path, turn: Turn, heard: Heard, receipts: tuple[str, ...]
 ) -> None:
     session = stub(tmp_path, ECHO.replace("RECEIPTS", repr(receipts))).start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, AgentSpoke))
+    heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke))
     assert session.send("g-1", "mind the tests")
     finished = heard.finished()
     assert (finished.outcome, finished.cost_usd) == ("success", 0.5)
-    assert [event.guidance_id for event in heard.of(GuidanceDelivered)] == ["g-1"]
-    assert [event.guidance_id for event in heard.of(GuidanceAcknowledged)] == ["g-1"]
+    assert [event.guidance_id for event in heard.of(ev.GuidanceDelivered)] == ["g-1"]
+    assert [event.guidance_id for event in heard.of(ev.GuidanceAcknowledged)] == ["g-1"]
     assert not session.send("g-2", "too late")
 
 
@@ -345,10 +334,10 @@ def test_an_agent_without_receipts_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(streaming, "RECEIPT_S", 0.1)
     session = stub(tmp_path, ECHO.replace("RECEIPTS", "()")).start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, AgentSpoke))
+    heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke))
     assert session.send("g-1", "mind the tests")
     assert heard.finished().outcome == "success"
-    assert not heard.of(GuidanceDelivered)
+    assert not heard.of(ev.GuidanceDelivered)
 
 
 def test_a_missing_program_is_one_sentence(tmp_path: Path, turn: Turn, heard: Heard) -> None:
@@ -383,12 +372,12 @@ def test_a_session_of_the_demo_agent(
     assert finished.cost_usd > 0
     assert finished.tool_calls > 5
     assert finished.leftovers == 0
-    assert heard.of(AgentReported)[0].completion == 56
-    assert not heard.of(PromiseMade)
-    assert not heard.of(AgentNoted)
-    assert {event.parent is None for event in heard.of(AgentSpoke)} == {True, False}
-    assert "exit 1" in [event.summary for event in heard.of(ToolFinished)]
-    assert heard.of(UsageReported)[-1].context_window == 200_000
+    assert heard.of(ev.AgentReported)[0].completion == 56
+    assert not heard.of(ev.PromiseMade)
+    assert not heard.of(ev.AgentNoted)
+    assert {event.parent is None for event in heard.of(ev.AgentSpoke)} == {True, False}
+    assert "exit 1" in [event.summary for event in heard.of(ev.ToolFinished)]
+    assert heard.of(ev.UsageReported)[-1].context_window == 200_000
 
 
 def test_guidance_reaches_the_demo_agent_and_frees_it(
@@ -400,14 +389,14 @@ def test_guidance_reaches_the_demo_agent_and_frees_it(
         agent.start(Turn(**{**vars(turn), "iteration": iteration}), work)
         work.finished()
     # What the first session learned of the window, the next knew from its first message on.
-    assert work.of(UsageReported)[0].context_window == 200_000
+    assert work.of(ev.UsageReported)[0].context_window == 200_000
     session = agent.start(turn, heard)
     assert session.takes_guidance
     assert session.send("7e57ab1e-0000-4000-8000-000000000001", "try the unary rule")
     finished = heard.finished()
     assert finished.outcome == "success"
-    assert len(heard.of(GuidanceDelivered)) == len(heard.of(GuidanceAcknowledged)) == 1
-    assert heard.of(AgentReported)[-1].completion == 72
+    assert len(heard.of(ev.GuidanceDelivered)) == len(heard.of(ev.GuidanceAcknowledged)) == 1
+    assert heard.of(ev.AgentReported)[-1].completion == 72
 
 
 def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
@@ -415,11 +404,11 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 ) -> None:
     agent = DEMO.build(context_in(project))
     session = agent.start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, AgentSpoke))
+    heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke))
     session.stop()
     finished = heard.finished()
     assert finished.outcome == "stopped"
-    assert not alive(heard.of(SessionStarted)[0].pid)
+    assert not alive(heard.of(ev.SessionStarted)[0].pid)
     # It ended in order: the turn's cost is known.
     assert finished.cost_usd is not None
 
@@ -450,7 +439,7 @@ def test_the_environment_is_passed_on(tmp_path: Path, turn: Turn, heard: Heard) 
     environ = {**os.environ, "COLOUR": "green"}
     command(tmp_path, "echo $COLOUR", environ=environ).start(turn, heard)
     heard.finished()
-    assert heard.of(AgentSpoke)[0].text == "green"
+    assert heard.of(ev.AgentSpoke)[0].text == "green"
 
 
 # -- more than there is time for ---------------------------------------------------------------
@@ -464,9 +453,9 @@ def test_a_flood_takes_a_bounded_time_and_what_is_left_out_is_said(
     report = '{"ralph": {"completion": 40, "summary": "flooded"}}'
     shell = f"cat >/dev/null; yes '' | head -c 600000; echo; echo {shlex.quote(report)}"
     command(tmp_path, shell).start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, SessionFinished))
-    assert [event.summary for event in heard.of(AgentReported)] == ["flooded"]
-    (noted,) = heard.of(AgentNoted)
+    heard.wait_for(lambda event: isinstance(event, ev.SessionFinished))
+    assert [event.summary for event in heard.of(ev.AgentReported)] == ["flooded"]
+    (noted,) = heard.of(ev.AgentNoted)
     assert noted.level == "warn"
     assert noted.text.startswith("The transcript leaves out ")
     kept = turn.transcript.read_text()
@@ -480,7 +469,7 @@ def test_of_a_line_without_end_the_beginning_is_kept(
 ) -> None:
     code = "import sys; sys.stdin.readline(); print('{' + 'x' * 5_000_000, flush=True)"
     stub(tmp_path, code).start(turn, heard)
-    heard.wait_for(lambda event: isinstance(event, SessionFinished))
+    heard.wait_for(lambda event: isinstance(event, ev.SessionFinished))
     kept = turn.transcript.read_text()
     assert len(kept) < 2_200_000
     assert kept.endswith("characters are left out here]\n")

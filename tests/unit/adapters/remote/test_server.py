@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.remote import client as client_module
@@ -24,13 +25,6 @@ from ralph_tui.adapters.remote.protocol import LIMIT
 from ralph_tui.adapters.remote.server import CONNECTIONS, listen, listening
 from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
-from ralph_tui.events import (
-    GuidanceQueued,
-    Noticed,
-    PauseRequested,
-    QuestionAnswered,
-    RunFinished,
-)
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
@@ -55,11 +49,11 @@ def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
     seen: list[object] = []
 
     def run() -> None:
-        for event in (START, QUESTION, QuestionAnswered(question_id="q1", answer="continue")):
+        for event in (START, QUESTION, ev.QuestionAnswered(question_id="q1", answer="continue")):
             engine.record(event)
             engine.receive(0)
             seen.append(json.loads(status.read_text()).get("question"))
-        engine.record(RunFinished(outcome="completed", reason="", iterations=1, completion=0))
+        engine.record(ev.RunFinished(outcome="completed", reason="", iterations=1, completion=0))
 
     engine.start_thread(run, lambda: None)
     assert engine.join(PATIENCE_S)
@@ -69,7 +63,7 @@ def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
 def test_a_command_is_obeyed_and_the_answer_names_its_event(living: Living) -> None:
     answer = send(living.path, Pause())
     assert isinstance(answer, Accepted)
-    (paused,) = living.events(PauseRequested)
+    (paused,) = living.events(ev.PauseRequested)
     assert (paused.seq, paused.by) == (answer.seq, name_of(os.getpid()))
 
 
@@ -148,14 +142,14 @@ def test_the_client_does_not_even_send_what_is_too_long(living: Living) -> None:
     answer = send(living.path, command)
     assert isinstance(answer, Refused)
     assert "shorten" in answer.reason
-    assert living.events(GuidanceQueued) == []
+    assert living.events(ev.GuidanceQueued) == []
 
 
 def test_control_characters_do_not_reach_the_record(living: Living) -> None:
     command = {"name": "guide", "text": "a\x1b[2J\x07b\x00\nc", "by": "x\x1b]0;y\x07\nz"}
     answer = living.say(json.dumps({"version": 1, "command": command}).encode() + b"\n")
     assert "accepted" in answer
-    (queued,) = living.events(GuidanceQueued)
+    (queued,) = living.events(ev.GuidanceQueued)
     assert (queued.text, queued.by) == ("ab\nc", name_of(os.getpid()))
     assert b"\\u001b" not in living.engine.journal.path.read_bytes()
 
@@ -176,7 +170,7 @@ def test_of_answers_at_once_the_first_counts_and_the_others_are_told(living: Liv
     for thread in threads:
         thread.join(PATIENCE_S)
     assert sorted(type(got).__name__ for got in answers) == ["Accepted"] + ["Refused"] * 7
-    assert len(living.events(QuestionAnswered)) == 1
+    assert len(living.events(ev.QuestionAnswered)) == 1
     assert all("already" in got.reason for got in answers if isinstance(got, Refused))
 
 
@@ -184,7 +178,7 @@ def test_an_answer_to_another_question_or_in_other_words_is_refused(living: Livi
     until(lambda: living.engine.state.needs.question is not None)
     for question, word in (("q0", "continue"), ("q1", "maybe")):
         assert isinstance(send(living.path, Answer(question_id=question, answer=word)), Refused)
-    assert living.events(QuestionAnswered) == []
+    assert living.events(ev.QuestionAnswered) == []
 
 
 def test_silent_clients_make_room(living: Living, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +310,7 @@ def test_without_any_socket_the_run_goes_on_and_is_told_once(
         engine.send(Pause())
         until(lambda: engine.state.run.pause_requested)
         events = read_journal(engine.journal.path).events
-    (told,) = [event for event in events if isinstance(event, Noticed)]
+    (told,) = [event for event in events if isinstance(event, ev.Noticed)]
     assert "no other terminal can command this run" in told.text
 
 

@@ -4,19 +4,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.folders import ralph_folder
-from ralph_tui.events import (
-    AgentReported,
-    AgentSpoke,
-    Event,
-    IterationFinished,
-    IterationStarted,
-    LearningStaged,
-    ReflectionWritten,
-    RunFinished,
-    RunStarted,
-    ToolStarted,
-)
 from ralph_tui.events.memory import Learning
 
 BEGIN = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -28,7 +17,7 @@ def attempt(root: Path, name: str = "task-001/001") -> Path:
     return ralph_folder(root) / "tasks" / task / "attempts" / number
 
 
-def write(folder: Path, events: Iterable[Event], *, first: int = 1) -> Path:
+def write(folder: Path, events: Iterable[ev.Event], *, first: int = 1) -> Path:
     """Append events to a journal; the first one gets the number `first`."""
     folder.mkdir(parents=True, exist_ok=True)
     journal = folder / "events.jsonl"
@@ -39,8 +28,8 @@ def write(folder: Path, events: Iterable[Event], *, first: int = 1) -> Path:
     return journal
 
 
-def started(objective: str = "Fix the failing OAuth tests", run_id: str = "run-1") -> RunStarted:
-    return RunStarted(
+def started(objective: str = "Fix the failing OAuth tests", run_id: str = "run-1") -> ev.RunStarted:
+    return ev.RunStarted(
         run_id=run_id,
         root="/work",
         objective=objective,
@@ -56,18 +45,18 @@ def learning(text: str) -> Learning:
     )
 
 
-def a_run(objective: str = "Fix the failing OAuth tests", run_id: str = "run-1") -> list[Event]:
+def a_run(objective: str = "Fix the failing OAuth tests", run_id: str = "run-1") -> list[ev.Event]:
     """One iteration with something of each kind; the numbers are those of its lines."""
     return [
         started(objective, run_id),  # 1
-        IterationStarted(iteration=1, max_iterations=10),
-        AgentSpoke(iteration=1, text="The provider must be mocked, so I look at conftest"),
-        ToolStarted(iteration=1, tool_id="t1", tool="Read", summary="tests/conftest.py"),  # 4
-        ToolStarted(iteration=1, tool_id="t2", tool="Bash", summary="pytest -q tests/api"),
-        AgentReported(iteration=1, completion=40, summary="Mocked the OAuth provider"),  # 6
-        LearningStaged(iteration=1, learning=learning("Mock the OAuth provider first")),  # 7
-        IterationFinished(iteration=1, status="completed", completion=100, gate_ok=True),
-        ReflectionWritten(
+        ev.IterationStarted(iteration=1, max_iterations=10),
+        ev.AgentSpoke(iteration=1, text="The provider must be mocked, so I look at conftest"),
+        ev.ToolStarted(iteration=1, tool_id="t1", tool="Read", summary="tests/conftest.py"),  # 4
+        ev.ToolStarted(iteration=1, tool_id="t2", tool="Bash", summary="pytest -q tests/api"),
+        ev.AgentReported(iteration=1, completion=40, summary="Mocked the OAuth provider"),  # 6
+        ev.LearningStaged(iteration=1, learning=learning("Mock the OAuth provider first")),  # 7
+        ev.IterationFinished(iteration=1, status="completed", completion=100, gate_ok=True),
+        ev.ReflectionWritten(
             attempt=1,
             observation="Tests failed without a token",
             analysis="No credentials on CI",
@@ -76,5 +65,5 @@ def a_run(objective: str = "Fix the failing OAuth tests", run_id: str = "run-1")
             triggered_by="success",
             reflection_type="success-pattern",
         ),  # 9
-        RunFinished(outcome="completed", reason="the gate passed", iterations=1, completion=100),
+        ev.RunFinished(outcome="completed", reason="the gate passed", iterations=1, completion=100),
     ]

@@ -7,17 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import (
-    ContextCompacted,
-    ContextLevelReached,
-    HandoffWritten,
-    RolloverBegan,
-    SessionFinished,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 from ralph_tui.hooks.program.call import Session
 from ralph_tui.hooks.program.watch import LARGEST, LEAST, VARIABLE, size_of, window_of
 from ralph_tui.layers.context.levels import LEVELS, Level
@@ -93,7 +83,7 @@ def test_the_second_level_hands_over_and_says_so_once(project: Project) -> None:
     assert project.state["context_history"][-1]["peak_percent"] == 89
     run = project.run
     assert run.context.history[-1].rollovers == 1
-    assert [event.read_at for event in project.events if isinstance(event, HandoffWritten)] == [
+    assert [event.read_at for event in project.events if isinstance(event, ev.HandoffWritten)] == [
         checkpoint["handoff_file"]
     ]
 
@@ -110,7 +100,7 @@ def test_the_third_level_ends_the_session(project: Project, loop: str, code: int
     assert (state["iteration"], state["status"]) == (2, "running")
     prompt = (project.root / "PROMPT.md").read_text()
     assert state["context_checkpoint"]["handoff_file"] in prompt
-    ends = [event for event in project.events if isinstance(event, SessionFinished)]
+    ends = [event for event in project.events if isinstance(event, ev.SessionFinished)]
     assert [event.outcome for event in ends] == ["rolled_over"]
 
 
@@ -122,9 +112,9 @@ def test_the_third_level_after_the_second_keeps_its_handoff(project: Project) ->
     assert said.fields["continue"] is False
     assert handoff.read_text() == "What the session itself wrote."
     assert len([*handoff.parent.iterdir()]) == 1
-    levels = [event.level for event in project.events if isinstance(event, ContextLevelReached)]
+    levels = [event.level for event in project.events if isinstance(event, ev.ContextLevelReached)]
     assert levels == ["L2", "L3"]
-    causes = [event.cause for event in project.events if isinstance(event, RolloverBegan)]
+    causes = [event.cause for event in project.events if isinstance(event, ev.RolloverBegan)]
     assert causes == ["L2"]
 
 
@@ -133,7 +123,7 @@ def test_levels_start_anew_with_a_session(project: Project) -> None:
     project.transcript.unlink()
     given = project.uses(146_000, "Bash", 2, command="ls")
     assert project.after_tool(session_id="another-session", **given).user
-    starts = [event.session_id for event in project.events if isinstance(event, SessionStarted)]
+    starts = [event.session_id for event in project.events if isinstance(event, ev.SessionStarted)]
     assert starts == [SESSION, "another-session"]
     assert [entry["peak_percent"] for entry in project.state["context_history"]] == [72, 73]
 
@@ -150,7 +140,7 @@ def test_a_compaction_is_recorded_and_the_window_counts_anew(project: Project) -
     metadata = {"trigger": "auto", "preTokens": 167_000, "postTokens": 9000}
     project.entry("system", subtype="compact_boundary", compactMetadata=metadata)
     used(project, 20_000, 2)
-    compactions = [event for event in project.events if isinstance(event, ContextCompacted)]
+    compactions = [event for event in project.events if isinstance(event, ev.ContextCompacted)]
     assert [(event.before, event.after) for event in compactions] == [(167_000, 9000)]
     assert project.run.context.percent == pytest.approx(10.0)
 
@@ -204,7 +194,7 @@ def test_tools_that_failed_are_recorded_once(project: Project) -> None:
     project.answers(1, "Exit code 3", failed=True)
     used(project, 21_000, 2)
     used(project, 22_000, 3)
-    ends = [event for event in project.events if isinstance(event, ToolFinished)]
+    ends = [event for event in project.events if isinstance(event, ev.ToolFinished)]
     assert [(event.tool_id, event.ok) for event in ends] == [
         ("toolu_1", False),
         ("toolu_2", True),
@@ -220,7 +210,7 @@ def test_a_message_with_two_tools_is_counted_once(project: Project) -> None:
     project.after_tool(tool_name="Bash", tool_use_id="toolu_1", tool_input={})
     project.says(20_000, first | {"id": "toolu_2"}, message_id="msg_both")
     project.after_tool(tool_name="Bash", tool_use_id="toolu_2", tool_input={})
-    usage = [event.tokens for event in project.events if isinstance(event, UsageReported)]
+    usage = [event.tokens for event in project.events if isinstance(event, ev.UsageReported)]
     assert usage == [20_020, 20_020]
 
 
@@ -229,7 +219,7 @@ def test_hooks_of_parallel_tools_lose_nothing(project: Project) -> None:
     with ThreadPoolExecutor(4) as pool:
         said = list(pool.map(project.after_tool_installed, givens))
     assert [one.err for one in said] == [""] * 6
-    started = [event.tool_id for event in project.events if isinstance(event, ToolStarted)]
+    started = [event.tool_id for event in project.events if isinstance(event, ev.ToolStarted)]
     assert sorted(started) == sorted(f"toolu_{n}" for n in range(6))
 
 
@@ -268,7 +258,7 @@ def test_a_checkpoint_that_nobody_settled_is_settled_by_the_next_session(project
     assert project.state["context_checkpoint"]["active"] is False
     run = project.run
     assert run.run.iteration == 2
-    ends = [event for event in project.events if isinstance(event, SessionFinished)]
+    ends = [event for event in project.events if isinstance(event, ev.SessionFinished)]
     assert [event.outcome for event in ends] == ["rolled_over"]
 
 

@@ -5,13 +5,7 @@ from itertools import accumulate
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ralph_tui.events import (
-    ContextCompacted,
-    IterationStarted,
-    SessionStarted,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 from ralph_tui.layers.context.window import (
     FURTHEST,
     STEPS,
@@ -99,16 +93,16 @@ def test_the_higher_the_mark_the_more_calls_it_takes(steps: list[int]) -> None:
 
 def test_the_fold_reads_it_off_the_events_of_a_session() -> None:
     state = RunState()
-    state.apply(IterationStarted(iteration=1, max_iterations=5))
-    state.apply(SessionStarted(iteration=1, session_id="s", agent="fake"))
-    state.apply(UsageReported(iteration=1, context_tokens=20_000, context_window=WINDOW))
+    state.apply(ev.IterationStarted(iteration=1, max_iterations=5))
+    state.apply(ev.SessionStarted(iteration=1, session_id="s", agent="fake"))
+    state.apply(ev.UsageReported(iteration=1, context_tokens=20_000, context_window=WINDOW))
     for n in range(1, 6):
-        state.apply(ToolStarted(iteration=1, tool_id=f"t{n}", tool="Read"))
+        state.apply(ev.ToolStarted(iteration=1, tool_id=f"t{n}", tool="Read"))
         # A subagent has a window of its own.
-        state.apply(ToolStarted(iteration=1, tool_id=f"s{n}", tool="Read", parent=f"t{n}"))
+        state.apply(ev.ToolStarted(iteration=1, tool_id=f"s{n}", tool="Read", parent=f"t{n}"))
         for more in (0, 9_000):  # a message is told twice
-            state.apply(UsageReported(iteration=1, context_tokens=11_000 + 9_000 * n + more))
+            state.apply(ev.UsageReported(iteration=1, context_tokens=11_000 + 9_000 * n + more))
     assert calls_until(85, state.context.readings, state.context.window) == 12
-    state.apply(ContextCompacted(iteration=1, before=65_000, after=30_000))
+    state.apply(ev.ContextCompacted(iteration=1, before=65_000, after=30_000))
     assert calls_until(85, state.context.readings, state.context.window) is None
     assert state.context.history[-1].filled == 1

@@ -4,19 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from ralph_tui.events import (
-    AgentReported,
-    Event,
-    FilesChanged,
-    GateFinished,
-    IterationFinished,
-    IterationStarted,
-    ReadingTaken,
-    RunStarted,
-    SessionFinished,
-    SessionStarted,
-    ToolStarted,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.state import RunState
@@ -25,9 +13,9 @@ BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 MINUTES = 3
 
 
-def files(iteration: int, *paths: str) -> FilesChanged:
+def files(iteration: int, *paths: str) -> ev.FilesChanged:
     """What its session changed."""
-    return FilesChanged(
+    return ev.FilesChanged(
         iteration=iteration,
         live=False,
         totals=[CategoryTotal(category="source", files=len(paths))],
@@ -50,18 +38,18 @@ class Worked:
     gate_error: str = ""
     timed_out: bool = False
     failing: Sequence[str] = ()
-    before: Sequence[Event] = field(default=())
+    before: Sequence[ev.Event] = field(default=())
     """Recorded before its session."""
-    after: Sequence[Event] = field(default=())
+    after: Sequence[ev.Event] = field(default=())
     """Recorded after its reading."""
     tests: int = 100
     """Those that are counted after it."""
 
 
-def events_of(*iterations: Worked, objective: str, baseline: float = 0.0) -> list[Event]:
+def events_of(*iterations: Worked, objective: str, baseline: float = 0.0) -> list[ev.Event]:
     """Each iteration takes `MINUTES`."""
-    events: list[Event] = [
-        RunStarted(
+    events: list[ev.Event] = [
+        ev.RunStarted(
             run_id="r",
             task="task-001",
             attempt="002",
@@ -72,7 +60,7 @@ def events_of(*iterations: Worked, objective: str, baseline: float = 0.0) -> lis
             max_iterations=10,
             session_timeout_s=60,
         ),
-        ReadingTaken(iteration=0, completion=baseline, source="tests"),
+        ev.ReadingTaken(iteration=0, completion=baseline, source="tests"),
     ]
     stamped = [event.model_copy(update={"at": BEGAN}) for event in events]
     for k, one in enumerate(iterations, 1):
@@ -88,25 +76,25 @@ def state_of(
     return RunState().apply_all(events_of(*iterations, objective=objective, baseline=baseline))
 
 
-def _iteration(k: int, one: Worked) -> list[Event]:
+def _iteration(k: int, one: Worked) -> list[ev.Event]:
     said = [one.summary, *one.blockers, *one.learnings]
-    report = AgentReported(
+    report = ev.AgentReported(
         iteration=k,
         summary=one.summary,
         blockers=list(one.blockers),
         learnings=list(one.learnings),
     )
     return [
-        IterationStarted(iteration=k, max_iterations=10),
+        ev.IterationStarted(iteration=k, max_iterations=10),
         *one.before,
-        SessionStarted(iteration=k, session_id=f"s{k}", agent="fake"),
+        ev.SessionStarted(iteration=k, session_id=f"s{k}", agent="fake"),
         *(
-            ToolStarted(iteration=k, tool_id=f"{k}.{number}", tool=tool)
+            ev.ToolStarted(iteration=k, tool_id=f"{k}.{number}", tool=tool)
             for number, tool in enumerate(one.tools)
         ),
         *([report] if any(said) else []),
-        SessionFinished(iteration=k, outcome=one.ended, reason=one.reason),
-        GateFinished(
+        ev.SessionFinished(iteration=k, outcome=one.ended, reason=one.reason),
+        ev.GateFinished(
             iteration=k,
             ok=one.points >= 100,
             error=one.gate_error,
@@ -115,7 +103,7 @@ def _iteration(k: int, one: Worked) -> list[Event]:
             failed=failed,
             failing=list(one.failing),
         ),
-        ReadingTaken(iteration=k, completion=one.points, source="tests", grew=one.grew),
+        ev.ReadingTaken(iteration=k, completion=one.points, source="tests", grew=one.grew),
         *one.after,
-        IterationFinished(iteration=k, status="incomplete", completion=one.points),
+        ev.IterationFinished(iteration=k, status="incomplete", completion=one.points),
     ]

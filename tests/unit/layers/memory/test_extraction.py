@@ -4,15 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import (
-    AgentReported,
-    HealthChecked,
-    InterventionMade,
-    RedirectDecided,
-    SnapshotTaken,
-    StrategyPlanned,
-    WorktreeRestored,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.extraction import concluded, learning_id, reported
@@ -32,7 +24,7 @@ def only(learnings: list[Learning], type_: str) -> Learning:
 
 
 def told(*texts: str) -> list[Learning]:
-    return reported(AgentReported(iteration=1, learnings=list(texts)), "test-fix")
+    return reported(ev.AgentReported(iteration=1, learnings=list(texts)), "test-fix")
 
 
 # -- reported --------------------------------------------------------------------------------------
@@ -130,10 +122,12 @@ def test_without_a_word_of_the_agent_there_is_no_approach() -> None:
 
 def test_an_approach_names_the_redirect_that_was_in_force() -> None:
     redirect = [
-        InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="no rise"),
-        RedirectDecided(iteration=2, about="stuck", approved=True, instructions=propose("stuck")),
+        ev.InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="no rise"),
+        ev.RedirectDecided(
+            iteration=2, about="stuck", approved=True, instructions=propose("stuck")
+        ),
     ]
-    ended = HealthChecked(iteration=3, status="healthy", ended="stuck")
+    ended = ev.HealthChecked(iteration=3, status="healthy", ended="stuck")
     state = state_of(
         Worked(10, "one"),
         Worked(10, "two", after=redirect),
@@ -146,8 +140,8 @@ def test_an_approach_names_the_redirect_that_was_in_force() -> None:
     )
 
 
-def planned(k: int, approach: str, focus: str) -> StrategyPlanned:
-    return StrategyPlanned.model_validate(
+def planned(k: int, approach: str, focus: str) -> ev.StrategyPlanned:
+    return ev.StrategyPlanned.model_validate(
         {"iteration": k, "approach": approach, "focus": focus, "reasoning": "so"}
     )
 
@@ -177,8 +171,8 @@ def test_an_approach_names_the_strategy_that_was_in_force(
 
 def test_a_redirect_comes_before_the_strategy_that_was_in_force_with_it() -> None:
     redirect = [
-        InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="no rise"),
-        RedirectDecided(iteration=1, about="stuck", approved=True, instructions="The lexer."),
+        ev.InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="no rise"),
+        ev.RedirectDecided(iteration=1, about="stuck", approved=True, instructions="The lexer."),
     ]
     state = state_of(
         Worked(0, after=redirect),
@@ -192,8 +186,8 @@ def test_a_redirect_that_was_edited_is_told_in_its_own_words_and_a_declined_one_
     def text(*, approved: bool) -> str:
         words = "Start with\nthe lexer." if approved else ""
         redirect = [
-            InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="no rise"),
-            RedirectDecided(iteration=1, about="stuck", approved=approved, instructions=words),
+            ev.InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="no rise"),
+            ev.RedirectDecided(iteration=1, about="stuck", approved=approved, instructions=words),
         ]
         state = state_of(Worked(0, after=redirect), Worked(100, f"did so{HOW}"))
         return only(concluded(state, "completed"), "strategy").text
@@ -203,10 +197,10 @@ def test_a_redirect_that_was_edited_is_told_in_its_own_words_and_a_declined_one_
 
 
 def test_what_a_rollback_or_a_grown_total_gained_is_no_work_of_the_iteration() -> None:
-    def held(iteration: int, number: int, tree: str) -> SnapshotTaken:
-        return SnapshotTaken(iteration=iteration, number=number, ref="r", commit="c", tree=tree)
+    def held(iteration: int, number: int, tree: str) -> ev.SnapshotTaken:
+        return ev.SnapshotTaken(iteration=iteration, number=number, ref="r", commit="c", tree=tree)
 
-    back = WorktreeRestored(iteration=3, snapshot=1, tree="t1", present=2)
+    back = ev.WorktreeRestored(iteration=3, snapshot=1, tree="t1", present=2)
     state = state_of(
         Worked(40, f"first{HOW}", before=[held(1, 1, "t1")]),
         Worked(5, "broke it", before=[held(2, 2, "t2")]),

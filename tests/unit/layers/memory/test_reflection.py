@@ -4,14 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import (
-    AgentSpoke,
-    EffectObserved,
-    InterventionMade,
-    ReadingTaken,
-    ReflectionWritten,
-    SessionFinished,
-)
+from ralph_tui import events as ev
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.reflection import reflect
 from ralph_tui.state import RunState
@@ -26,7 +19,7 @@ WORK = (
 )
 
 
-def only(state: RunState, outcome: Outcome) -> ReflectionWritten:
+def only(state: RunState, outcome: Outcome) -> ev.ReflectionWritten:
     (found,) = reflect(state, outcome)
     return found
 
@@ -34,7 +27,7 @@ def only(state: RunState, outcome: Outcome) -> ReflectionWritten:
 def test_a_success_says_what_worked_and_how_the_work_went() -> None:
     state = state_of(*WORK, Worked(100, learnings=["Run one test first"]))
     worked, process = reflect(state, "completed")
-    assert worked == ReflectionWritten(
+    assert worked == ev.ReflectionWritten(
         attempt=2,
         observation="The task was completed after 5 iterations and 15m; "
         "completion went from 0 % to 100 %.",
@@ -47,7 +40,7 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
         triggered_by="success",
         reflection_type="success-pattern",
     )
-    assert process == ReflectionWritten(
+    assert process == ev.ReflectionWritten(
         attempt=2,
         observation="It took 5 iterations and 15m.",
         analysis="2 of 5 iterations brought nothing.",
@@ -91,8 +84,8 @@ def test_a_gain_is_that_of_the_readings_as_they_are_written() -> None:
 
 
 def test_a_redirect_that_helped_is_part_of_why() -> None:
-    made = InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="No rise.")
-    effect = EffectObserved(
+    made = ev.InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="No rise.")
+    effect = ev.EffectObserved(
         iteration=4, of=2, level="REDIRECT", about="stuck", decision="approved by you", points=60
     )
     state = state_of(
@@ -135,13 +128,13 @@ def test_without_a_new_best_lately_a_pace_says_nothing() -> None:
 
 
 def test_an_iteration_that_was_not_measured_is_not_said_to_have_brought_nothing() -> None:
-    silent = ReadingTaken(iteration=2, completion=40, source="tests", held=True, expected=20)
+    silent = ev.ReadingTaken(iteration=2, completion=40, source="tests", held=True, expected=20)
     work = Worked(40), Worked(40, after=[silent]), Worked(50)
     assert "brought nothing" not in only(state_of(*work), "limit_reached").analysis
 
 
 def test_of_an_agent_that_never_began_nothing_is_learned_about_the_task() -> None:
-    refused = SessionFinished(
+    refused = ev.SessionFinished(
         iteration=1, outcome="auth", reason="The login was refused.", duration_s=0
     )
     state = state_of(Worked(0), Worked(0))
@@ -150,13 +143,13 @@ def test_of_an_agent_that_never_began_nothing_is_learned_about_the_task() -> Non
     assert found.learning == "The agent never began to work: this says nothing of the task."
     assert "The login was refused." in found.analysis
     assert found.action_items == ["See with ralph-tui doctor that the agent can work here."]
-    spoke = AgentSpoke(seq=901, at=state.at, iteration=2, text="I look.")
+    spoke = ev.AgentSpoke(seq=901, at=state.at, iteration=2, text="I look.")
     state.apply(spoke)
     assert "make the task smaller" in only(state, "limit_reached").learning
 
 
 def test_an_agent_that_ran_and_failed_at_once_is_not_said_to_have_never_begun() -> None:
-    crashed = SessionFinished(iteration=1, outcome="crashed", reason="boom", duration_s=0)
+    crashed = ev.SessionFinished(iteration=1, outcome="crashed", reason="boom", duration_s=0)
     state = state_of(Worked(0), Worked(0))
     state.apply(crashed.model_copy(update={"seq": 900, "at": state.at}))
     learning = only(state, "limit_reached").learning

@@ -3,14 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    Noticed,
-    SessionFinished,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.layers.settings import ContextSettings
 from tests.world import FakeSession, World
 
@@ -22,17 +16,17 @@ def used(session: FakeSession, percent: float, window: int | None = WINDOW) -> N
     """The session tells how full its window is."""
     tokens = int(WINDOW * percent / 100)
     k = session.iteration
-    session.emit(UsageReported(iteration=k, context_tokens=tokens, context_window=window))
+    session.emit(ev.UsageReported(iteration=k, context_tokens=tokens, context_window=window))
 
 
 def begins(session: FakeSession, *tools: str) -> None:
     for tool in tools:
-        session.emit(ToolStarted(iteration=session.iteration, tool_id=tool, tool="Edit"))
+        session.emit(ev.ToolStarted(iteration=session.iteration, tool_id=tool, tool="Edit"))
 
 
 def ends(session: FakeSession, *tools: str) -> None:
     for tool in tools:
-        session.emit(ToolFinished(iteration=session.iteration, tool_id=tool, ok=True))
+        session.emit(ev.ToolFinished(iteration=session.iteration, tool_id=tool, ok=True))
 
 
 def fills(*percents: float) -> Act:
@@ -55,8 +49,8 @@ def worlds(*acts: Act, passed: list[int] | None = None, **settings: Any) -> Worl
 
 
 def outcomes(world: World) -> list[str]:
-    return [end.outcome for end in world.all(SessionFinished)]
+    return [end.outcome for end in world.all(ev.SessionFinished)]
 
 
 def told(world: World, source: str = "context") -> list[str]:
-    return [e.text for e in world.all(Noticed) if e.source == source]
+    return [e.text for e in world.all(ev.Noticed) if e.source == source]

@@ -5,21 +5,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.cli.fronts.run_lines import WIDTH
 from ralph_tui.commands import RetryNow
 from ralph_tui.config.settings import AgentSettings, Settings
-from ralph_tui.events import (
-    AgentChanged,
-    AgentSpoke,
-    IterationFinished,
-    Noticed,
-    QuestionAsked,
-    RunResumed,
-    SessionFinished,
-    SessionStarted,
-    WaitEnded,
-    WaitStarted,
-)
 from ralph_tui.loop.steps.sessions import TAKEN_OVER
 from tests.lines import plain_line
 from tests.world import FakeSession, World
@@ -42,7 +31,7 @@ def refused(
             "reason": f"{outcome} it is.",
             "resets_at": None if seconds is None else BEGAN + timedelta(seconds=seconds),
         }
-        session.emit(SessionFinished.model_validate(fields | given | more))
+        session.emit(ev.SessionFinished.model_validate(fields | given | more))
 
     return act
 
@@ -51,7 +40,7 @@ def taking(world: World, seconds: float) -> Callable[[FakeSession], None]:
     """An act: work for so long, and end the turn."""
 
     def act(session: FakeSession) -> None:
-        session.emit(AgentSpoke(iteration=session.iteration, text="at work"))
+        session.emit(ev.AgentSpoke(iteration=session.iteration, text="at work"))
         world.host.clock.seconds += seconds
         session.finish()
 
@@ -59,11 +48,11 @@ def taking(world: World, seconds: float) -> Callable[[FakeSession], None]:
 
 
 def who(world: World) -> list[tuple[int, str]]:
-    return [(event.iteration, event.agent) for event in world.all(SessionStarted)]
+    return [(event.iteration, event.agent) for event in world.all(ev.SessionStarted)]
 
 
 def changes(world: World) -> list[tuple[int, str, str, str]]:
-    return [(e.iteration, e.before, e.agent, e.cause) for e in world.all(AgentChanged)]
+    return [(e.iteration, e.before, e.agent, e.cause) for e in world.all(ev.AgentChanged)]
 
 
 def hang(session: FakeSession) -> None:
@@ -77,16 +66,16 @@ def test_who_is_silent_again_hands_over_and_is_tried_again_after_a_while() -> No
     second = world.fallbacks[0]
     second.acts.extend([taking(world, 60), taking(world, 1800)])
     world.run()
-    assert [e.default for e in world.all(QuestionAsked)] == ["retry", "hand_over"]
-    assert "second goes on with this iteration" in str(world.all(QuestionAsked)[1].options)
+    assert [e.default for e in world.all(ev.QuestionAsked)] == ["retry", "hand_over"]
+    assert "second goes on with this iteration" in str(world.all(ev.QuestionAsked)[1].options)
     assert who(world) == [
         (1, "fake"), (1, "fake"), (1, "second"), (2, "second"), (3, "fake"), (4, "fake"),
     ]  # fmt: skip
     assert changes(world) == [(1, "fake", "second", "outage"), (3, "second", "fake", "back")]
-    assert not world.all(WaitStarted)
+    assert not world.all(ev.WaitStarted)
     first, _ = second.prompts
     assert first == f"{world.agent.prompts[0]}\n\n{TAKEN_OVER}", "it is told the work, not to go on"
-    assert [event.status for event in world.all(IterationFinished)][:1] != ["interrupted"]
+    assert [event.status for event in world.all(ev.IterationFinished)][:1] != ["interrupted"]
 
 
 def test_where_all_are_silent_the_iteration_is_measured() -> None:
@@ -95,7 +84,7 @@ def test_where_all_are_silent_the_iteration_is_measured() -> None:
     world.agent.acts.extend([hang, hang])
     world.fallbacks[0].acts.extend([hang, hang])
     world.run()
-    asked = [e.default for e in world.all(QuestionAsked)]
+    asked = [e.default for e in world.all(ev.QuestionAsked)]
     assert asked == ["retry", "hand_over", "retry", "stop"], "each is retried once"
     assert who(world)[:4] == [(1, "fake"), (1, "fake"), (1, "second"), (1, "second")]
     assert world.end.outcome == "completed"
@@ -112,13 +101,13 @@ def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None
         (1, "fake", "second", "usage_limit"),
         (3, "second", "fake", "back"),
     ]
-    assert not world.all(WaitStarted)
+    assert not world.all(ev.WaitStarted)
     assert world.end.outcome == "completed"
-    assert len(world.all(IterationFinished)) == 4, "no iteration is spent on a limit"
+    assert len(world.all(ev.IterationFinished)) == 4, "no iteration is spent on a limit"
     first, again = second.prompts
     assert first == f"{world.agent.prompts[0]}\n\n{TAKEN_OVER}"
     assert TAKEN_OVER not in again
-    handed, back = world.all(AgentChanged)
+    handed, back = world.all(ev.AgentChanged)
     assert handed.until is not None
     assert timedelta(0) < handed.until - (BEGAN + timedelta(hours=1)) < timedelta(minutes=1)
     assert handed.words(BEGAN).endswith("; second works meanwhile")
@@ -136,8 +125,8 @@ def test_a_short_limit_is_waited_for() -> None:
     world.agent.acts.append(refused("limited", 1100))
     world.run()
     assert who(world) == [(1, "fake"), (1, "fake")]
-    assert not world.all(AgentChanged)
-    assert world.only(WaitEnded).waited_s >= 1000
+    assert not world.all(ev.AgentChanged)
+    assert world.only(ev.WaitEnded).waited_s >= 1000
 
 
 def test_a_limit_of_unknown_length_hands_over_once_it_has_lasted_too_long() -> None:
@@ -146,7 +135,7 @@ def test_a_limit_of_unknown_length_hands_over_once_it_has_lasted_too_long() -> N
     world.run()
     # Tries after 5 and 15 min; the next one would come after 35.
     assert who(world) == [(1, "fake"), (1, "fake"), (1, "fake"), (1, "second")]
-    assert len(world.all(WaitStarted)) == 2
+    assert len(world.all(ev.WaitStarted)) == 2
 
 
 def test_a_refused_login_and_a_missing_program_hand_over_for_good() -> None:
@@ -156,7 +145,7 @@ def test_a_refused_login_and_a_missing_program_hand_over_for_good() -> None:
     world.run()
     assert who(world) == [(1, "fake"), (1, "second"), (1, "third"), (2, "third")]
     assert changes(world) == [(1, "fake", "second", "auth"), (1, "second", "third", "missing")]
-    assert all(event.until is None for event in world.all(AgentChanged))
+    assert all(event.until is None for event in world.all(ev.AgentChanged))
     assert world.state.roster.stands_in(BEGAN) == "fake is not signed in; third works meanwhile"
 
 
@@ -183,7 +172,7 @@ def test_where_all_are_limited_the_run_waits_for_the_earliest_and_that_one_goes_
     world.fallbacks[0].acts.append(refused("limited", 2 * HOUR))
     world.run()
     assert who(world) == [(1, "fake"), (1, "second"), (1, "second")]
-    wait = world.only(WaitStarted)
+    wait = world.only(ev.WaitStarted)
     assert (wait.agent, wait.others) == ("second", ["fake"])
     assert wait.resets_at == BEGAN + timedelta(hours=2)
     entry = next(row.text for row in world.state.log.rows if row.text.startswith("waiting until"))
@@ -196,7 +185,7 @@ def test_nobody_is_said_to_work_while_all_are_waited_for() -> None:
     world.fallbacks[0].acts.append(refused("limited", 2 * HOUR))
     said = []
     for event in world.steps():
-        if isinstance(event, AgentChanged | WaitStarted):
+        if isinstance(event, ev.AgentChanged | ev.WaitStarted):
             said.append(bool(world.state.roster.stands_in(BEGAN)))
     assert said == [True, False]
 
@@ -216,7 +205,7 @@ def test_the_owner_may_try_the_earliest_at_once() -> None:
     world.fallbacks[0].acts.append(refused("limited", 2 * HOUR))
     world.host.idle.extend([RetryNow()])
     world.run()
-    assert world.only(WaitEnded).by == "you"
+    assert world.only(ev.WaitEnded).by == "you"
     assert who(world)[-1] == (1, "second")
     assert world.host.clock.seconds < 60
 
@@ -236,7 +225,7 @@ def test_an_agent_that_is_there_and_refuses_to_work_is_not_said_to_be_missing() 
     assert len(root) > WIDTH, "what to do is not cut off"
     world.agent.acts.append(
         lambda session: session.emit(
-            SessionFinished(iteration=session.iteration, outcome="missing", reason=root)
+            ev.SessionFinished(iteration=session.iteration, outcome="missing", reason=root)
         )
     )
     world.run()
@@ -255,14 +244,14 @@ def test_a_resumed_run_goes_on_with_the_one_that_stood_in() -> None:
     events = []
     for event in world.steps():
         events.append(event)
-        if isinstance(event, SessionStarted) and event.agent == "second":
+        if isinstance(event, ev.SessionStarted) and event.agent == "second":
             break  # it was killed here
     again = World([4, 10], fallbacks=["second"], past=events, began=BEGAN + timedelta(minutes=9))
-    again.play(lambda asked: None, partial(again.loop.resume, RunResumed()))
-    later = [(e.iteration, e.agent) for e in again.all(SessionStarted)]
+    again.play(lambda asked: None, partial(again.loop.resume, ev.RunResumed()))
+    later = [(e.iteration, e.agent) for e in again.all(ev.SessionStarted)]
     assert later == [(1, "fake"), (1, "second"), (2, "second"), (3, "second")]
     assert again.end.outcome == "completed"
-    assert len(again.all(AgentChanged)) == 1
+    assert len(again.all(ev.AgentChanged)) == 1
 
 
 def test_a_resumed_run_tries_again_what_its_owner_may_have_mended() -> None:
@@ -271,19 +260,19 @@ def test_a_resumed_run_tries_again_what_its_owner_may_have_mended() -> None:
     events = []
     for event in world.steps():
         events.append(event)
-        if isinstance(event, SessionStarted) and event.agent == "second":
+        if isinstance(event, ev.SessionStarted) and event.agent == "second":
             break
     again = World([4, 10], fallbacks=["second"], past=events, began=BEGAN + timedelta(minutes=9))
-    again.play(lambda asked: None, partial(again.loop.resume, RunResumed()))
-    assert again.all(SessionStarted)[-1].agent == "fake"
-    assert again.all(AgentChanged)[-1].cause == "back"
+    again.play(lambda asked: None, partial(again.loop.resume, ev.RunResumed()))
+    assert again.all(ev.SessionStarted)[-1].agent == "fake"
+    assert again.all(ev.AgentChanged)[-1].cause == "back"
 
 
 def test_notes_about_the_agents_are_said_before_the_first_session() -> None:
     world = World([2, 10], fallbacks=["second"])
     object.__setattr__(world.loop.ports, "agent_notes", ("third cannot work: it is gone",))
     world.run()
-    assert [e.text for e in world.all(Noticed) if e.source == "agent"] == [
+    assert [e.text for e in world.all(ev.Noticed) if e.source == "agent"] == [
         "third cannot work: it is gone"
     ]
     assert world.kinds("noticed", "session_started")[0] == "noticed"
@@ -296,9 +285,9 @@ def test_one_that_does_not_start_is_tried_once_more_and_then_ends_the_run() -> N
     assert who(world) == [(1, "fake"), (2, "fake"), (2, "fake")]
     assert world.end.outcome == "failed"
     assert world.end.reason == ("it does not start (tried twice): not_started it is.")
-    records = [event.iteration for event in world.all(IterationFinished)]
+    records = [event.iteration for event in world.all(ev.IterationFinished)]
     assert records[0] == 1
-    assert not world.all(WaitStarted)
+    assert not world.all(ev.WaitStarted)
 
 
 def test_one_that_starts_at_the_second_try_is_forgiven() -> None:
@@ -316,4 +305,4 @@ def test_one_that_does_not_start_hands_over_for_good() -> None:
     world.run()
     assert who(world) == [(1, "fake"), (1, "fake"), (1, "second"), (2, "second"), (3, "second")]
     assert changes(world) == [(1, "fake", "second", "not_started")]
-    assert world.only(AgentChanged).words(BEGAN).startswith("fake does not start; second")
+    assert world.only(ev.AgentChanged).words(BEGAN).startswith("fake does not start; second")

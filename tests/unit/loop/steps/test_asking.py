@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.asked import asked, choice
 from ralph_tui.commands import (
     Answer,
@@ -18,21 +19,6 @@ from ralph_tui.commands import (
     refusal,
 )
 from ralph_tui.config.settings import CheckpointSettings, PermissionSettings, Settings
-from ralph_tui.events import (
-    AgentAsked,
-    AgentAskedNoMore,
-    AgentRefusedAgain,
-    AgentSpoke,
-    CheckpointCaptured,
-    EscalationRaised,
-    GuidanceQueued,
-    Paused,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionWithdrawn,
-    SessionFinished,
-    SnapshotTaken,
-)
 from ralph_tui.events.run import Mode
 from ralph_tui.ports import AgentAnswer
 from tests.world import World
@@ -52,7 +38,7 @@ COLOURS = asked(
 SETTINGS = Settings()
 
 
-def asks(*requests: AgentAsked) -> Callable[[FakeSession], None]:
+def asks(*requests: ev.AgentAsked) -> Callable[[FakeSession], None]:
     """An act: ask all of it at once, and end the turn when all is answered."""
 
     def act(session: FakeSession) -> None:
@@ -71,7 +57,7 @@ def asks(*requests: AgentAsked) -> Callable[[FakeSession], None]:
 
 
 def asking(
-    *requests: AgentAsked,
+    *requests: ev.AgentAsked,
     mode: Mode = "attended",
     settings: Settings = SETTINGS,
     passed: Sequence[int] = (2, 10),
@@ -81,10 +67,10 @@ def asking(
     return world
 
 
-def answering(*replies: Mapping[str, object]) -> Callable[[QuestionAsked], Command]:
+def answering(*replies: Mapping[str, object]) -> Callable[[ev.QuestionAsked], Command]:
     left = list(replies)
 
-    def reply(question: QuestionAsked) -> Command:
+    def reply(question: ev.QuestionAsked) -> Command:
         return Answer.model_validate({"question_id": question.question_id, **left.pop(0)})
 
     return reply
@@ -97,7 +83,7 @@ def answers(world: World) -> list[tuple[str, AgentAnswer]]:
 def test_the_owner_is_told_who_asks_for_what_and_why() -> None:
     world = asking(PUSH.model_copy(update={"parent": "a1"}))
     world.play(answering({"answer": "once"}))
-    question = world.only(QuestionAsked)
+    question = world.only(ev.QuestionAsked)
     assert question.text == "a subagent of fake asks for Bash: git push origin main"
     assert question.request is not None
     assert (question.request.why, question.request.rule) == ("to share", "Bash(git push *)")
@@ -128,7 +114,7 @@ def test_of_choices_the_agent_gets_the_labels_in_order() -> None:
     said = {"answer": "choose", "choices": [["Red"], ["S", "an own word"]]}
     world = asking(COLOURS).play(answering(said))
     assert answers(world) == [("r3", AgentAnswer("once", "", (("Red",), ("S", "an own word"))))]
-    assert world.only(QuestionAsked).text == "fake asks: Which colour? (and 1 more)"
+    assert world.only(ev.QuestionAsked).text == "fake asks: Which colour? (and 1 more)"
 
 
 def test_choices_can_be_left_to_the_agent() -> None:
@@ -148,7 +134,7 @@ def test_without_an_answer_it_is_refused_after_five_minutes() -> None:
     world = asking(PUSH).run()
     words = "The owner did not answer within 5 min; go on without it."
     assert answers(world) == [("r1", AgentAnswer("refuse", words))]
-    assert world.only(QuestionAnswered).by == "the default"
+    assert world.only(ev.QuestionAnswered).by == "the default"
     assert 300 <= world.host.clock.seconds < 330
     assert world.end.outcome == "completed"
 
@@ -176,7 +162,7 @@ def test_several_are_asked_one_after_the_other() -> None:
     assert order == ["question_asked", "question_answered"] * 3
 
 
-def again(*requests: AgentAsked, often: int) -> Callable[[FakeSession], None]:
+def again(*requests: ev.AgentAsked, often: int) -> Callable[[FakeSession], None]:
     """An act: ask one after the other, all of them so often, whatever the answer is."""
     left = [
         request.model_copy(update={"request_id": f"{request.request_id}-{turn}"})
@@ -205,10 +191,10 @@ def test_what_was_refused_is_refused_in_the_same_words_without_a_question(
     world = World([2, 10], mode="attended", settings=SETTINGS)
     world.agent.acts.append(again(PUSH, often=31))
     world.play(answering(said))
-    assert len(world.all(QuestionAsked)) == 1
+    assert len(world.all(ev.QuestionAsked)) == 1
     assert len(answers(world)) == 31
     assert len({told for _, told in answers(world)}) == 1
-    assert [event.times for event in world.all(AgentRefusedAgain)] == list(range(1, 31))
+    assert [event.times for event in world.all(ev.AgentRefusedAgain)] == list(range(1, 31))
     assert world.state.asking.waiting == {}
     told = [row.text for row in world.state.log.rows if "asked again" in row.text]
     assert told == ["asked again 30 times in the same session: told the same, without a question"]
@@ -223,10 +209,10 @@ def test_only_the_very_same_call_is_refused_without_a_question() -> None:
             {"answer": "refuse"}, {"answer": "once"}, {"answer": "leave"}, {"answer": "refuse"}
         )
     )
-    assert [asked.request and asked.request.request_id for asked in world.all(QuestionAsked)] == [
-        "r1-0", "r4-0", "r3-0", "r4-1"
-    ]  # fmt: skip
-    assert len(world.all(AgentRefusedAgain)) == 2
+    questions = world.all(ev.QuestionAsked)
+    ids = [asked.request and asked.request.request_id for asked in questions]
+    assert ids == ["r1-0", "r4-0", "r3-0", "r4-1"]
+    assert len(world.all(ev.AgentRefusedAgain)) == 2
 
 
 def test_calls_that_tell_nothing_of_themselves_are_each_asked_about() -> None:
@@ -240,7 +226,7 @@ def test_another_session_asks_anew() -> None:
     world = World([2, 4, 10], mode="attended", settings=SETTINGS)
     world.agent.acts.extend([again(PUSH, often=2), again(PUSH, often=2)])
     world.play(answering({"answer": "refuse"}, {"answer": "refuse", "text": "still not"}))
-    assert [event.times for event in world.all(AgentRefusedAgain)] == [1, 1]
+    assert [event.times for event in world.all(ev.AgentRefusedAgain)] == [1, 1]
     told = [row.text for row in world.state.log.rows if "asked again" in row.text]
     assert len(told) == 2
 
@@ -262,13 +248,15 @@ def test_what_the_agent_takes_back_needs_no_answer() -> None:
     world = asking(PUSH, FETCH)
     later(
         world,
-        lambda: AgentAskedNoMore(iteration=1, request_id="r2", reason=""),
-        lambda: AgentAskedNoMore(iteration=1, request_id="r1", reason="the agent was interrupted"),
+        lambda: ev.AgentAskedNoMore(iteration=1, request_id="r2", reason=""),
+        lambda: ev.AgentAskedNoMore(
+            iteration=1, request_id="r1", reason="the agent was interrupted"
+        ),
         lambda: world.agent.sessions[0].finish(),
     )
     world.run()
-    assert world.only(QuestionWithdrawn).reason == "the agent was interrupted"
-    assert len(world.all(QuestionAsked)) == 1
+    assert world.only(ev.QuestionWithdrawn).reason == "the agent was interrupted"
+    assert len(world.all(ev.QuestionAsked)) == 1
     assert not answers(world)
 
 
@@ -276,7 +264,7 @@ def test_an_agent_that_asks_and_dies_leaves_no_question() -> None:
     world = asking(PUSH)
     later(world, lambda: world.agent.sessions[0].finish("crashed"))
     world.run()
-    assert world.only(QuestionWithdrawn).reason == "the session is over"
+    assert world.only(ev.QuestionWithdrawn).reason == "the session is over"
     assert world.state.needs.question is None
 
 
@@ -284,7 +272,7 @@ def test_what_is_asked_twice_is_asked_once() -> None:
     world = asking(PUSH)
     later(world, lambda: PUSH, lambda: Answer(question_id=question(world), answer="once"))
     world.run()
-    assert len(world.all(QuestionAsked)) == 1
+    assert len(world.all(ev.QuestionAsked)) == 1
     assert len(answers(world)) == 1
 
 
@@ -306,23 +294,25 @@ def test_while_it_is_open_the_watchdog_stands_still_and_checkpoints_go_on() -> N
         lambda: Answer(question_id=question(world), answer="once"),
     )
     world.run()
-    assert [asked.topic for asked in world.all(QuestionAsked)] == ["permission"]
+    assert [asked.topic for asked in world.all(ev.QuestionAsked)] == ["permission"]
     assert answers(world) == [("r1", AgentAnswer("once"))]
-    assert [taken.reason for taken in world.all(SnapshotTaken)].count("timer") == 1
-    assert world.all(CheckpointCaptured)
-    assert world.all(GuidanceQueued)
-    assert world.all(EscalationRaised), "a held question is told to people elsewhere, as any other"
+    assert [taken.reason for taken in world.all(ev.SnapshotTaken)].count("timer") == 1
+    assert world.all(ev.CheckpointCaptured)
+    assert world.all(ev.GuidanceQueued)
+    assert world.all(ev.EscalationRaised), (
+        "a held question is told to people elsewhere, as any other"
+    )
 
 
 def test_other_signs_of_the_agent_do_not_withdraw_it() -> None:
     world = asking(PUSH)
     later(
         world,
-        lambda: AgentSpoke(iteration=1, text="a subagent works beside it"),
+        lambda: ev.AgentSpoke(iteration=1, text="a subagent works beside it"),
         lambda: Answer(question_id=question(world), answer="once"),
     )
     world.run()
-    assert not world.all(QuestionWithdrawn)
+    assert not world.all(ev.QuestionWithdrawn)
     assert answers(world) == [("r1", AgentAnswer("once"))]
 
 
@@ -341,8 +331,8 @@ def test_it_comes_before_the_question_of_a_silent_agent() -> None:
             Answer(question_id=q.question_id, answer="once") if q.topic == "permission" else None
         )
     )
-    assert [asked.topic for asked in world.all(QuestionAsked)] == ["silence", "permission"]
-    assert world.only(QuestionWithdrawn).reason == "the agent asks"
+    assert [asked.topic for asked in world.all(ev.QuestionAsked)] == ["silence", "permission"]
+    assert world.only(ev.QuestionWithdrawn).reason == "the agent asks"
     assert answers(world) == [("r1", AgentAnswer("once"))]
 
 
@@ -350,11 +340,11 @@ def test_a_pause_waits_for_the_iteration_and_an_interrupt_does_not() -> None:
     world = asking(PUSH, passed=(2, 4, 10))
     later(world, Pause, Interrupt)
     for event in world.steps():
-        if isinstance(event, Paused):
+        if isinstance(event, ev.Paused):
             world.send(Stop())
     kinds = world.kinds("pause_requested", "interrupt_requested", "session_finished", "paused")
     assert kinds[:4] == ["pause_requested", "interrupt_requested", "session_finished", "paused"]
-    assert world.only(QuestionWithdrawn).reason == "the session is over"
+    assert world.only(ev.QuestionWithdrawn).reason == "the session is over"
 
 
 def test_a_run_that_is_stopped_leaves_the_question_unanswered() -> None:
@@ -362,8 +352,8 @@ def test_a_run_that_is_stopped_leaves_the_question_unanswered() -> None:
     later(world, Stop)
     world.run()
     assert world.end.outcome == "interrupted"
-    assert world.all(SessionFinished)[0].outcome == "stopped"
-    assert not world.all(QuestionAnswered)
+    assert world.all(ev.SessionFinished)[0].outcome == "stopped"
+    assert not world.all(ev.QuestionAnswered)
     assert world.state.needs.question is None
     assert world.state.asking.waiting == {}
 
@@ -382,7 +372,7 @@ def test_choices_that_are_none_are_refused(
 ) -> None:
     world = asking(COLOURS)
     for event in world.steps():
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ev.QuestionAsked):
             break
     command = Answer(question_id=question(world), answer="choose", choices=choices)
     assert refusal(command, world.state) == why
@@ -398,7 +388,7 @@ def test_only_a_person_allows_and_anybody_of_yours_refuses() -> None:
 def test_the_files_of_an_agent_that_waits_are_in_use() -> None:
     world = asking(PUSH)
     for event in world.steps():
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ev.QuestionAsked):
             break
     why = refusal(Restore(snapshot=1), world.state)
     assert why == "the files are in use: pause the run, and restore when it is paused"

@@ -5,18 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentReported,
-    AssessmentMade,
-    Noticed,
-    ReadingTaken,
-    RunResumed,
-    StepEntered,
-    ToolFinished,
-    ToolStarted,
-)
 from ralph_tui.events.intelligence import Statement
 from ralph_tui.layers.intelligence import InnerLoop, IntelligenceSettings, Traces
 from ralph_tui.layers.sensor import Progress
@@ -30,12 +21,12 @@ from tests.world.owner import first
 OFF = Settings(intelligence=IntelligenceSettings(enabled=False))
 
 
-def of(world: World, iteration: int) -> AssessmentMade:
-    (made,) = [event for event in world.all(AssessmentMade) if event.iteration == iteration]
+def of(world: World, iteration: int) -> ev.AssessmentMade:
+    (made,) = [event for event in world.all(ev.AssessmentMade) if event.iteration == iteration]
     return made
 
 
-def told(made: AssessmentMade) -> list[str]:
+def told(made: ev.AssessmentMade) -> list[str]:
     return [each.text for each in made.accomplishments]
 
 
@@ -48,7 +39,7 @@ def test_every_reading_is_assessed_right_after_it() -> None:
     kinds = world.kinds()
     readings = [n for n, kind in enumerate(kinds) if kind == "reading_taken"]
     assert [kinds[n + 1] for n in readings] == ["assessment_made"] * 3
-    assert [event.iteration for event in world.all(AssessmentMade)] == [0, 1, 2]
+    assert [event.iteration for event in world.all(ev.AssessmentMade)] == [0, 1, 2]
     assert told(of(world, 1)) == ["test_7 passes now", "test_8 passes now", FILES]
     assert of(world, 0).pending == ["test_7 fails", "test_8 fails", "test_9 fails"]
     assert (of(world, 2).phase, of(world, 2).progress) == ("mid", 20 + 5 + 30)
@@ -66,7 +57,7 @@ def test_its_file_lies_in_the_folder_of_the_iteration_it_assesses() -> None:
     world = World([0, 5, 10])
     seen: list[tuple[int, list[str]]] = []
     for event in world.steps():
-        if isinstance(event, StepEntered) and event.step == 2:
+        if isinstance(event, ev.StepEntered) and event.step == 2:
             seen.append((event.iteration, kept(world)))
     assert seen == [
         (1, ["results/iter-000/assessment.json"]),
@@ -80,38 +71,38 @@ def test_its_file_lies_in_the_folder_of_the_iteration_it_assesses() -> None:
 
 def test_step_1_is_where_it_is_kept() -> None:
     world = World([0, 10]).run()
-    assert next(event.step for event in world.all(StepEntered) if event.iteration == 1) == 1
+    assert next(event.step for event in world.all(ev.StepEntered) if event.iteration == 1) == 1
 
 
 def test_the_estimate_of_the_sensor_is_the_progress_of_the_assessment() -> None:
     world = World([], criterion="it is nice", max_iterations=2)
     world.traces = Traces(commits=("Add a",))
     world.run()
-    readings = {event.iteration: event for event in world.all(ReadingTaken)}
+    readings = {event.iteration: event for event in world.all(ev.ReadingTaken)}
     assert readings[1].source == "estimate"
     assert readings[1].completion == of(world, 1).progress == 10 + 10 + 5
 
 
 def test_switched_off_nothing_is_assessed_and_activity_is_still_estimated() -> None:
     world = World([], criterion="it is nice", max_iterations=2, settings=OFF).run()
-    assert not world.all(AssessmentMade)
+    assert not world.all(ev.AssessmentMade)
     assert not kept(world)
-    assert world.all(ReadingTaken)[-1].completion == 15
+    assert world.all(ev.ReadingTaken)[-1].completion == 15
 
 
 def test_an_assessment_that_fails_costs_the_run_only_its_advice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(*_: object) -> AssessmentMade:
+    def broken(*_: object) -> ev.AssessmentMade:
         raise ZeroDivisionError("of a rule")
 
     monkeypatch.setattr(assessment, "assess", broken)
     world = World([0, 5, 10]).run()
     assert world.end.outcome == "completed"
-    for made in world.all(AssessmentMade):
+    for made in world.all(ev.AssessmentMade):
         assert (made.phase, made.accomplishments) == ("unknown", [])
         assert made.missing
-    failed = [event for event in world.all(Noticed) if event.source == "intelligence"]
+    failed = [event for event in world.all(ev.Noticed) if event.source == "intelligence"]
     assert len(failed) == 3
     assert all("of a rule" in event.text and "Traceback" in event.detail for event in failed)
 
@@ -139,7 +130,7 @@ def test_a_file_that_cannot_be_written_is_told_and_costs_nothing_else() -> None:
     world.records.write_iteration_file = refuse  # type: ignore[method-assign]
     world.run()
     assert world.end.outcome == "completed"
-    warned = [event.text for event in world.all(Noticed) if event.source == "records"]
+    warned = [event.text for event in world.all(ev.Noticed) if event.source == "records"]
     assert len(warned) == 3
     assert all("assessment" in text for text in warned)
 
@@ -156,8 +147,8 @@ def test_what_a_session_left_behind_is_evidence() -> None:
 def test_the_same_tool_error_three_times_stands() -> None:
     def act(session: FakeSession) -> None:
         for n in range(3):
-            session.emit(ToolStarted(iteration=1, tool_id=str(n), tool="Edit", summary="a.py"))
-            failed = ToolFinished(iteration=1, tool_id=str(n), ok=False, summary="not found")
+            session.emit(ev.ToolStarted(iteration=1, tool_id=str(n), tool="Edit", summary="a.py"))
+            failed = ev.ToolFinished(iteration=1, tool_id=str(n), ok=False, summary="not found")
             session.emit(failed)
         session.finish()
 
@@ -173,7 +164,7 @@ def test_the_same_tool_error_three_times_stands() -> None:
 def test_a_blocker_of_two_reports_running_stands() -> None:
     def act(session: FakeSession) -> None:
         blocked = ["No licence for the compiler"]
-        session.emit(AgentReported(iteration=session.iteration, blockers=blocked, next="ask"))
+        session.emit(ev.AgentReported(iteration=session.iteration, blockers=blocked, next="ask"))
         session.finish()
 
     world = World([0, 5, 6, 10])
@@ -187,7 +178,7 @@ def test_after_a_roll_back_tests_are_compared_with_those_of_the_files_it_brought
     """Four tests pass, are lost, and after the roll back to them pass again: that is no news."""
     world = World([0, 4, 0, 6, 10], max_iterations=5)
     for event in world.steps():
-        if isinstance(event, StepEntered) and (event.iteration, event.step) == (3, 2):
+        if isinstance(event, ev.StepEntered) and (event.iteration, event.step) == (3, 2):
             best = world.state.timeline.spans[1].boundary
             assert best is not None
             world.loop.checkpoints.restore(best.number, "you")
@@ -198,10 +189,14 @@ def test_ticked_items_are_named_and_the_next_one_is_in_every_reading() -> None:
     world = World([0, 5, 10], plan="PLAN.md")
     world.plan = plan("Lexer", "Parser", done=0)
     for event in world.steps():
-        if isinstance(event, StepEntered) and (event.iteration, event.step) == (1, 10):
+        if isinstance(event, ev.StepEntered) and (event.iteration, event.step) == (1, 10):
             world.plan = plan("Lexer", "Parser", done=1)
-    assert [event.next_item for event in world.all(ReadingTaken)] == ["Lexer", "Parser", "Parser"]
-    assert {event.source for event in world.all(ReadingTaken)} == {"tests"}
+    assert [event.next_item for event in world.all(ev.ReadingTaken)] == [
+        "Lexer",
+        "Parser",
+        "Parser",
+    ]
+    assert {event.source for event in world.all(ev.ReadingTaken)} == {"tests"}
     ticked = Statement(text="ticked in the plan: Lexer", source="plan")
     assert ticked in of(world, 1).accomplishments
     assert "of the plan: Parser" in of(world, 1).pending
@@ -212,12 +207,12 @@ def test_a_plan_that_disappears_is_told_once_and_its_last_items_stand() -> None:
     world = World([0, 5, 6, 7, 10], plan="PLAN.md")
     world.plan = plan("Lexer", "Parser", done=1)
     for event in world.steps():
-        if isinstance(event, StepEntered) and (event.iteration, event.step) == (1, 10):
+        if isinstance(event, ev.StepEntered) and (event.iteration, event.step) == (1, 10):
             world.plan = None
     assert world.end.outcome == "completed"
-    warned = [event.text for event in world.all(Noticed) if "PLAN.md" in event.text]
+    warned = [event.text for event in world.all(ev.Noticed) if "PLAN.md" in event.text]
     assert len(warned) == 1
-    assert {event.next_item for event in world.all(ReadingTaken)} == {"Parser"}
+    assert {event.next_item for event in world.all(ev.ReadingTaken)} == {"Parser"}
     assert "of the plan: Parser" in of(world, 3).pending
     assert "the plan" in of(world, 3).missing
 
@@ -228,20 +223,20 @@ def test_a_run_that_broke_off_anywhere_is_assessed_as_if_it_had_not() -> None:
     world.play(first)
     whole = [of(world, k) for k in range(4)]
     caught_up: list[int] = []
-    after = {event.seq for event in world.all(ReadingTaken)}
+    after = {event.seq for event in world.all(ev.ReadingTaken)}
     for number in sorted({*moments(world.events)[1:-1:2], *after}):
         later = broken_off(world, number)
         later.plan = world.plan
-        later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
-        readings = {event.iteration: event.seq for event in later.all(ReadingTaken)}
-        last = {event.iteration: event for event in later.all(AssessmentMade)}
+        later.play(first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
+        readings = {event.iteration: event.seq for event in later.all(ev.ReadingTaken)}
+        last = {event.iteration: event for event in later.all(ev.AssessmentMade)}
         assert set(readings) == set(last), number
         for k, made in last.items():
             assert made.seq > readings[k], (number, k)
-            twice = [each for each in later.all(AssessmentMade) if each.iteration == k]
+            twice = [each for each in later.all(ev.AssessmentMade) if each.iteration == k]
             assert len(twice) == 1 or k == 0, (number, k)
         broke = world.events[number - 1]
-        if isinstance(broke, ReadingTaken) and broke.iteration:  # the baseline is taken anew
+        if isinstance(broke, ev.ReadingTaken) and broke.iteration:  # the baseline is taken anew
             caught_up.append(broke.iteration)
             again = last[broke.iteration].model_dump(exclude={"seq", "at"})
             assert again == whole[broke.iteration].model_dump(exclude={"seq", "at"})

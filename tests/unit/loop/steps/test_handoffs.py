@@ -4,22 +4,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Answer, refusal
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentReported,
-    AgentSpoke,
-    HandoffWritten,
-    ModelAnswered,
-    ModelAsked,
-    Noticed,
-    QuestionAnswered,
-    QuestionAsked,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import MOST_CHARACTERS
@@ -69,13 +57,13 @@ def works(calls: Calls = EDITS, *, says: str = "", **report: object) -> Callable
     def act(session: FakeSession) -> None:
         k = session.iteration
         for number, (tool, what, ok) in enumerate(calls):
-            session.emit(ToolStarted(iteration=k, tool_id=f"{number}", tool=tool, summary=what))
+            session.emit(ev.ToolStarted(iteration=k, tool_id=f"{number}", tool=tool, summary=what))
             summary = "+1" if ok else "exit 1"
-            session.emit(ToolFinished(iteration=k, tool_id=f"{number}", ok=ok, summary=summary))
+            session.emit(ev.ToolFinished(iteration=k, tool_id=f"{number}", ok=ok, summary=summary))
         if says:
-            session.emit(AgentSpoke(iteration=k, text=says))
+            session.emit(ev.AgentSpoke(iteration=k, text=says))
         if report:
-            session.emit(AgentReported.model_validate({"iteration": k, **report}))
+            session.emit(ev.AgentReported.model_validate({"iteration": k, **report}))
         fill(session)
 
     return act
@@ -83,7 +71,9 @@ def works(calls: Calls = EDITS, *, says: str = "", **report: object) -> Callable
 
 def fill(session: FakeSession) -> None:
     """The window is full; the session waits to be ended."""
-    session.emit(UsageReported(iteration=session.iteration, context_tokens=97, context_window=100))
+    session.emit(
+        ev.UsageReported(iteration=session.iteration, context_tokens=97, context_window=100)
+    )
 
 
 def world(*acts: Callable[..., None], mode: Mode = "headless", **fields: object) -> World:
@@ -111,7 +101,7 @@ def ticking(act: Callable[[FakeSession], None], made: Callable[[], World]) -> Ca
 def test_it_says_what_was_done_and_what_is_in_progress() -> None:
     made = world(ticking(works(says="Nesting works but for escapes."), lambda: made))
     made.run()
-    text, left = text_of(made), made.only(HandoffWritten)
+    text, left = text_of(made), made.only(ev.HandoffWritten)
     assert left.done == ["read groups"]
     assert left.item == "nest groups"
     # Since the plan was edited, one file was.
@@ -141,16 +131,16 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
 def test_what_is_only_planned_is_not_called_done() -> None:
     made = world(works(next="nest groups", summary="I plan to nest groups."))
     made.run()
-    assert made.only(HandoffWritten).done == []
+    assert made.only(ev.HandoffWritten).done == []
     assert "Ticked off" not in text_of(made)
-    assert made.only(HandoffWritten).next_step == "nest groups"
+    assert made.only(ev.HandoffWritten).next_step == "nest groups"
 
 
 def test_an_item_that_was_ticked_before_is_not_done_again() -> None:
     made = world(works())
     made.plan = Progress(1, 2, (("read groups", True), ("nest groups", False)))
     made.run()
-    assert made.only(HandoffWritten).done == []
+    assert made.only(ev.HandoffWritten).done == []
 
 
 def test_the_last_session_alone_is_told_of() -> None:
@@ -167,19 +157,19 @@ def test_the_last_session_alone_is_told_of() -> None:
 def test_an_agent_that_tells_of_no_tools_is_told_by_what_changed_most() -> None:
     made = world(works(()))
     made.run()
-    assert [f.path for f in made.only(HandoffWritten).files] == ["src/parser.py", "lexer.py"]
+    assert [f.path for f in made.only(ev.HandoffWritten).files] == ["src/parser.py", "lexer.py"]
 
 
 def test_a_tool_that_did_not_end_is_told() -> None:
     def runs(session: FakeSession) -> None:
-        session.emit(ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="make all"))
+        session.emit(ev.ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="make all"))
         fill(session)
 
     made = world(runs)
     made.run()
     how = "not over when the session was ended: see whether it was done"
     assert f"- `Bash make all`, {how}" in text_of(made)
-    assert "make all" in made.only(HandoffWritten).summary
+    assert "make all" in made.only(ev.HandoffWritten).summary
 
 
 @pytest.mark.parametrize("what", ["changes", "excerpt", "snapshot"])
@@ -213,9 +203,9 @@ def test_a_folder_that_cannot_be_written_costs_the_file_alone() -> None:
 
     made.records.write_iteration_file = refuses  # type: ignore[assignment,method-assign]
     made.run()
-    said = [e.text for e in made.all(Noticed) if e.source == "context"]
+    said = [e.text for e in made.all(ev.Noticed) if e.source == "context"]
     assert any("the handoff of iteration 1 could not be kept" in text for text in said), said
-    assert made.only(HandoffWritten).read_at == ""
+    assert made.only(ev.HandoffWritten).read_at == ""
     assert "Here I am." in made.agent.prompts[1]
     assert "Read its handoff" not in made.agent.prompts[1]
     assert made.end.outcome == "completed"
@@ -233,7 +223,7 @@ def test_one_that_cannot_be_made_ends_no_run(name: str, kind: str) -> None:
         made.run()
     assert made.end.outcome == "completed"
     assert "Fix it" in text_of(made)
-    assert made.only(HandoffWritten).read_at in made.agent.prompts[1]
+    assert made.only(ev.HandoffWritten).read_at in made.agent.prompts[1]
 
 
 def attended(*acts: Callable[..., None], **settings: object) -> World:
@@ -244,20 +234,20 @@ def attended(*acts: Callable[..., None], **settings: object) -> World:
 def test_its_owner_is_asked_and_silence_sends_it() -> None:
     made = attended(works())
     made.run()
-    asked = made.only(QuestionAsked)
+    asked = made.only(ev.QuestionAsked)
     assert (asked.topic, asked.default, asked.proposal) == ("handoff", "send", text_of(made))
     assert asked.deadline is not None
     assert (asked.deadline - asked.at).total_seconds() == 60
-    assert made.only(QuestionAnswered).by == "the default"
-    assert made.only(HandoffWritten).edited_by == ""
+    assert made.only(ev.QuestionAnswered).by == "the default"
+    assert made.only(ev.HandoffWritten).edited_by == ""
 
 
 def test_an_edit_takes_its_place() -> None:
     made = attended(works(says="Nesting works."))
     made.play(answer("send", text="# Handoff\n\nLeave escapes alone."))
-    first_text = made.only(QuestionAsked).proposal
+    first_text = made.only(ev.QuestionAsked).proposal
     assert text_of(made) == "# Handoff\n\nLeave escapes alone.\n"
-    first, second = made.all(HandoffWritten)
+    first, second = made.all(ev.HandoffWritten)
     assert (first.edited_by, second.edited_by) == ("", "you")
     assert second.characters == len(text_of(made))
     assert made.state.context.handoffs == [second]
@@ -272,7 +262,7 @@ def test_an_edit_takes_its_place() -> None:
 def test_a_longer_one_is_refused_and_asked_for_again() -> None:
     made = attended(works())
     for event in made.steps():
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ev.QuestionAsked):
             long = Answer(question_id=event.question_id, answer="send", text="x" * 4000)
             said = refusal(long, made.state)
             assert said == "a handoff has at most 3,999 characters, and this has 4,000"
@@ -286,7 +276,7 @@ def test_an_abort_ends_the_run_with_its_handoff_kept() -> None:
     made = attended(works())
     made.play(answer("abort"))
     assert made.end.outcome == "aborted"
-    assert made.only(HandoffWritten).path
+    assert made.only(ev.HandoffWritten).path
     assert len(made.agent.prompts) == 1
 
 
@@ -294,7 +284,7 @@ def test_an_abort_ends_the_run_with_its_handoff_kept() -> None:
 def test_nobody_is_asked_who_is_not_there(mode: Mode) -> None:
     made = world(works(), mode=mode)
     made.run()
-    assert made.all(QuestionAsked) == []
+    assert made.all(ev.QuestionAsked) == []
 
 
 WORDED: dict[str, object] = {
@@ -323,7 +313,7 @@ def asked_of(made: World) -> str:
 def test_a_model_words_what_was_in_progress_and_changes_no_fact() -> None:
     made = helped(WORDED)
     made.run()
-    text, left = text_of(made), made.only(HandoffWritten)
+    text, left = text_of(made), made.only(ev.HandoffWritten)
     assert (left.origin, left.next_step) == ("model", "Count brackets in parse().")
     assert "parse() nests two levels" in left.summary
     for words in (
@@ -336,7 +326,7 @@ def test_a_model_words_what_was_in_progress_and_changes_no_fact() -> None:
     assert "- `src/parser.py`, lines `45-46`: `+2 −0`" in text
     assert "2 passed, 8 failed" in text
     assert "Count brackets" in made.agent.prompts[1]
-    asked = made.only(ModelAsked)
+    asked = made.only(ev.ModelAsked)
     assert (asked.purpose, asked.model, asked.timeout_s) == ("handoff", "tiny", 60)
     assert made.end.cost_usd == 0.01
     question = asked_of(made)
@@ -352,9 +342,9 @@ def test_a_model_words_what_was_in_progress_and_changes_no_fact() -> None:
 def test_without_a_usable_answer_the_template_stands(answer: dict[str, object] | Asked) -> None:
     made = helped(answer)
     made.run()
-    assert made.only(HandoffWritten).origin == "template"
+    assert made.only(ev.HandoffWritten).origin == "template"
     assert "It nests." in text_of(made)
-    said = [e.text for e in made.all(Noticed) if e.source == "model help"]
+    said = [e.text for e in made.all(ev.Noticed) if e.source == "model help"]
     assert len(said) == 1
     assert said[0].startswith("the model's handoff cannot be used: ")
     assert said[0].endswith("; the handoff by template stands")
@@ -365,14 +355,14 @@ def test_a_model_that_never_answers_costs_its_time_alone() -> None:
     made = helped(WORDED)
     made.host.hangs = lambda name: name == "question"
     made.run()
-    assert made.only(HandoffWritten).origin == "template"
-    assert made.only(ModelAnswered).error
+    assert made.only(ev.HandoffWritten).origin == "template"
+    assert made.only(ev.ModelAnswered).error
 
 
 def test_an_agent_that_cannot_be_asked_is_told_once() -> None:
     made = world(works(), settings=Settings(context=ContextSettings(model_handoff=True)))
     made.run()
-    said = [e.text for e in made.all(Noticed) if e.source == "model help"]
+    said = [e.text for e in made.all(ev.Noticed) if e.source == "model help"]
     assert len(said) == 1
     assert said[0].startswith("context.model_handoff is on, but the agent `fake` cannot be asked")
 
@@ -380,4 +370,4 @@ def test_an_agent_that_cannot_be_asked_is_told_once() -> None:
 def test_nobody_is_asked_where_that_is_switched_off() -> None:
     made = attended(works(), handoff_edit_s=0)
     made.run()
-    assert made.all(QuestionAsked) == []
+    assert made.all(ev.QuestionAsked) == []

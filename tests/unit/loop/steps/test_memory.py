@@ -11,29 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.knowledge import KnowledgeStore
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.commands import ChangeLearning, Instruct
 from ralph_tui.config.settings import MemorySettings, Settings
-from ralph_tui.events import (
-    AgentReported,
-    AlarmRaised,
-    CommandRefused,
-    Event,
-    IterationStarted,
-    LearningChanged,
-    LearningCredited,
-    LearningPromoted,
-    LearningsRetrieved,
-    LearningStaged,
-    Noticed,
-    PlanMade,
-    PromptPrepared,
-    ReadingTaken,
-    ReflectionWritten,
-    RunResumed,
-    StepEntered,
-)
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import parse_template
@@ -116,14 +98,14 @@ class Before(NoPastRuns):
 def learned(session: FakeSession) -> None:
     """An act: report something learned, and end the turn."""
     said = ["Always run the lexer's tests first."]
-    session.emit(AgentReported(iteration=session.iteration, learnings=said))
+    session.emit(ev.AgentReported(iteration=session.iteration, learnings=said))
     session.finish()
 
 
 def echoes(session: FakeSession) -> None:
     """An act: report as learned what the prompt had said."""
     said = ["Run one test at a time"]
-    session.emit(AgentReported(iteration=session.iteration, learnings=said))
+    session.emit(ev.AgentReported(iteration=session.iteration, learnings=said))
     session.finish()
 
 
@@ -144,11 +126,11 @@ def test_what_was_taught_goes_into_the_prompt_and_is_credited_when_the_run_compl
     knowledge = Remembered()
     world = World([0, 10], knowledge=knowledge).run()
     assert knowledge.rests == {"learn-1"}
-    (retrieved,) = world.all(LearningsRetrieved)
+    (retrieved,) = world.all(ev.LearningsRetrieved)
     assert [(one.learning_id, one.in_prompt) for one in retrieved.learnings] == [("learn-1", True)]
     assert retrieved.learnings[0].why
     assert in_prompt(world, 1)
-    (credit,) = world.all(LearningCredited)
+    (credit,) = world.all(ev.LearningCredited)
     assert (credit.iteration, credit.success, credit.points) == (1, True, 100.0)
     assert knowledge.credits == {("learn-1", 1, True)}
 
@@ -166,20 +148,20 @@ def test_what_the_agent_reports_is_staged_and_promoted_in_its_iteration() -> Non
     world = World([0, 5, 10], knowledge=knowledge)
     world.agent.acts.append(learned)
     world.run()
-    staged = world.all(LearningStaged)[0]
+    staged = world.all(ev.LearningStaged)[0]
     assert staged.iteration == 1
     assert staged.learning.type == "convention"
     assert staged.learning.learning_id in knowledge.staged
-    promoted = world.all(LearningPromoted)[0]
+    promoted = world.all(ev.LearningPromoted)[0]
     assert (promoted.iteration, promoted.staged_id) == (1, staged.learning.learning_id)
-    ids = [event.staged_id for event in world.all(LearningPromoted)]
+    ids = [event.staged_id for event in world.all(ev.LearningPromoted)]
     assert len(ids) == len(set(ids)), "each once, however often the files say so"
 
 
 def test_an_agent_that_repeats_its_prompt_has_learned_nothing() -> None:
     def echo(session: FakeSession) -> None:
         said = ["Run one test at a time", "Always strip the fixture."]
-        session.emit(AgentReported(iteration=session.iteration, learnings=said))
+        session.emit(ev.AgentReported(iteration=session.iteration, learnings=said))
         session.finish()
 
     knowledge = Remembered()
@@ -193,7 +175,7 @@ def test_an_agent_that_repeats_its_prompt_has_learned_nothing() -> None:
 
 def test_a_success_by_what_the_prompt_said_is_a_credit_and_no_second_voice() -> None:
     def echo(session: FakeSession) -> None:
-        said = AgentReported(iteration=session.iteration, summary="Run one test at a time")
+        said = ev.AgentReported(iteration=session.iteration, summary="Run one test at a time")
         session.emit(said)
         session.finish()
 
@@ -209,7 +191,7 @@ def reporting(*said: str) -> Callable[[FakeSession], None]:
     """An act: report these learnings, and end the turn."""
 
     def act(session: FakeSession) -> None:
-        session.emit(AgentReported(iteration=session.iteration, learnings=list(said)))
+        session.emit(ev.AgentReported(iteration=session.iteration, learnings=list(said)))
         session.finish()
 
     return act
@@ -268,9 +250,9 @@ def test_findings_survive_a_resume() -> None:
     world = World([0, 2, 4, 10])
     world.agent.acts.append(reporting("The lexer must run before the parser."))
     events = world.run().events
-    cut = next(e.seq for e in events if isinstance(e, IterationStarted) and e.iteration == 3)
+    cut = next(e.seq for e in events if isinstance(e, ev.IterationStarted) and e.iteration == 3)
     later = World([4, 10], past=events[: cut - 1])
-    later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
+    later.play(first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
     assert "- Iteration 1: The lexer must run before the parser." in later.agent.prompts[0]
 
 
@@ -279,14 +261,14 @@ def test_only_a_prompt_that_carried_a_learning_is_credited() -> None:
     layout = PromptTemplate("own.md", text, parse_template(text), lambda: text)
     world = World([0, 10], knowledge=knowledge, template=layout).run()
     assert "Run one test at a time." not in world.agent.prompts[0]
-    assert world.all(PromptPrepared)[0].learnings == []
+    assert world.all(ev.PromptPrepared)[0].learnings == []
     assert not world.state.memory.in_prompt
     assert knowledge.credits == set()
     small = Settings(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
     world = World([0, 10], knowledge=knowledge, settings=small)
     world.host.inbox.append(Instruct(text="Leave the public names as they are. " * 80))
     world.run()
-    assert "notes of earlier runs" in world.all(PromptPrepared)[0].cut
+    assert "notes of earlier runs" in world.all(ev.PromptPrepared)[0].cut
     assert knowledge.credits == set(), "the budget cut it"
 
 
@@ -294,7 +276,7 @@ def test_a_journal_from_before_counts_what_was_looked_up() -> None:
     world = World([0, 10], knowledge=Remembered()).run()
     state = RunState()
     for event in world.events:
-        if isinstance(event, PromptPrepared):
+        if isinstance(event, ev.PromptPrepared):
             assert event.learnings == ["learn-1"]
             state.apply(event.model_copy(update={"learnings": None}))
         else:
@@ -314,7 +296,7 @@ def test_what_was_first_sent_while_a_run_was_stuck_is_not_blamed_for_it() -> Non
     knowledge = Remembered(candidate=None)
     world = World([3] * 9, max_iterations=8, knowledge=knowledge)
     for event in world.steps():
-        if isinstance(event, AlarmRaised):
+        if isinstance(event, ev.AlarmRaised):
             knowledge.candidate = TAUGHT
     assert world.state.memory.carried(5)
     assert knowledge.credits == set()
@@ -322,24 +304,24 @@ def test_what_was_first_sent_while_a_run_was_stuck_is_not_blamed_for_it() -> Non
 
 def test_the_plan_cites_what_came_of_earlier_attempts_and_the_prompt_says_it() -> None:
     world = World([0, 10], knowledge=Remembered(), past_runs=Before()).run()
-    plan = world.only(PlanMade)
+    plan = world.only(ev.PlanMade)
     assert plan.cites == ["task-001/001 #1"]
     assert "Look at the lexer first." in world.agent.prompts[0]
 
 
 def test_every_end_is_reflected_on() -> None:
     completed = World([0, 10]).run()
-    assert [event.triggered_by for event in completed.all(ReflectionWritten)] == [
+    assert [event.triggered_by for event in completed.all(ev.ReflectionWritten)] == [
         "success",
         "success",
     ]
     limit = World([0, 1, 2], max_iterations=2).run()
-    assert [event.triggered_by for event in limit.all(ReflectionWritten)] == ["timeout"]
+    assert [event.triggered_by for event in limit.all(ev.ReflectionWritten)] == ["timeout"]
 
 
 def test_steps_come_in_their_order() -> None:
     world = World([0, 10], knowledge=Remembered()).run()
-    steps = [event.step for event in world.all(StepEntered) if event.iteration == 1]
+    steps = [event.step for event in world.all(ev.StepEntered) if event.iteration == 1]
     assert steps == sorted(steps)
     assert {2, 15, 16} <= set(steps)
     kinds = world.kinds()
@@ -378,7 +360,7 @@ def test_knowledge_that_fails_costs_the_run_only_its_memory(
 ) -> None:
     world = World([0, 2, 4, 10], knowledge=Remembered(error=error)).run()
     assert world.end.outcome == "completed"
-    told = [one for one in world.all(Noticed) if (one.source, one.level) == (source, level)]
+    told = [one for one in world.all(ev.Noticed) if (one.source, one.level) == (source, level)]
     assert told
     if isinstance(error, KnowledgeError):
         assert len(told) == 1, "the same sentence is said once"
@@ -388,7 +370,7 @@ def test_knowledge_that_fails_costs_the_run_only_its_memory(
 
 
 def test_a_rule_that_fails_costs_the_run_only_its_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> list[Event]:
+    def broken(*_: object) -> list[ev.Event]:
         raise ZeroDivisionError("of a rule")
 
     for name in ("retrieve", "reported", "concluded", "success", "plan", "reflect"):
@@ -397,7 +379,7 @@ def test_a_rule_that_fails_costs_the_run_only_its_advice(monkeypatch: pytest.Mon
             world = World([0, 5, 10], knowledge=Remembered())
             world.agent.acts.append(learned)
             assert world.run().end.outcome == "completed", name
-            assert any("of a rule" in event.text for event in world.all(Noticed)), name
+            assert any("of a rule" in event.text for event in world.all(ev.Noticed)), name
 
 
 @pytest.mark.parametrize("change", ["pin", "unpin", "mute", "unmute", "edit", "delete"])
@@ -405,10 +387,10 @@ def test_the_owner_changes_a_learning_and_the_journal_says_so(change: Change) ->
     knowledge = Remembered()
     world = World([0, 0, 10], knowledge=knowledge)
     for event in world.steps():
-        if isinstance(event, LearningsRetrieved) and event.iteration == 1:
+        if isinstance(event, ev.LearningsRetrieved) and event.iteration == 1:
             asked = ChangeLearning(learning_id="learn-1", change=change, text="Other words.")
             world.host.inbox.append(asked)
-    changed = world.only(LearningChanged)
+    changed = world.only(ev.LearningChanged)
     assert (changed.change, changed.by) == (change, "you")
     assert changed.text == ("Other words." if change == "edit" else "")
     assert knowledge.changes == [("learn-1", change)]
@@ -433,9 +415,9 @@ def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
             if number == moment and memory.seen and not world.state.run.finished:
                 wish = ChangeLearning(learning_id="learn-1", change=change, text="Other words.")
                 world.host.inbox.append(wish)
-            if isinstance(event, LearningChanged):
+            if isinstance(event, ev.LearningChanged):
                 done_at = world.state.run.iteration
-            if isinstance(event, PromptPrepared | LearningChanged):
+            if isinstance(event, ev.PromptPrepared | ev.LearningChanged):
                 told[world.state.run.iteration] = [one.told.text for one in memory.in_prompt]
         changed += done_at is not None
         for k, prompt in enumerate(world.agent.prompts, start=1):
@@ -444,7 +426,7 @@ def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
             if done_at is not None and k > done_at:
                 assert sent == then, (moment, k)
             assert world.state.memory.carried(k) or not sent
-        for staged in world.all(LearningStaged):
+        for staged in world.all(ev.LearningStaged):
             if staged.learning.type == "strategy":
                 assert TAUGHT.text not in told[staged.iteration], "an echo is no news"
         if number < moment:
@@ -457,7 +439,7 @@ def test_a_run_that_goes_on_with_memory_off_is_told_nothing_more() -> None:
     past = []
     for event in before.steps():
         past.append(event)
-        if isinstance(event, LearningCredited):
+        if isinstance(event, ev.LearningCredited):
             break
     off = World(
         [10],
@@ -465,7 +447,7 @@ def test_a_run_that_goes_on_with_memory_off_is_told_nothing_more() -> None:
         knowledge=Remembered(),
         past=before.events,
     )
-    resumed = RunResumed(program_version="1", pid=1, host="h", mode="headless")
+    resumed = ev.RunResumed(program_version="1", pid=1, host="h", mode="headless")
     for _ in off.steps(partial(off.loop.resume, resumed)):
         pass
     assert off.agent.prompts
@@ -478,14 +460,14 @@ def test_a_learning_that_the_run_has_not_seen_is_refused() -> None:
     world = World([0, 10], knowledge=Remembered())
     world.host.inbox.append(ChangeLearning(learning_id="learn-9", change="pin"))
     world.run()
-    assert not world.all(LearningChanged)
-    refused = world.only(CommandRefused)
+    assert not world.all(ev.LearningChanged)
+    refused = world.only(ev.CommandRefused)
     assert refused.reason == "this run has seen no learning learn-9"
 
 
 def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:
-    def world_of(knowledge: Remembered, past: Sequence[Event] = ()) -> World:
-        measured = sum(isinstance(event, ReadingTaken) for event in past)
+    def world_of(knowledge: Remembered, past: Sequence[ev.Event] = ()) -> World:
+        measured = sum(isinstance(event, ev.ReadingTaken) for event in past)
         numbers = [0, 3, 6, 10][measured:] or [10]
         world = World(numbers, knowledge=knowledge, past_runs=Before(), past=past)
         world.agent.acts.extend([learned] * 3)
@@ -497,21 +479,21 @@ def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:
         past = whole.events[:length]
         knowledge = Remembered(promoting=True)
         world = world_of(knowledge, past)
-        resumed = RunResumed(program_version="1", pid=1, host="h", mode="headless")
+        resumed = ev.RunResumed(program_version="1", pid=1, host="h", mode="headless")
         for _ in world.steps(partial(world.loop.resume, resumed)):
             pass
         cuts += 1
-        credited = [(e.learning_id, e.iteration) for e in world.all(LearningCredited)]
+        credited = [(e.learning_id, e.iteration) for e in world.all(ev.LearningCredited)]
         assert len(credited) == len(set(credited)), length
-        staged = [e.learning.learning_id for e in world.all(LearningStaged)]
+        staged = [e.learning.learning_id for e in world.all(ev.LearningStaged)]
         assert len(staged) == len(set(staged)), length
-        promoted = [e.staged_id for e in world.all(LearningPromoted)]
+        promoted = [e.staged_id for e in world.all(ev.LearningPromoted)]
         assert len(promoted) == len(set(promoted)), length
-        assert len(world.all(PlanMade)) == 1, length
-        reflections = [e.model_dump(exclude={"seq", "at"}) for e in world.all(ReflectionWritten)]
+        assert len(world.all(ev.PlanMade)) == 1, length
+        reflections = [e.model_dump(exclude={"seq", "at"}) for e in world.all(ev.ReflectionWritten)]
         assert all(reflections.count(one) == 1 for one in reflections), length
-        last = world.all(LearningCredited)[-1]
-        steps = (e for e in world.events[length:] if isinstance(e, StepEntered))
+        last = world.all(ev.LearningCredited)[-1]
+        steps = (e for e in world.events[length:] if isinstance(e, ev.StepEntered))
         again = {e.iteration for e in steps if e.step == 15}
         if last.iteration in again:
             assert (last.learning_id, last.iteration, last.success) in knowledge.credits

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.commands import (
     Abort,
     Answer,
@@ -20,22 +21,6 @@ from ralph_tui.commands import (
     Unpause,
 )
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentReported,
-    ConflictsFound,
-    EffectObserved,
-    EscalationRaised,
-    GateStarted,
-    HealthChecked,
-    InterventionMade,
-    IterationStarted,
-    LimitsChanged,
-    QuestionAnswered,
-    QuestionAsked,
-    RedirectDecided,
-    SignalComputed,
-    WorktreeRestored,
-)
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.oversight import Health
 from ralph_tui.events.run import Mode
@@ -56,7 +41,7 @@ def levels(world: World) -> list[tuple[int, str, str]]:
     """Every intervention beyond a warning."""
     return [
         (e.iteration, e.level, e.about)
-        for e in world.all(InterventionMade)
+        for e in world.all(ev.InterventionMade)
         if e.level not in ("LOG", "WARN")
     ]
 
@@ -70,7 +55,7 @@ def last(world: World) -> tuple[str, str]:
 
 def test_silence_approves_a_redirect_when_the_countdown_ends() -> None:
     world = World([*STUCK, 3, 3, 3, 10], mode="attended").run()
-    asked, answered = world.only(QuestionAsked), world.only(QuestionAnswered)
+    asked, answered = world.only(ev.QuestionAsked), world.only(ev.QuestionAnswered)
     assert (asked.topic, asked.about, asked.default) == ("redirect", "stuck", "approve")
     assert (answered.at - asked.at).total_seconds() == 120
     assert answered.by == "the default"
@@ -79,9 +64,9 @@ def test_silence_approves_a_redirect_when_the_countdown_ends() -> None:
 
 def test_without_a_terminal_a_redirect_is_approved_at_once() -> None:
     world = World([*STUCK, 3, 3, 3, 10]).run()
-    asked, answered = world.only(QuestionAsked), world.only(QuestionAnswered)
+    asked, answered = world.only(ev.QuestionAsked), world.only(ev.QuestionAnswered)
     assert answered.at == asked.at
-    assert world.only(RedirectDecided).approved is True
+    assert world.only(ev.RedirectDecided).approved is True
 
 
 def test_approved_instructions_stand_in_the_prompts_until_there_is_a_new_best() -> None:
@@ -90,13 +75,13 @@ def test_approved_instructions_stand_in_the_prompts_until_there_is_a_new_best() 
     world.play(answer("approve", text=edited))
     carried = [edited in prompt for prompt in world.agent.prompts]
     assert carried == [False] * 4 + [True, True, False, False]
-    assert world.all(HealthChecked)[5].ended == "stuck"
+    assert world.all(ev.HealthChecked)[5].ended == "stuck"
 
 
 def test_the_effect_is_told_two_iterations_later() -> None:
     world = World([*STUCK, 3, 3, 3, 4, 6, 10], mode="attended")
     world.play(answer("approve"))
-    effect = world.only(EffectObserved)
+    effect = world.only(ev.EffectObserved)
     assert (effect.of, effect.iteration, effect.points) == (4, 6, 30.0)
     episode, *_ = [entry for entry in world.state.log.entries if entry.kind == "episode"]
     assert "after 2 iterations: +30 points" in [row.text for row in episode.follow]
@@ -105,8 +90,8 @@ def test_the_effect_is_told_two_iterations_later() -> None:
 def test_after_a_restore_the_effect_counts_from_the_files_that_were_restored() -> None:
     world = World([0, 7, 6, 5, 8, 10], mode="attended")
     world.play(answer("roll_back"))
-    assert world.all(WorktreeRestored)
-    effect = world.only(EffectObserved)
+    assert world.all(ev.WorktreeRestored)
+    effect = world.only(ev.EffectObserved)
     timeline = world.state.timeline
     since = [timeline.gain(span) for span in timeline.spans if span.number > effect.of]
     assert (effect.of, effect.points, since) == (3, 30.0, [10.0, 20.0])  # from 70, not from 50
@@ -115,7 +100,7 @@ def test_after_a_restore_the_effect_counts_from_the_files_that_were_restored() -
 def test_a_declined_redirect_changes_nothing_and_a_pause_follows() -> None:
     world = World([*STUCK, *[3] * 9], mode="attended")
 
-    def reply(asked: QuestionAsked) -> Command:
+    def reply(asked: ev.QuestionAsked) -> Command:
         if asked.topic == "redirect":
             return Answer(question_id=asked.question_id, answer="decline")
         return Answer(question_id=asked.question_id, answer="abort", by="me")
@@ -124,30 +109,30 @@ def test_a_declined_redirect_changes_nothing_and_a_pause_follows() -> None:
     assert levels(world)[:2] == [(4, "REDIRECT", "stuck"), (6, "PAUSE", "stuck")]
     assert not any("# Redirect" in prompt for prompt in world.agent.prompts)
     assert last(world) == ("aborted", "aborted by me")
-    assert world.only(RedirectDecided).instructions == ""
+    assert world.only(ev.RedirectDecided).instructions == ""
 
 
 def test_a_held_countdown_never_ends() -> None:
     world = World([*STUCK, *[3] * 3, 10], mode="attended")
     for event in world.steps():
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ev.QuestionAsked):
             question = event.question_id
             world.host.inbox.append(Hold(question_id=question))
             world.host.idle.extend([None] * 5000)
             world.host.idle.append(Answer(question_id=question, answer="decline"))
-    asked, answered = world.only(QuestionAsked), world.only(QuestionAnswered)
+    asked, answered = world.only(ev.QuestionAsked), world.only(ev.QuestionAnswered)
     assert (answered.at - asked.at).total_seconds() > 4000
     # Nobody answered for ten minutes, so people were told, once.
-    raised = world.only(EscalationRaised)
+    raised = world.only(ev.EscalationRaised)
     assert (raised.at - asked.at).total_seconds() == pytest.approx(600, abs=2)
 
 
 def test_oscillation_damps_the_gains_until_the_episode_ends() -> None:
     world = World([0, 4, 6, 4, 6, 4, 6, 4], mode="attended", max_iterations=8)
     world.play(first)
-    profiles = [e.profile for e in world.all(SignalComputed)]
+    profiles = [e.profile for e in world.all(ev.SignalComputed)]
     assert levels(world)[0] == (5, "REDIRECT", "oscillating")
-    assert "kp 0.3" in world.all(QuestionAsked)[0].gains
+    assert "kp 0.3" in world.all(ev.QuestionAsked)[0].gains
     assert profiles[4] != "damped"
     assert profiles[5:7] == ["damped", "damped"]
 
@@ -161,7 +146,7 @@ def regressing() -> World:
 
 def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> None:
     world = regressing().play(answer("roll_back"))
-    asked = world.only(QuestionAsked)
+    asked = world.only(ev.QuestionAsked)
     assert asked.rollback is not None
     assert (asked.about, asked.rollback.iteration) == ("regressing", 1)
     assert asked.rollback.paths == ["a.py"]
@@ -173,11 +158,11 @@ def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> Non
         "worktree_restored",
         "snapshot_taken",
     ]
-    restored = world.only(WorktreeRestored)
+    restored = world.only(ev.WorktreeRestored)
     point = world.state.timeline.snapshots[asked.rollback.snapshot]
     assert world.workspace.restored == [point.tree]
     assert restored.present == restored.snapshot + 3
-    assert world.only(RedirectDecided).approved is True
+    assert world.only(ev.RedirectDecided).approved is True
     assert "restored to what they were after iteration 1" in world.agent.prompts[3]
 
 
@@ -219,7 +204,7 @@ def test_what_an_undone_iteration_meant_to_do_next_is_not_passed_on() -> None:
 def test_a_roll_back_that_was_undone_is_none() -> None:
     world = regressing()
 
-    def reply(asked: QuestionAsked) -> Command:
+    def reply(asked: ev.QuestionAsked) -> Command:
         last = world.state.timeline.spans[-1].boundary
         assert last is not None
         assert asked.rollback is not None
@@ -230,40 +215,40 @@ def test_a_roll_back_that_was_undone_is_none() -> None:
         return Answer(question_id=asked.question_id, answer="approve")
 
     prompt = world.play(reply).agent.prompts[3]
-    assert len(world.all(WorktreeRestored)) == 2
+    assert len(world.all(ev.WorktreeRestored)) == 2
     assert "The command counted 5 passed, 5 failed." in prompt
     assert "files were restored" not in prompt
     # What the agent then gained is its own: from 50 to 80.
-    assert world.all(SignalComputed)[3].derivative == pytest.approx(-0.3)
+    assert world.all(ev.SignalComputed)[3].derivative == pytest.approx(-0.3)
 
 
 @pytest.mark.parametrize("undone", [True, False])
 def test_an_answer_that_rolls_back_does_so_whatever_was_restored_before_it(undone: bool) -> None:  # noqa: FBT001
     world = regressing()
 
-    def reply(asked: QuestionAsked) -> Command:
+    def reply(asked: ev.QuestionAsked) -> Command:
         last = world.state.timeline.spans[-1].boundary
         assert last is not None
         world.host.inbox += [Restore(snapshot=1), *([Restore(snapshot=last.number)] * undone)]
         return Answer(question_id=asked.question_id, answer="roll_back")
 
     world.play(reply)
-    asked, restored = world.only(QuestionAsked), world.all(WorktreeRestored)
+    asked, restored = world.only(ev.QuestionAsked), world.all(ev.WorktreeRestored)
     assert asked.rollback is not None
     assert len(restored) == 2 + undone
     assert restored[-1].snapshot == asked.rollback.snapshot
-    assert restored[-1].seq > world.only(QuestionAnswered).seq
+    assert restored[-1].seq > world.only(ev.QuestionAnswered).seq
 
 
 def test_the_way_back_says_that_the_instructions_go_with_it() -> None:
-    redirect = regressing().play(answer("abort")).only(QuestionAsked)
+    redirect = regressing().play(answer("abort")).only(ev.QuestionAsked)
     assert [o.verb for o in redirect.options if o.key == "r"] == [
         "restore iteration 1 (70 %): changes 1 file, and send the instructions"
     ]
     pauses = World([0, 7, *[6] * 19], mode="attended", max_iterations=20).play(
         lambda asked: answer("decline" if asked.topic == "redirect" else "abort")(asked)
     )
-    pause = pauses.all(QuestionAsked)[-1]
+    pause = pauses.all(ev.QuestionAsked)[-1]
     assert pause.topic == "pause"
     assert [o.verb for o in pause.options if o.key == "r"] == [
         "restore iteration 1 (70 %): changes 1 file, and go on"
@@ -274,7 +259,7 @@ def test_a_redirect_counts_all_failing_tests_and_names_some_of_them() -> None:
     """29 fail; an event names 20 of them, a sentence five."""
     world = World([], mode="attended")
     world.gate.total, world.gate.last = 29, 0
-    asked = world.play(answer("abort")).all(QuestionAsked)[0]
+    asked = world.play(answer("abort")).all(ev.QuestionAsked)[0]
     assert asked.evidence[-1] == ("failing now: test_0, test_1, test_2, test_3, test_4 and 24 more")
     assert "- test_0\n" in asked.proposal
     assert "- test_9\n" in asked.proposal
@@ -285,17 +270,17 @@ def test_a_redirect_counts_all_failing_tests_and_names_some_of_them() -> None:
 
 def test_a_step_caused_by_a_rollback_counts_for_nothing() -> None:
     world = regressing().play(answer("roll_back"))
-    after = world.all(SignalComputed)[3]
+    after = world.all(ev.SignalComputed)[3]
     assert after.derivative == 0
-    assert [e.volatility for e in world.all(SignalComputed)][3] < 0.5
+    assert [e.volatility for e in world.all(ev.SignalComputed)][3] < 0.5
 
 
 def test_a_restore_is_recommended_only_where_the_files_are_not_the_best() -> None:
     """Where they are, no key leads back, and nothing would change."""
     world = World([0, 5, 0, 5, 0, 5, 5, 5, 5, 5, 5, 5], mode="attended")
     world.play(lambda asked: answer("decline" if asked.topic == "redirect" else "abort")(asked))
-    asked = world.all(QuestionAsked)
-    made = [one for one in world.all(InterventionMade) if one.about == "oscillating"]
+    asked = world.all(ev.QuestionAsked)
+    made = [one for one in world.all(ev.InterventionMade) if one.about == "oscillating"]
     assert [one.topic for one in asked] == ["redirect", "pause"]
     for question, acts, lies_back in zip(asked, made, (True, False), strict=True):
         offered = "roll_back" in [option.answer for option in question.options]
@@ -309,19 +294,19 @@ def test_what_was_undone_slows_no_pace() -> None:
     world = World([12, 16, 13, 16, 13, 18, 20, 22, 25], mode="attended")
     world.gate.total = 25
     world.play(answer("roll_back"))
-    assert [e.about for e in world.all(InterventionMade)] == ["oscillating", "budget"]
+    assert [e.about for e in world.all(ev.InterventionMade)] == ["oscillating", "budget"]
 
 
 def test_a_restore_that_fails_is_told_and_the_run_goes_on() -> None:
     world = regressing()
 
-    def reply(asked: QuestionAsked) -> Command:
+    def reply(asked: ev.QuestionAsked) -> Command:
         world.workspace.error = OSError(5, "Input/output error", "x")
         world.host.idle.append(None)
         return Answer(question_id=asked.question_id, answer="roll_back")
 
     for event in world.steps():
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ev.QuestionAsked):
             world.host.inbox.append(reply(event))
         elif event.kind == "noticed":
             world.workspace.error = None
@@ -356,7 +341,7 @@ def test_files_are_restored_only_while_nobody_uses_them() -> None:
 def test_of_a_command_that_passed_before_anything_was_done_the_question_says_so() -> None:
     world = World([10, 10, 10, 10, 10, 10, 10], mode="attended", until_promise=True)
     world.play(lambda asked: answer("abort")(asked))
-    asked = world.all(QuestionAsked)[-1]
+    asked = world.all(ev.QuestionAsked)[-1]
     needed = "the run ends only with a promise and a changed file"
     assert asked.text.endswith(f"; the completion command passes already: {needed}")
 
@@ -374,15 +359,15 @@ def test_who_stops_after_the_iteration_is_not_waited_for_at_a_question(
     stop = Stop(mode="after_iteration")
     sent: list[Stop] = []
     for event in world.steps():
-        wanted = isinstance(event, IterationStarted) and event.iteration == 4 and before
-        if isinstance(event, QuestionAsked):
+        wanted = isinstance(event, ev.IterationStarted) and event.iteration == 4 and before
+        if isinstance(event, ev.QuestionAsked):
             wanted = event.topic == topic
             if not wanted:
                 world.host.inbox.append(answer("approve")(event))
         if wanted and not sent:
             sent.append(stop)
             world.host.inbox.append(stop)
-    asked = world.all(QuestionAsked)[-1]
+    asked = world.all(ev.QuestionAsked)[-1]
     assert last(world) == ("interrupted", "stopped while it waited for an answer, as asked")
     assert world.end.at - asked.at < timedelta(minutes=1), "no countdown was waited for"
     assert world.state.run.iteration == asked.iteration
@@ -395,7 +380,7 @@ def flat(mode: Mode = "attended", max_iterations: int = 20) -> World:
 
 def test_a_headless_run_ends_when_nobody_answers_a_pause() -> None:
     world = flat("headless").run()
-    pause = world.all(QuestionAsked)[1]
+    pause = world.all(ev.QuestionAsked)[1]
     assert pause.deadline is not None
     assert (world.events[-1].at - pause.at).total_seconds() >= 1800
     assert last(world) == ("aborted", "no answer in time")
@@ -404,9 +389,9 @@ def test_a_headless_run_ends_when_nobody_answers_a_pause() -> None:
 def test_an_attended_pause_that_was_held_waits_for_days() -> None:
     world = flat()
     for event in world.steps():
-        if isinstance(event, QuestionAsked) and event.topic == "redirect":
+        if isinstance(event, ev.QuestionAsked) and event.topic == "redirect":
             world.host.inbox.append(Answer(question_id=event.question_id, answer="approve"))
-        elif isinstance(event, QuestionAsked):
+        elif isinstance(event, ev.QuestionAsked):
             sessions = len(world.agent.sessions)
             world.host.inbox.append(Hold(question_id=event.question_id))
             world.host.idle.extend([None] * 200_000)
@@ -418,9 +403,11 @@ def test_an_attended_pause_that_was_held_waits_for_days() -> None:
 def test_the_check_says_paused_while_a_pause_is_open() -> None:
     seen: list[tuple[Health, list[Health]]] = []
 
-    def reply(asked: QuestionAsked) -> Command | None:
+    def reply(asked: ev.QuestionAsked) -> Command | None:
         if asked.topic == "pause":
-            checks = [c.status for c in world.all(HealthChecked) if c.iteration == asked.iteration]
+            checks = [
+                c.status for c in world.all(ev.HealthChecked) if c.iteration == asked.iteration
+            ]
             seen.append((world.state.oversight.status, checks))
         return answer("continue" if asked.topic == "pause" else "approve")(asked)
 
@@ -428,9 +415,9 @@ def test_the_check_says_paused_while_a_pause_is_open() -> None:
     world.play(reply)
     assert seen
     assert all(told == ("paused", ["paused"]) for told in seen)
-    checked = [event.iteration for event in world.all(HealthChecked)]
+    checked = [event.iteration for event in world.all(ev.HealthChecked)]
     assert checked == sorted(set(checked)), "one for each iteration"
-    after = world.events.index(world.all(QuestionAnswered)[-1])
+    after = world.events.index(world.all(ev.QuestionAnswered)[-1])
     assert RunState().apply_all(world.events[: after + 1]).oversight.status == "critical"
 
 
@@ -438,13 +425,13 @@ def test_a_pause_that_nobody_is_waited_for_in_is_none_of_its_health() -> None:
     """Without a terminal the question about the budget is answered as it is asked."""
     world = World([0, 0, 1, 2, 3, 4, 5, 5, 6, 6, 7]).run()
     assert (9, "PAUSE", "budget") in levels(world)
-    assert "paused" not in {event.status for event in world.all(HealthChecked)}
+    assert "paused" not in {event.status for event in world.all(ev.HealthChecked)}
 
 
 def test_guidance_at_a_pause_is_in_the_next_prompt() -> None:
     world = flat()
 
-    def reply(asked: QuestionAsked) -> Command:
+    def reply(asked: ev.QuestionAsked) -> Command:
         word = {"redirect": "approve", "pause": "guide"}[asked.topic]
         text = "try the grammar" if word == "guide" else ""
         return Answer(question_id=asked.question_id, answer=word, text=text)
@@ -457,14 +444,14 @@ def test_guidance_at_a_pause_is_in_the_next_prompt() -> None:
 def test_more_iterations_at_a_pause() -> None:
     world = flat(max_iterations=7)
 
-    def reply(asked: QuestionAsked) -> Command:
+    def reply(asked: ev.QuestionAsked) -> Command:
         if asked.topic == "pause" and world.state.run.max_iterations == 7:
             return Answer(question_id=asked.question_id, answer="extend", iterations=2)
         word = "approve" if asked.topic == "redirect" else "continue"
         return Answer(question_id=asked.question_id, answer=word)
 
     world.play(reply)
-    assert world.only(LimitsChanged).max_iterations == 9
+    assert world.only(ev.LimitsChanged).max_iterations == 9
     assert world.state.run.iteration == 9
 
 
@@ -535,7 +522,7 @@ def criterion(*replies: str, mode: Mode = "attended") -> World:
     world.agent.acts.extend([promise] * 3)
     words = list(replies)
 
-    def reply(asked: QuestionAsked) -> Command | None:
+    def reply(asked: ev.QuestionAsked) -> Command | None:
         if asked.topic != "criterion" or not words:
             return None
         word = words.pop(0)
@@ -547,18 +534,18 @@ def criterion(*replies: str, mode: Mode = "attended") -> World:
 
 def test_a_human_judges_a_promise() -> None:
     world = criterion("no", "guide", "yes")
-    assert len(world.all(QuestionAsked)) == 3
+    assert len(world.all(ev.QuestionAsked)) == 3
     assert last(world) == ("completed", "accepted by me after iteration 3")
     assert world.state.run.completion == 100
     assert "it reads well" in world.agent.prompts[0]
     assert "shorter" in world.agent.prompts[2]
-    assert not world.all(GateStarted)
+    assert not world.all(ev.GateStarted)
 
 
 def test_who_judges_a_promise_sees_what_the_agent_says_and_did() -> None:
     def act(session: FakeSession) -> None:
         session.emit(
-            AgentReported(
+            ev.AgentReported(
                 iteration=session.iteration,
                 completion=60,
                 summary="wrote half of the notes",
@@ -570,7 +557,7 @@ def test_who_judges_a_promise_sees_what_the_agent_says_and_did() -> None:
     world = World([], criterion="it reads well", mode="attended")
     world.agent.acts.append(act)
     world.play(answer("yes"))
-    assert world.all(QuestionAsked)[0].evidence == [
+    assert world.all(ev.QuestionAsked)[0].evidence == [
         "it claims 60 %",
         "it says: wrote half of the notes",
         "in its way: no network",
@@ -580,7 +567,7 @@ def test_who_judges_a_promise_sees_what_the_agent_says_and_did() -> None:
     silent.agent.acts.append(promise)
     silent.workspace.changed = []
     silent.play(answer("yes"))
-    assert silent.all(QuestionAsked)[0].evidence == [
+    assert silent.all(ev.QuestionAsked)[0].evidence == [
         "the agent left no report",
         "no file was changed in this iteration",
     ]
@@ -588,7 +575,7 @@ def test_who_judges_a_promise_sees_what_the_agent_says_and_did() -> None:
 
 def test_nobody_there_means_no() -> None:
     world = criterion(mode="headless")
-    assert {e.answer for e in world.all(QuestionAnswered)} == {"no"}
+    assert {e.answer for e in world.all(ev.QuestionAnswered)} == {"no"}
     assert last(world)[0] in ("limit_reached", "aborted")
 
 
@@ -599,13 +586,13 @@ def test_of_two_answers_the_first_counts_and_the_other_is_told() -> None:
     answers: dict[str, Accepted | Refused] = {}
     world = World([*STUCK, 3, 3, 3, 10], mode="attended")
     for event in world.steps():
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ev.QuestionAsked):
             for by, word in (("left", "decline"), ("right", "approve")):
                 command = Answer(question_id=event.question_id, answer=word, by=by)
                 world.host.inbox.append(
                     CommandRequest(command, lambda given, by=by: answers.update({by: given}))  # type: ignore[misc]
                 )
-    answered = world.only(QuestionAnswered)
+    answered = world.only(ev.QuestionAnswered)
     assert answered.by == "left"
     assert answers["left"] == Accepted(answered.seq)
     assert answers["right"] == Refused("that question was answered already: decline, by left")
@@ -624,14 +611,14 @@ def test_answers_that_do_not_fit_have_no_effect(fields: dict[str, object], why: 
     world = flat(max_iterations=7)
     given: list[Accepted | Refused] = []
     for event in world.steps():
-        if isinstance(event, QuestionAsked) and event.topic == "redirect":
+        if isinstance(event, ev.QuestionAsked) and event.topic == "redirect":
             world.host.inbox.append(Answer(question_id=event.question_id, answer="approve"))
-        elif isinstance(event, QuestionAsked):
+        elif isinstance(event, ev.QuestionAsked):
             wrong = Answer.model_validate({"question_id": event.question_id, **fields})
             world.host.inbox.extend([CommandRequest(wrong, given.append), Abort()])
     assert isinstance(given[0], Refused)
     assert why in given[0].reason
-    assert not world.all(LimitsChanged)
+    assert not world.all(ev.LimitsChanged)
 
 
 def test_iterations_are_granted_and_taken_back() -> None:
@@ -673,7 +660,7 @@ def test_whatever_is_answered(
     world.agent.acts.extend(lambda s, o=o: s.finish(o) for o in outcomes)  # type: ignore[misc]
     left = list(words)
 
-    def reply(asked: QuestionAsked) -> Command | None:
+    def reply(asked: ev.QuestionAsked) -> Command | None:
         word = left.pop(0) if left else "continue"
         known = {option.answer for option in asked.options}
         if word not in known:
@@ -690,15 +677,15 @@ def test_a_flat_run_is_asked_about_at_most_7_times() -> None:
     world = flat(max_iterations=120)
     world.gate.total = 100
     world.play(first)
-    assert 5 < len(world.all(QuestionAsked)) <= 7
+    assert 5 < len(world.all(ev.QuestionAsked)) <= 7
     check(world)
 
 
 def test_switched_off_nobody_watches() -> None:
     settings = Settings(oversight=OversightSettings(enabled=False))
     world = World([3] * 12, settings=settings).run()
-    assert not world.all(HealthChecked)
-    assert not world.all(InterventionMade)
+    assert not world.all(ev.HealthChecked)
+    assert not world.all(ev.InterventionMade)
     assert last(world)[0] == "limit_reached"
 
 
@@ -706,7 +693,7 @@ def test_conflicts_are_told_and_pause_the_run() -> None:
     world = World([0, 2, 4, 6, 10], mode="attended")
     world.workspace.conflicting = ("a.py",)
     world.play(answer("continue"))
-    assert world.all(ConflictsFound)[0].paths == ["a.py"]
+    assert world.all(ev.ConflictsFound)[0].paths == ["a.py"]
     assert levels(world)[0] == (1, "PAUSE", "conflicts")
 
 
@@ -725,7 +712,7 @@ def test_an_agent_that_changes_nothing_pauses_the_run_and_is_one_question_at_a_t
     first_ones = levels(world)[:2]
     assert first_ones == [(3, "PAUSE", "circuit"), (8, "PAUSE", "circuit")]
     assert not [made for made in levels(world) if made[1] == "REDIRECT"]
-    asked = world.all(QuestionAsked)[0]
+    asked = world.all(ev.QuestionAsked)[0]
     assert (asked.topic, asked.about, asked.default) == ("pause", "circuit", "abort")
     assert "changed no file" in asked.text
     assert world.state.oversight.episode is not None
@@ -748,10 +735,10 @@ def test_without_anybody_there_it_ends_a_run_that_does_nothing() -> None:
         "aborted",
         "3 iterations in a row changed no file and brought no new best.",
     )
-    assert [e.about for e in world.all(EscalationRaised)] == ["circuit"]
+    assert [e.about for e in world.all(ev.EscalationRaised)] == ["circuit"]
     assert world.state.run.iteration == 3
-    assert not world.all(QuestionAsked)
-    assert [e.status for e in world.all(HealthChecked)][-1:] == ["aborted"]
+    assert not world.all(ev.QuestionAsked)
+    assert [e.status for e in world.all(ev.HealthChecked)][-1:] == ["aborted"]
 
 
 def test_a_headless_run_whose_agent_only_promises_ends_as_well() -> None:
@@ -765,7 +752,7 @@ def test_a_headless_run_whose_agent_only_promises_ends_as_well() -> None:
         "after each.",
     )
     assert world.state.run.iteration == 3
-    assert not world.all(QuestionAsked)
+    assert not world.all(ev.QuestionAsked)
 
 
 def test_a_headless_run_that_did_something_before_it_stalled_asks() -> None:
@@ -778,7 +765,7 @@ def test_a_headless_run_that_did_something_before_it_stalled_asks() -> None:
 
     world.agent.acts.extend([act] * 20)
     world.run()
-    asked = world.all(QuestionAsked)[-1]
+    asked = world.all(ev.QuestionAsked)[-1]
     assert (asked.topic, asked.about, asked.default) == ("pause", "circuit", "abort")
 
 
@@ -796,7 +783,7 @@ def test_a_file_changed_in_the_second_iteration_keeps_it_closed() -> None:
 
 
 def test_one_who_aborts_from_another_terminal_is_called_as_everywhere() -> None:
-    def reply(asked: QuestionAsked) -> Command:
+    def reply(asked: ev.QuestionAsked) -> Command:
         return Answer(question_id=asked.question_id, answer="abort", by="the terminal pts/8")
 
     world = idle().play(reply)

@@ -4,18 +4,8 @@ from itertools import pairwise
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentSpoke,
-    Event,
-    Noticed,
-    PlanItemBegan,
-    RolloverBegan,
-    SessionFinished,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.steps.plan_items import LOOK_S
@@ -40,10 +30,10 @@ class Work:
         world.plan = plan(0, *items)
         world.agent.acts.append(lambda _: None)
 
-    def then(self, event: Event, done: int | None = None) -> "Work":
+    def then(self, event: ev.Event, done: int | None = None) -> "Work":
         """The event comes, and so many items are done from then on; the plan is looked at."""
 
-        def come() -> Event:
+        def come() -> ev.Event:
             if done is not None:
                 self.world.plan = plan(done, *self.items)
             return event
@@ -54,18 +44,18 @@ class Work:
     def calls(self, percent: float, done: int | None = None) -> "Work":
         """A tool call, with which the window is so full, and so many items are done."""
         name = f"t{len(self.world.host.idle)}"
-        self.then(ToolStarted(iteration=1, tool_id=name, tool="Edit")).full(percent)
-        return self.then(ToolFinished(iteration=1, tool_id=name, ok=True), done)
+        self.then(ev.ToolStarted(iteration=1, tool_id=name, tool="Edit")).full(percent)
+        return self.then(ev.ToolFinished(iteration=1, tool_id=name, ok=True), done)
 
     def full(self, percent: float) -> "Work":
         """The window is so full."""
         used = int(WINDOW * percent / 100)
-        usage = UsageReported(iteration=1, context_tokens=used, context_window=WINDOW)
+        usage = ev.UsageReported(iteration=1, context_tokens=used, context_window=WINDOW)
         return self.then(usage)
 
     def ends(self) -> World:
         """It ends its turn, and the run is played."""
-        self.then(SessionFinished(iteration=1, outcome="success"))
+        self.then(ev.SessionFinished(iteration=1, outcome="success"))
         return self.world.run()
 
 
@@ -74,11 +64,11 @@ def world(**fields: object) -> World:
 
 
 def began(world: World) -> list[tuple[str, str, str]]:
-    return [(e.item, e.size, e.basis) for e in world.all(PlanItemBegan)]
+    return [(e.item, e.size, e.basis) for e in world.all(ev.PlanItemBegan)]
 
 
 def rollovers(world: World) -> list[tuple[str, str]]:
-    return [(e.cause, e.reason) for e in world.all(RolloverBegan)]
+    return [(e.cause, e.reason) for e in world.all(ev.RolloverBegan)]
 
 
 def test_the_first_open_item_is_told_at_the_start_and_when_it_changes() -> None:
@@ -87,7 +77,7 @@ def test_the_first_open_item_is_told_at_the_start_and_when_it_changes() -> None:
         ("Read dates [simple]", "simple", "tag"),
         ("Write dates", "medium", "default"),
     ]
-    first, second = run.all(PlanItemBegan)
+    first, second = run.all(ev.PlanItemBegan)
     assert (first.percent, first.done, first.total) == (None, 0, 2)
     assert (second.percent, second.done, second.total) == (20.0, 1, 2)
     assert run.state.plan_items.taken == [("simple", "tag", 10.0)]
@@ -97,9 +87,9 @@ def test_the_first_open_item_is_told_at_the_start_and_when_it_changes() -> None:
 def test_what_a_session_ticks_last_is_noticed_when_it_is_over() -> None:
     work = Work(world(), "a [simple]", "b").full(10)
 
-    def ends() -> Event:
+    def ends() -> ev.Event:
         work.world.plan = plan(2, "a [simple]", "b")
-        return SessionFinished(iteration=1, outcome="success")
+        return ev.SessionFinished(iteration=1, outcome="success")
 
     work.world.host.idle.append(ends)
     run = work.world.run()
@@ -112,7 +102,7 @@ def test_an_item_that_does_not_fit_gets_a_fresh_session() -> None:
     assert rollovers(run) == [
         ("item", "the next item (complex, up to 60 %) does not fit in the 30 % that are left")
     ]
-    assert [e.outcome for e in run.all(SessionFinished)][:2] == ["rolled_over", "success"]
+    assert [e.outcome for e in run.all(ev.SessionFinished)][:2] == ["rolled_over", "success"]
     assert len(began(run)) == 2, "the fresh session begins with the item that is known"
 
 
@@ -138,7 +128,7 @@ def test_an_item_is_no_reason_where_a_fresh_session_has_no_more_room() -> None:
 def test_what_must_be_split_is_said_once_and_rolls_over_once() -> None:
     work = Work(world(), "a [simple]", "b [very complex]").full(5).calls(30, done=1)
     run = work.ends()
-    said = [e.text for e in run.all(Noticed) if e.source == "context"]
+    said = [e.text for e in run.all(ev.Noticed) if e.source == "context"]
     assert said == [
         "the plan's next item (very complex) takes 60 % of a window or more: split it into "
         "smaller ones"
@@ -183,7 +173,7 @@ def test_the_plan_is_read_no_more_than_every_few_seconds_and_only_after_a_sign()
 
     object.__setattr__(ports, "read_plan", read)
     for n in range(6):
-        work.then(AgentSpoke(iteration=1, text=f"word {n}"))
+        work.then(ev.AgentSpoke(iteration=1, text=f"word {n}"))
     work.world.host.idle.extend([lambda: None] * 100)
     run = work.ends()
     assert run.end.outcome == "completed"
@@ -213,7 +203,7 @@ def test_a_plan_on_a_disk_that_hangs_holds_up_nothing() -> None:
 def test_without_a_plan_nothing_is_read() -> None:
     plain = World([0, 10])
     run = Work(plain, "a", "b").full(10).calls(20, done=1).ends()
-    assert not run.all(PlanItemBegan)
+    assert not run.all(ev.PlanItemBegan)
 
 
 def test_a_resumed_run_repeats_nothing() -> None:
@@ -242,7 +232,7 @@ def test_an_item_whose_size_cannot_be_told_is_a_medium_one(kind: str) -> None:
         run = work.ends()
     assert all(met.values())
     assert [size for _, size, _ in began(run)] == ["medium", "medium"]
-    told = [e for e in run.all(Noticed) if e.level == "error"]
+    told = [e for e in run.all(ev.Noticed) if e.level == "error"]
     assert len(told) == 2
     assert all(e.source == "context" and "Traceback" in e.detail for e in told)
 
@@ -251,11 +241,11 @@ def test_a_plan_that_cannot_be_understood_is_not_read_again_and_again() -> None:
     work = Work(world(), "a", "b").full(10)
 
     def read() -> Progress | None:
-        if work.world.agent.sessions and not work.world.all(SessionFinished):
+        if work.world.agent.sessions and not work.world.all(ev.SessionFinished):
             raise BrokenError("the plan")
         return work.world.plan
 
     object.__setattr__(work.world.loop._run.ports, "read_plan", read)
     run = work.calls(20).calls(30).ends()
-    assert [e.source for e in run.all(Noticed) if e.level == "error"] == ["sensor"]
+    assert [e.source for e in run.all(ev.Noticed) if e.level == "error"] == ["sensor"]
     assert run.end.outcome == "completed"

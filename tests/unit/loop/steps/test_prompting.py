@@ -7,20 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Answer, EditPrompt, Guide, Instruct, Pause, Restore, Unpause
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentReported,
-    GuidanceDelivered,
-    Noticed,
-    PromptPrepared,
-    QuestionAnswered,
-    QuestionAsked,
-    RunFinished,
-    RunResumed,
-    SnapshotTaken,
-    WorktreeRestored,
-)
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import (
@@ -44,8 +33,8 @@ def editing(passed: list[int], reply: Reply, **more: object) -> World:
     return world.play(reply)
 
 
-def prepared(world: World) -> PromptPrepared:
-    return world.all(PromptPrepared)[0]
+def prepared(world: World) -> ev.PromptPrepared:
+    return world.all(ev.PromptPrepared)[0]
 
 
 # -- the one edit ----------------------------------------------------------------------------------
@@ -53,7 +42,7 @@ def prepared(world: World) -> PromptPrepared:
 
 def test_a_prompt_that_is_to_be_edited_is_asked_about_and_silence_sends_it() -> None:
     world = editing([0, 10], lambda asked: None)
-    asked, answered = world.only(QuestionAsked), world.only(QuestionAnswered)
+    asked, answered = world.only(ev.QuestionAsked), world.only(ev.QuestionAnswered)
     assert (asked.topic, asked.default) == ("prompt", "send")
     assert asked.proposal == world.agent.prompts[0]
     assert (answered.at - asked.at).total_seconds() == 120
@@ -67,7 +56,7 @@ def test_the_edited_text_is_what_is_sent_and_kept() -> None:
     assert world.records.files[prepared(world).path] == f"{EDITED}\n"
     assert prepared(world).edited_by == "ada"
     assert prepared(world).characters == len(EDITED) + 1
-    assert len(world.all(QuestionAsked)) == 1, "one edit is asked for, and no second one"
+    assert len(world.all(ev.QuestionAsked)) == 1, "one edit is asked for, and no second one"
     assert "# Objective" in world.agent.prompts[1]
 
 
@@ -83,9 +72,9 @@ def test_a_text_like_the_proposal_was_edited_by_nobody() -> None:
 def test_guidance_that_comes_while_the_question_is_open_goes_in() -> None:
     world = World([0, 10], mode="attended")
     world.host.inbox.extend([EditPrompt(), Guide(text="first words")])
-    asked: list[QuestionAsked] = []
+    asked: list[ev.QuestionAsked] = []
     for event in world.steps():
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ev.QuestionAsked):
             asked.append(event)
             world.host.inbox.extend([Guide(text="mind the lexer"), Instruct(text="small commits")])
             world.host.inbox.append(
@@ -97,15 +86,15 @@ def test_guidance_that_comes_while_the_question_is_open_goes_in() -> None:
     assert prompt.endswith(
         "# Standing instruction\n\nsmall commits\n\n\n# Guidance from the user\n\nmind the lexer\n"
     )
-    assert [e.into for e in world.all(GuidanceDelivered)] == ["prompt", "prompt"]
-    assert len(world.all(PromptPrepared)) == 1
+    assert [e.into for e in world.all(ev.GuidanceDelivered)] == ["prompt", "prompt"]
+    assert len(world.all(ev.PromptPrepared)) == 1
 
 
 def test_a_code_block_that_an_edit_leaves_open_does_not_hold_what_is_said_later() -> None:
     world = World([0, 10], mode="attended")
     world.host.inbox.append(EditPrompt())
     for event in world.steps():
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ev.QuestionAsked):
             world.host.inbox.extend([Instruct(text="```\nmake"), Guide(text="mind the lexer")])
             asked = Answer(question_id=event.question_id, answer="send", text="Do this:\n~~~\nls")
             world.host.inbox.append(asked)
@@ -117,36 +106,38 @@ def test_a_code_block_that_an_edit_leaves_open_does_not_hold_what_is_said_later(
 
 def broken_off(whole: World, mode: Mode) -> World:
     """Another process, on a journal that ends where the question about a prompt was open."""
-    until = next(i for i, e in enumerate(whole.events) if isinstance(e, QuestionAsked)) + 1
+    until = next(i for i, e in enumerate(whole.events) if isinstance(e, ev.QuestionAsked)) + 1
     later = World([2, 10], past=whole.events[:until], mode=mode)
-    later.workspace.taken = [""] * len(whole.all(SnapshotTaken))
+    later.workspace.taken = [""] * len(whole.all(ev.SnapshotTaken))
     return later
 
 
 def test_a_resumed_run_asks_again() -> None:
     later = broken_off(editing([0, 10], lambda asked: None), "attended")
-    later.play(answer("send", text=EDITED), partial(later.loop.resume, RunResumed(pid=2, host="h")))
+    later.play(
+        answer("send", text=EDITED), partial(later.loop.resume, ev.RunResumed(pid=2, host="h"))
+    )
     assert later.agent.prompts[0] == f"{EDITED}\n"
-    assert len(later.all(QuestionAsked)) == 2
+    assert len(later.all(ev.QuestionAsked)) == 2
 
 
 def test_without_anybody_to_ask_no_prompt_is_asked_about() -> None:
     later = broken_off(editing([0, 10], lambda asked: None), "headless")
-    later.play(lambda asked: None, partial(later.loop.resume, RunResumed(pid=2, host="h")))
-    assert len(later.all(QuestionAsked)) == 1
+    later.play(lambda asked: None, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
+    assert len(later.all(ev.QuestionAsked)) == 1
     assert "# Objective" in later.agent.prompts[0]
 
 
 def test_the_owner_may_abort_instead() -> None:
     world = editing([0, 10], answer("abort"))
-    assert world.only(RunFinished).outcome == "aborted"
+    assert world.only(ev.RunFinished).outcome == "aborted"
     assert not world.agent.prompts
 
 
 def test_a_prompt_that_no_answer_could_hold_is_sent_and_the_log_says_so() -> None:
     world = editing([0, 10], lambda asked: None, objective="x" * 100_001)
-    assert not world.all(QuestionAsked)
-    assert "too long to be edited here" in "".join(e.text for e in world.all(Noticed))
+    assert not world.all(ev.QuestionAsked)
+    assert "too long to be edited here" in "".join(e.text for e in world.all(ev.Noticed))
 
 
 # -- the standing instruction ----------------------------------------------------------------------
@@ -187,7 +178,7 @@ def test_without_the_layer_a_prompt_says_what_the_owner_has_said_and_no_more() -
 
 def test_the_files_of_a_prompt_lie_where_its_assessment_does() -> None:
     world = World([0, 2, 10]).run()
-    first, second = world.all(PromptPrepared)
+    first, second = world.all(ev.PromptPrepared)
     assert first.system_context == "results/iter-000/system-context.md"
     assert second.system_context == "results/iter-001/system-context.md"
     files = world.records.written
@@ -210,11 +201,11 @@ def test_an_objective_larger_than_the_budget_is_sent_whole_and_that_is_said_once
     settings = Settings(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
     world = World([0, 2, 10], settings=settings, objective="fix it all, " * 1000).run()
     assert all("fix it all, " * 999 in prompt for prompt in world.agent.prompts)
-    said = [e.text for e in world.all(Noticed) if "prompt_budget_tokens" in e.text]
+    said = [e.text for e in world.all(ev.Noticed) if "prompt_budget_tokens" in e.text]
     assert len(said) == 1
     assert "more than intelligence.prompt_budget_tokens (1,000)" in said[0]
-    assert "the output of the command" in world.all(PromptPrepared)[1].cut
-    assert all(e.tokens > 1000 for e in world.all(PromptPrepared))
+    assert "the output of the command" in world.all(ev.PromptPrepared)[1].cut
+    assert all(e.tokens > 1000 for e in world.all(ev.PromptPrepared))
 
 
 # -- a layout of the owner's own -------------------------------------------------------------------
@@ -228,7 +219,7 @@ def laid_out(text: str, passed: list[int], *later: str) -> World:
 
 
 def warnings(world: World) -> list[str]:
-    return [e.text for e in world.all(Noticed) if e.level == "warn" and "my.tpl" in e.text]
+    return [e.text for e in world.all(ev.Noticed) if e.level == "warn" and "my.tpl" in e.text]
 
 
 def test_a_template_replaces_the_layout() -> None:
@@ -283,7 +274,7 @@ def test_a_template_that_fails_gives_way_to_the_built_in_one(
     monkeypatch.setattr(Template, "fill", broken)
     world = laid_out("$objective", [0, 10]).run()
     assert world.agent.prompts[0].startswith("# Objective\n\nFix it\n\n# This iteration")
-    said = [e.text for e in world.all(Noticed) if e.level == "error"]
+    said = [e.text for e in world.all(ev.Noticed) if e.level == "error"]
     assert said == [
         "intelligence failed (ZeroDivisionError: of a layout); "
         "the built-in layout takes the place of my.tpl"
@@ -320,7 +311,7 @@ def test_what_a_judge_said_of_work_that_was_undone_is_not_said(back_to: int) -> 
             world.host.inbox.append(Pause())
         if event.kind == "paused":
             world.host.inbox.extend([Restore(snapshot=back_to), Unpause()])
-    assert world.only(WorktreeRestored).snapshot == back_to
+    assert world.only(ev.WorktreeRestored).snapshot == back_to
     assert ("page 2 is missing" in world.agent.prompts[1]) == (back_to == 2)
     assert ("# Verdict" in world.agent.prompts[1]) == (back_to == 2)
 
@@ -329,7 +320,7 @@ def said(summary: str) -> Callable[[FakeSession], None]:
     """An act: report on the work, and end the turn."""
 
     def act(session: FakeSession) -> None:
-        session.emit(AgentReported(iteration=session.iteration, summary=summary))
+        session.emit(ev.AgentReported(iteration=session.iteration, summary=summary))
         session.finish()
 
     return act
@@ -345,6 +336,6 @@ def test_what_undone_iterations_said_is_not_quoted_later_either() -> None:
             world.host.inbox.append(Pause())
         if event.kind == "paused":
             world.host.inbox.extend([Restore(snapshot=2), Unpause()])
-    assert world.only(WorktreeRestored).iteration == 2
+    assert world.only(ev.WorktreeRestored).iteration == 2
     quoted = [re.findall(r"work of session (\d)", prompt) for prompt in world.agent.prompts]
     assert quoted == [[], ["1"], ["1"], ["1", "3"]]

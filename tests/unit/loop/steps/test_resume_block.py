@@ -5,18 +5,9 @@ from functools import partial
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Answer, EditPrompt, Guide
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    GuidanceDelivered,
-    GuidanceQueued,
-    HandoffWritten,
-    IterationStarted,
-    PromptPrepared,
-    QuestionAsked,
-    RunResumed,
-    SessionStarted,
-)
 from ralph_tui.layers.context.resume import DO_NOT_RESTART
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.handover import HEADING
@@ -39,8 +30,8 @@ def test_only_the_session_that_takes_over_is_told() -> None:
     assert "# This iteration" in objective
     assert "# Measured state" in rest
     assert DO_NOT_RESTART in rest
-    assert world.only(HandoffWritten).read_at in rest
-    prompts = world.all(PromptPrepared)
+    assert world.only(ev.HandoffWritten).read_at in rest
+    prompts = world.all(ev.PromptPrepared)
     assert [event.path.rpartition("/")[2] for event in prompts[:2]] == ["prompt.md", "prompt-2.md"]
     assert world.records.files[prompts[1].path] == world.agent.prompts[1]
     assert prompts[1].tokens > prompts[0].tokens
@@ -57,7 +48,7 @@ def test_it_is_told_whatever_of_the_layer_is_off_or_fails(
         world.run()
     told = world.agent.prompts[1]
     assert HEADING in told
-    assert world.only(HandoffWritten).read_at in told
+    assert world.only(ev.HandoffWritten).read_at in told
     assert "restart the task" in told
     assert HEADING not in world.agent.prompts[0]
 
@@ -90,8 +81,8 @@ def hears(*words: str) -> Callable[[FakeSession], None]:
 
     def act(session: FakeSession) -> None:
         for text in words:
-            session.emit(GuidanceQueued(guidance_id=text, text=text))
-            session.emit(GuidanceDelivered(guidance_id=text, into="session"))
+            session.emit(ev.GuidanceQueued(guidance_id=text, text=text))
+            session.emit(ev.GuidanceDelivered(guidance_id=text, into="session"))
         fills(86)(session)
 
     return act
@@ -109,7 +100,7 @@ def test_what_you_said_to_the_ended_sessions_is_told_again() -> None:
     for words in ("Leave the lexer alone.", "Look at groups first.", "Then at escapes."):
         assert third.count(words) == 1
         assert words not in later
-    assert len(world.all(GuidanceDelivered)) == 3
+    assert len(world.all(ev.GuidanceDelivered)) == 3
 
 
 @pytest.mark.parametrize("kind", ["handoff_written", "prompt_prepared", "session_started"])
@@ -117,14 +108,16 @@ def test_who_takes_over_after_a_kill_is_told_too(kind: str) -> None:
     whole = World([2, 4, 10], mode="attended")
     whole.agent.acts.append(hears("Look at groups first."))
     whole.run()
-    written = whole.only(HandoffWritten)
+    written = whole.only(ev.HandoffWritten)
     number = next(e.seq for e in whole.events if e.seq >= written.seq and e.kind == kind)
     later = broken_off(whole, number)
-    later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
+    later.play(first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
     assert "> Look at groups first." in later.agent.prompts[0]
     assert written.read_at in later.agent.prompts[0]
     assert all(HEADING not in prompt for prompt in later.agent.prompts[1:])
-    starts = [e for e in later.events[number:] if isinstance(e, IterationStarted | SessionStarted)]
+    starts = [
+        e for e in later.events[number:] if isinstance(e, ev.IterationStarted | ev.SessionStarted)
+    ]
     assert starts[0].iteration == 2, "the iteration that was cut off is not gone on with"
 
 
@@ -134,12 +127,12 @@ def test_after_an_iteration_that_came_to_its_end_nobody_is_told() -> None:
     whole.run()
     number = next(e.seq for e in whole.events if e.kind == "iteration_finished")
     later = broken_off(whole, number)
-    later.play(first, partial(later.loop.resume, RunResumed(pid=2, host="h")))
+    later.play(first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
     assert all(HEADING not in prompt for prompt in later.agent.prompts)
 
 
 def test_your_edit_of_a_prompt_stands_in_the_next_ones_of_its_iteration() -> None:
-    def reply(asked: QuestionAsked) -> Answer:
+    def reply(asked: ev.QuestionAsked) -> Answer:
         words = "Only the lexer.\n\n```\nopen" if asked.topic == "prompt" else ""
         return Answer(question_id=asked.question_id, answer="send", text=words)
 
@@ -154,9 +147,9 @@ def test_your_edit_of_a_prompt_stands_in_the_next_ones_of_its_iteration() -> Non
         assert "Only the lexer." in prompt
         assert prompt.count("> Look at groups first.") == 1
     assert "Only the lexer." not in later
-    asked = [event.topic for event in world.all(QuestionAsked)]
+    asked = [event.topic for event in world.all(ev.QuestionAsked)]
     assert asked.count("prompt") == 1
-    assert [event.edited_by for event in world.all(PromptPrepared)[:4]] == ["you"] * 3 + [""]
+    assert [event.edited_by for event in world.all(ev.PromptPrepared)[:4]] == ["you"] * 3 + [""]
 
 
 def test_a_models_words_stand_in_the_next_prompts_without_asking_again() -> None:
@@ -170,5 +163,5 @@ def test_a_models_words_stand_in_the_next_prompts_without_asking_again() -> None
     assert "Mend the lexer." in first_told
     assert "Mend the lexer." in second
     assert second.index(HEADING) < second.index("Mend the lexer.")
-    assert [event.origin for event in world.all(PromptPrepared)[:2]] == ["model", "model"]
+    assert [event.origin for event in world.all(ev.PromptPrepared)[:2]] == ["model", "model"]
     assert len(asker.asked) == world.end.iterations, "once for each iteration"

@@ -5,22 +5,8 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.commands import RollOver, Stop
-from ralph_tui.events import (
-    BackgroundAwaited,
-    ContextCompacted,
-    ContextLevelReached,
-    HandoffWritten,
-    IterationFinished,
-    Noticed,
-    PromiseMade,
-    RolloverBegan,
-    SessionFinished,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.events.agent import BackgroundTask, SessionOutcome
 from tests.unit.loop.steps.rollovers import (
     WINDOW,
@@ -37,21 +23,21 @@ from tests.world import FakeSession, World, wait
 
 def test_a_full_window_hands_over_within_the_iteration() -> None:
     world = worlds(fills(40, 71, 86)).run()
-    levels = [(e.level, round(e.percent)) for e in world.all(ContextLevelReached)]
+    levels = [(e.level, round(e.percent)) for e in world.all(ev.ContextLevelReached)]
     assert levels == [("L1", 71), ("L2", 86)]
     assert outcomes(world)[:2] == ["rolled_over", "success"]
-    (began,) = world.all(RolloverBegan)
+    (began,) = world.all(ev.RolloverBegan)
     assert (began.iteration, began.number, began.cause) == (1, 1, "L2")
-    (left,) = world.all(HandoffWritten)
+    (left,) = world.all(ev.HandoffWritten)
     assert left.path.endswith("results/iter-001/handoff-1.md")
     assert "go on from here" not in world.agent.prompts[0]
     assert left.read_at in world.agent.prompts[1]
-    assert [e.iteration for e in world.all(IterationFinished)][:2] == [1, 2]
+    assert [e.iteration for e in world.all(ev.IterationFinished)][:2] == [1, 2]
 
 
 def test_a_level_that_is_leapt_over_is_not_told() -> None:
     world = worlds(fills(40, 96)).run()
-    assert [e.level for e in world.all(ContextLevelReached)] == ["L3"]
+    assert [e.level for e in world.all(ev.ContextLevelReached)] == ["L3"]
 
 
 # -- what runs ends first --------------------------------------------------------------------------
@@ -65,10 +51,12 @@ def test_the_tools_that_run_end_first() -> None:
     world = worlds(act)
     for tool in ("a", "b"):
         world.host.idle.append(None)
-        world.host.idle.append(lambda tool=tool: ToolFinished(iteration=1, tool_id=tool, ok=True))
+        world.host.idle.append(
+            lambda tool=tool: ev.ToolFinished(iteration=1, tool_id=tool, ok=True)
+        )
     asked: list[tuple[str, bool]] = []
     for event in world.steps():
-        if isinstance(event, ToolFinished):
+        if isinstance(event, ev.ToolFinished):
             asked.append((event.tool_id, world.agent.sessions[0].stopped))
         if event.kind == "rollover_began":
             break
@@ -80,7 +68,7 @@ def test_a_tool_of_a_subagent_is_none_that_runs() -> None:
     def act(session: FakeSession) -> None:
         used(session, 90)
         begins(session, "a")
-        inner = ToolStarted(iteration=1, tool_id="i", tool="Read", parent="a")
+        inner = ev.ToolStarted(iteration=1, tool_id="i", tool="Read", parent="a")
         session.emit(inner)
         ends(session, "a")
 
@@ -121,36 +109,36 @@ def test_at_l3_nothing_is_waited_for() -> None:
         if event.kind == "rollover_began":
             break
     assert world.host.clock.seconds == 0
-    assert world.all(RolloverBegan)[0].cause == "L3"
-    assert not world.all(ToolFinished)
+    assert world.all(ev.RolloverBegan)[0].cause == "L3"
+    assert not world.all(ev.ToolFinished)
 
 
 def test_what_comes_before_a_session_is_told_of_is_not_about_it() -> None:
     world = worlds(fills(40, 97), wait)
     world.host.idle.extend([None] * 3)
-    world.host.idle.append(lambda: SessionFinished(iteration=1, outcome="success"))
+    world.host.idle.append(lambda: ev.SessionFinished(iteration=1, outcome="success"))
     start = world.agent.start
 
     def begin(turn: Any, emit: Any) -> FakeSession:
-        emit(Noticed(source="workspace", text="a file has changed"))
+        emit(ev.Noticed(source="workspace", text="a file has changed"))
         return start(turn, emit)
 
     world.agent.start = begin  # type: ignore[method-assign]
     world.run()
     assert outcomes(world)[:2] == ["rolled_over", "success"]
-    assert len(world.all(RolloverBegan)) == 1
+    assert len(world.all(ev.RolloverBegan)) == 1
 
 
 def test_an_agent_that_ends_by_itself_has_ended() -> None:
     def act(session: FakeSession) -> None:
         used(session, 90)
-        session.emit(PromiseMade(iteration=session.iteration))
+        session.emit(ev.PromiseMade(iteration=session.iteration))
         session.finish()
 
     world = worlds(act).run()
     assert outcomes(world)[0] == "success"
-    assert not world.all(RolloverBegan)
-    assert [e.level for e in world.all(ContextLevelReached)] == ["L2"]
+    assert not world.all(ev.RolloverBegan)
+    assert [e.level for e in world.all(ev.ContextLevelReached)] == ["L2"]
 
 
 def test_what_works_in_the_background_is_not_ended_for_the_context() -> None:
@@ -158,14 +146,14 @@ def test_what_works_in_the_background_is_not_ended_for_the_context() -> None:
         used(session, 86)
         k = session.iteration
         task = BackgroundTask(what="make test")
-        session.emit(BackgroundAwaited(iteration=k, tasks=[task]))
+        session.emit(ev.BackgroundAwaited(iteration=k, tasks=[task]))
 
     world = worlds(act)
     world.host.idle.extend([None] * 200)
-    world.host.idle.append(lambda: SessionFinished(iteration=1, outcome="success"))
+    world.host.idle.append(lambda: ev.SessionFinished(iteration=1, outcome="success"))
     world.run()
     assert outcomes(world)[0] == "success"
-    assert not world.all(RolloverBegan)
+    assert not world.all(ev.RolloverBegan)
 
 
 # -- how often -------------------------------------------------------------------------------------
@@ -178,7 +166,7 @@ def test_a_fourth_session_runs_to_its_own_end() -> None:
 
     world = worlds(*[fills(86)] * 3, last).run()
     assert outcomes(world)[:4] == ["rolled_over"] * 3 + ["success"]
-    assert [e.number for e in world.all(RolloverBegan)] == [1, 2, 3]
+    assert [e.number for e in world.all(ev.RolloverBegan)] == [1, 2, 3]
     assert told(world) == [
         "iteration 1 has had 3 rollovers: its session runs to its own end, or until its context is "
         "95 % full"
@@ -188,15 +176,15 @@ def test_a_fourth_session_runs_to_its_own_end() -> None:
 def test_l3_ends_a_fourth_session_and_the_iteration() -> None:
     world = worlds(*[fills(86)] * 3, fills(86, 97), passed=[3, 6, 6, 10]).run()
     assert outcomes(world)[:4] == ["rolled_over"] * 3 + ["context_full"]
-    assert len(world.all(RolloverBegan)) == 3
-    first, second = world.all(IterationFinished)[:2]
+    assert len(world.all(ev.RolloverBegan)) == 3
+    first, second = world.all(ev.IterationFinished)[:2]
     assert (first.iteration, first.status) == (1, "incomplete")
     assert second.iteration == 2
 
 
 def test_what_the_last_session_of_an_iteration_was_at_is_left_to_the_next_one() -> None:
     world = worlds(*[fills(86)] * 3, fills(86, 97), passed=[3, 6, 6, 10]).run()
-    left = world.all(HandoffWritten)
+    left = world.all(ev.HandoffWritten)
     assert [(e.iteration, e.number, e.cause) for e in left] == [
         (1, 1, "L2"), (1, 2, "L2"), (1, 3, "L2"), (1, 4, "L3"),
     ]  # fmt: skip
@@ -216,7 +204,7 @@ def test_nothing_is_left_where_no_session_is_ended_for_its_context() -> None:
         session.finish("context_full")
 
     world = worlds(act, rollover=False).run()
-    assert not world.all(HandoffWritten)
+    assert not world.all(ev.HandoffWritten)
 
 
 def test_a_window_that_overflows_counts_as_l3() -> None:
@@ -227,15 +215,15 @@ def test_a_window_that_overflows_counts_as_l3() -> None:
 
     world = worlds(*[overflows] * 5).run()
     assert outcomes(world)[:5] == ["context_full"] * 4 + ["context_full"]
-    mine = [e for e in world.all(RolloverBegan) if e.iteration == 1]
+    mine = [e for e in world.all(ev.RolloverBegan) if e.iteration == 1]
     assert [(e.cause, e.number) for e in mine] == [("L3", 1), ("L3", 2), ("L3", 3)]
-    assert [e.level for e in world.all(ContextLevelReached)][:4] == ["L3"] * 4
+    assert [e.level for e in world.all(ev.ContextLevelReached)][:4] == ["L3"] * 4
 
 
 def test_a_prompt_that_overflows_by_itself_is_not_sent_again() -> None:
     world = worlds(lambda session: session.finish("context_full")).run()
-    assert not world.all(RolloverBegan)
-    assert [e.iteration for e in world.all(IterationFinished)][:2] == [1, 2]
+    assert not world.all(ev.RolloverBegan)
+    assert [e.iteration for e in world.all(ev.IterationFinished)][:2] == [1, 2]
 
 
 @pytest.mark.parametrize("percents", [(86,), (97,)])
@@ -245,9 +233,9 @@ def test_no_session_is_ended_where_that_is_set(percents: tuple[float, ...]) -> N
         session.finish()
 
     world = worlds(act, rollover=False).run()
-    assert not world.all(RolloverBegan)
+    assert not world.all(ev.RolloverBegan)
     assert outcomes(world)[0] == "success"
-    assert world.all(ContextLevelReached)
+    assert world.all(ev.ContextLevelReached)
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -257,26 +245,26 @@ def test_odd_numbers_are_safe() -> None:
     def act(session: FakeSession) -> None:
         k = session.iteration
         used(session, 50)
-        session.emit(UsageReported(iteration=k, context_tokens=0, context_window=WINDOW))
-        session.emit(UsageReported(iteration=k, context_tokens=-5, context_window=WINDOW))
-        session.emit(UsageReported(iteration=k, context_tokens=None, context_window=None))
-        session.emit(UsageReported(iteration=k, context_tokens=5, context_window=0))
-        session.emit(UsageReported(iteration=k, context_tokens=5, context_window=-1))
+        session.emit(ev.UsageReported(iteration=k, context_tokens=0, context_window=WINDOW))
+        session.emit(ev.UsageReported(iteration=k, context_tokens=-5, context_window=WINDOW))
+        session.emit(ev.UsageReported(iteration=k, context_tokens=None, context_window=None))
+        session.emit(ev.UsageReported(iteration=k, context_tokens=5, context_window=0))
+        session.emit(ev.UsageReported(iteration=k, context_tokens=5, context_window=-1))
         used(session, 72)
         used(session, 30)  # backwards, without a compaction
         used(session, 73)
         session.finish()
 
     world = worlds(act).run()
-    assert [(e.level, e.percent) for e in world.all(ContextLevelReached)] == [("L1", 72.0)]
+    assert [(e.level, e.percent) for e in world.all(ev.ContextLevelReached)] == [("L1", 72.0)]
     assert world.state.context.history[0].peak_percent == 73.0
 
 
 def test_more_than_the_window_holds_is_full() -> None:
     world = worlds(fills(40, 500)).run()
-    (level,) = world.all(ContextLevelReached)
+    (level,) = world.all(ev.ContextLevelReached)
     assert (level.level, level.percent, level.tokens) == ("L3", 100.0, 1_000_000)
-    assert world.all(RolloverBegan)[0].percent == 100.0
+    assert world.all(ev.RolloverBegan)[0].percent == 100.0
 
 
 def test_a_window_that_is_not_told_is_not_that_of_another_model() -> None:
@@ -286,14 +274,14 @@ def test_a_window_that_is_not_told_is_not_that_of_another_model() -> None:
         session.finish()
 
     world = worlds(act).run()
-    assert not world.all(ContextLevelReached)
+    assert not world.all(ev.ContextLevelReached)
 
 
 def test_after_a_compaction_the_context_falls_and_the_levels_stay() -> None:
     def act(session: FakeSession) -> None:
         used(session, 75)
         k = session.iteration
-        session.emit(ContextCompacted(iteration=k, before=150_000, after=20_000, window=WINDOW))
+        session.emit(ev.ContextCompacted(iteration=k, before=150_000, after=20_000, window=WINDOW))
         used(session, 75)
         session.finish()
 
@@ -304,16 +292,16 @@ def test_after_a_compaction_the_context_falls_and_the_levels_stay() -> None:
         if event.kind == "context_compacted":
             percents.append(world.state.context.percent)
     assert percents == [10.0]
-    assert [e.level for e in world.all(ContextLevelReached)] == ["L1"]
+    assert [e.level for e in world.all(ev.ContextLevelReached)] == ["L1"]
 
 
 def levels(world: World) -> list[str]:
-    return [e.level for e in world.all(Noticed) if e.source == "context"]
+    return [e.level for e in world.all(ev.Noticed) if e.source == "context"]
 
 
 def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     def silent(session: FakeSession) -> None:
-        session.emit(SessionStarted(
+        session.emit(ev.SessionStarted(
             iteration=session.iteration, session_id="s", agent="command", tells_context=False
         ))  # fmt: skip
 
@@ -326,7 +314,7 @@ def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     ]
     assert levels(world) == ["log"], "that is how it is: nothing is wrong"
     assert outcomes(world)[0] == "rolled_over", "asked for, it hands over"
-    assert world.all(RolloverBegan)[0].percent is None
+    assert world.all(ev.RolloverBegan)[0].percent is None
 
 
 def tells(
@@ -337,7 +325,7 @@ def tells(
     def act(session: FakeSession) -> None:
         if percent is not None:
             used(session, percent)
-        session.emit(SessionFinished(iteration=session.iteration, outcome=outcome, turns=1))
+        session.emit(ev.SessionFinished(iteration=session.iteration, outcome=outcome, turns=1))
 
     return act
 

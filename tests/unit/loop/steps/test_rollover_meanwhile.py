@@ -4,16 +4,8 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.commands import Abort, Guide, Pause, RetryNow, RollOver, Stop, Unpause
-from ralph_tui.events import (
-    CommandRefused,
-    IterationFinished,
-    RolloverBegan,
-    SessionFinished,
-    ToolFinished,
-    UsageReported,
-    WaitStarted,
-)
 from tests.unit.loop.steps.rollovers import begins, fills, outcomes, used, worlds
 from tests.world import FakeSession, World
 
@@ -27,9 +19,9 @@ def test_one_that_is_asked_for_comes_when_the_tool_has_ended() -> None:
 
     world = worlds(act)
     world.host.idle.extend([RollOver(by="ann"), None, None, None])
-    world.host.idle.append(lambda: ToolFinished(iteration=1, tool_id="a", ok=True))
+    world.host.idle.append(lambda: ev.ToolFinished(iteration=1, tool_id="a", ok=True))
     world.run()
-    (began,) = world.all(RolloverBegan)
+    (began,) = world.all(ev.RolloverBegan)
     assert (began.cause, began.by, began.reason) == ("asked", "ann", "asked by ann")
     assert world.kinds("tool_finished", "session_finished")[:2] == [
         "tool_finished",
@@ -39,15 +31,15 @@ def test_one_that_is_asked_for_comes_when_the_tool_has_ended() -> None:
 
 def test_while_a_limit_is_waited_for_it_is_refused() -> None:
     def limited(session: FakeSession) -> None:
-        session.emit(SessionFinished(
+        session.emit(ev.SessionFinished(
             iteration=1, outcome="limited", limit="overload", tokens=5, reason="Overloaded."
         ))  # fmt: skip
 
     world = worlds(limited)
     world.send(RollOver(by="ann"), RetryNow())
     world.run()
-    assert world.only(CommandRefused).reason == "no session runs"
-    assert not world.all(RolloverBegan)
+    assert world.only(ev.CommandRefused).reason == "no session runs"
+    assert not world.all(ev.RolloverBegan)
 
 
 @pytest.mark.parametrize("outcome", ["limited", "silent"])
@@ -55,13 +47,13 @@ def test_one_that_a_limit_came_before_is_made_up_for(outcome: str) -> None:
     def act(session: FakeSession) -> None:
         used(session, 90)
         begins(session, "a")
-        session.emit(SessionFinished.model_validate(
+        session.emit(ev.SessionFinished.model_validate(
             {"iteration": 1, "outcome": outcome, "tokens": 5, "limit": "overload"}
         ))  # fmt: skip
 
     world = worlds(act).run()
-    assert len(world.all(WaitStarted)) == (outcome == "limited")
-    (began,) = world.all(RolloverBegan)
+    assert len(world.all(ev.WaitStarted)) == (outcome == "limited")
+    (began,) = world.all(ev.RolloverBegan)
     assert began.cause == "L2"
     assert "go on from here" in world.agent.prompts[1]
 
@@ -76,9 +68,9 @@ def test_a_budget_that_is_used_up_begins_no_fresh_session() -> None:
     world.agent.acts.append(act)
     world.run()
     assert outcomes(world) == ["rolled_over"]
-    assert not world.all(RolloverBegan)
+    assert not world.all(ev.RolloverBegan)
     assert world.end.outcome == "limit_reached"
-    assert world.only(IterationFinished).status == "incomplete"
+    assert world.only(ev.IterationFinished).status == "incomplete"
 
 
 def test_a_budget_does_not_kill_a_session_that_is_handing_over() -> None:
@@ -100,11 +92,11 @@ def test_a_budget_does_not_kill_a_session_that_is_handing_over() -> None:
 
     def act(session: FakeSession) -> None:
         fills(40, 86)(session)
-        session.emit(UsageReported(iteration=1, cost_usd=2.0, tokens=1))
+        session.emit(ev.UsageReported(iteration=1, cost_usd=2.0, tokens=1))
 
     world.agent.acts.append(act)
     world.host.idle.extend([None] * 5)
-    world.host.idle.append(lambda: SessionFinished(iteration=1, outcome="rolled_over"))
+    world.host.idle.append(lambda: ev.SessionFinished(iteration=1, outcome="rolled_over"))
     world.run()
     assert stops == ["rolled_over"]
 

@@ -2,23 +2,10 @@
 
 from typing import Any
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Answer, RollOver
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentReported,
-    CheckpointCaptured,
-    ContextLevelReached,
-    HandoffWritten,
-    IterationFinished,
-    PromiseMade,
-    QuestionAsked,
-    RolloverBegan,
-    SessionFinished,
-    SessionStarted,
-    SnapshotTaken,
-    WorkCommitted,
-)
 from ralph_tui.layers.memory.issues import standing
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.ports import Committed
@@ -32,12 +19,12 @@ from tests.world import FakeSession, World
 
 
 def reports(session: FakeSession, **fields: Any) -> None:
-    session.emit(AgentReported(iteration=session.iteration, **fields))
+    session.emit(ev.AgentReported(iteration=session.iteration, **fields))
 
 
 def test_the_last_report_counts_and_learnings_and_blockers_add_up() -> None:
     def first(session: FakeSession) -> None:
-        session.emit(PromiseMade(iteration=1))
+        session.emit(ev.PromiseMade(iteration=1))
         reports(
             session, next="the old", learnings=["always run make first"], blockers=["no network"]
         )
@@ -70,34 +57,34 @@ def hands_over_twice() -> World:
 
 def test_a_run_that_breaks_off_anywhere_in_a_rollover_goes_on_whole() -> None:
     whole = hands_over_twice()
-    first = next(e.seq for e in whole.all(ContextLevelReached))
+    first = next(e.seq for e in whole.all(ev.ContextLevelReached))
     second = next(e.seq for e in whole.events if e.kind == "iteration_finished")
-    assert len(whole.all(RolloverBegan)) == 2
+    assert len(whole.all(ev.RolloverBegan)) == 2
     for number in range(first, second, 2):
         later = go_on(whole, number)
         check(later)
         cut = whole.events[:number]
         measured = any(e.kind == "reading_taken" and e.iteration == 1 for e in cut)  # type: ignore[attr-defined]
-        ended = [e for e in cut if isinstance(e, SessionFinished)]
+        ended = [e for e in cut if isinstance(e, ev.SessionFinished)]
         complete = bool(ended) and ended[-1].outcome == "success"
-        record = later.all(IterationFinished)[0]
+        record = later.all(ev.IterationFinished)[0]
         kept = measured or complete
         assert record.status == ("incomplete" if kept else "interrupted"), number
         assert later.end.outcome == "completed", number
-        numbers = [e.number for e in later.all(SnapshotTaken)]
+        numbers = [e.number for e in later.all(ev.SnapshotTaken)]
         assert len(set(numbers)) == len(numbers)
-        begun = [e for e in cut if isinstance(e, RolloverBegan)]
+        begun = [e for e in cut if isinstance(e, ev.RolloverBegan)]
         tells = "go on from here" in later.agent.prompts[0]
         assert tells == (bool(begun) and not kept), number
         if tells:  # also where it had not been written yet
-            left = [e for e in later.events if isinstance(e, HandoffWritten)][len(begun) - 1]
+            left = [e for e in later.events if isinstance(e, ev.HandoffWritten)][len(begun) - 1]
             assert left.number == begun[-1].number
             assert left.read_at in later.agent.prompts[0]
         assert not any("go on from here" in prompt for prompt in later.agent.prompts[1:])
 
 
 def test_a_question_about_a_handoff_is_asked_again() -> None:
-    def send(asked: QuestionAsked) -> Answer:
+    def send(asked: ev.QuestionAsked) -> Answer:
         text = "# Handoff\n\nMind the gap." if later_began else ""
         return Answer(question_id=asked.question_id, answer="send", text=text)
 
@@ -105,10 +92,10 @@ def test_a_question_about_a_handoff_is_asked_again() -> None:
     whole = World([3, 6, 10], mode="attended")
     whole.agent.acts.append(fills(40, 86))
     whole.play(send)
-    asked = whole.only(QuestionAsked)
+    asked = whole.only(ev.QuestionAsked)
     later_began = True
     later = go_on(whole, asked.seq, send)
-    first, again = later.all(QuestionAsked)
+    first, again = later.all(ev.QuestionAsked)
     assert (again.topic, again.proposal) == ("handoff", first.proposal)
     assert later.records.written["results/iter-001/handoff-1.md"] == "# Handoff\n\nMind the gap.\n"
     assert "the user has edited it" in later.agent.prompts[0]
@@ -122,9 +109,9 @@ def test_an_overflow_that_was_to_hand_over_is_not_taken_for_the_end() -> None:
         session.finish("context_full")
 
     whole = worlds(overflows, passed=[3, 10]).run()
-    began = whole.all(RolloverBegan)[0].seq
+    began = whole.all(ev.RolloverBegan)[0].seq
     later = go_on(whole, began)
-    assert later.all(IterationFinished)[0].status == "interrupted"
+    assert later.all(ev.IterationFinished)[0].status == "interrupted"
 
 
 # -- the work as a commit --------------------------------------------------------------------------
@@ -161,7 +148,7 @@ def test_what_each_session_did_is_committed_where_that_is_set() -> None:
     assert first[2] == "ralph: checkpoint iter 1 (L2 at 86%)"
     assert second[2] == "ralph: checkpoint iter 1 (L3 at 97%)"
     assert first[1] == second[0], "the second session began with what the first one left"
-    made = world.all(WorkCommitted)
+    made = world.all(ev.WorkCommitted)
     assert [(e.iteration, e.commit, e.files) for e in made] == [(1, "c0ffee", 2)] * 2
     assert made[0].message == first[2]
     assert told(world)[0] == (
@@ -176,7 +163,7 @@ def test_a_commit_that_is_refused_does_not_hold_up_the_rollover() -> None:
     assert told(world) == [
         "the work of the session is not committed: a merge is under way in /r: finish it"
     ]
-    assert not world.all(WorkCommitted)
+    assert not world.all(ev.WorkCommitted)
     assert outcomes(world)[:2] == ["rolled_over", "success"]
 
 
@@ -207,9 +194,9 @@ def test_handoffs_are_copied_where_that_is_set() -> None:
         world.agent.acts.extend([fills(40, 86), fills(40, 86)])
         return world.run()
 
-    assert [e.copy_path for e in played().all(HandoffWritten)] == ["", ""]
+    assert [e.copy_path for e in played().all(ev.HandoffWritten)] == ["", ""]
     assert given == []
-    copied = [e.copy_path for e in played(handoff_copy=True).all(HandoffWritten)]
+    copied = [e.copy_path for e in played(handoff_copy=True).all(ev.HandoffWritten)]
     assert copied == [".claude/handoffs/1.md", ".claude/handoffs/2.md"]
     assert given[0][0].startswith("# Handoff")
 
@@ -224,7 +211,7 @@ def test_a_folder_that_takes_no_copies_is_told_once() -> None:
     world.run()
     (said,) = told(world)
     assert said.startswith("the handoffs of this run are not copied: copy failed (/r/.claude/")
-    assert len(world.all(HandoffWritten)) == 2
+    assert len(world.all(ev.HandoffWritten)) == 2
 
 
 def test_to_hand_over_is_no_fault() -> None:
@@ -257,7 +244,7 @@ def test_an_iteration_whose_last_session_handed_over_says_so() -> None:
 
 def test_an_agent_without_tools_that_is_asked_to_hand_over_has_worked() -> None:
     def silent(session: FakeSession) -> None:
-        session.emit(SessionStarted(
+        session.emit(ev.SessionStarted(
             iteration=session.iteration, session_id="s", agent="command", tells_tools=False,
             tells_context=False,
         ))  # fmt: skip
@@ -274,10 +261,10 @@ def test_an_agent_without_tools_that_is_asked_to_hand_over_has_worked() -> None:
 
 def test_what_a_session_left_is_held_and_named_once() -> None:
     world = worlds(fills(40, 86)).run()
-    taken = [e for e in world.all(SnapshotTaken) if "L2" in e.reason]
+    taken = [e for e in world.all(ev.SnapshotTaken) if "L2" in e.reason]
     assert [e.reason for e in taken] == ["checkpoint iter 1 (L2 at 86%)"]
     assert "ralph: checkpoint iter 1 (L2 at 86%)" in world.workspace.taken
-    points = [e for e in world.all(CheckpointCaptured) if e.iteration == 1]
+    points = [e for e in world.all(ev.CheckpointCaptured) if e.iteration == 1]
     assert [(e.trigger, e.note) for e in points] == [("start", ""), ("rollover", ""), ("end", "")]
     assert points[1].snapshot == taken[0].number
-    assert world.all(HandoffWritten)[0].snapshot == taken[0].number
+    assert world.all(ev.HandoffWritten)[0].snapshot == taken[0].number

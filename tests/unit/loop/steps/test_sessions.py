@@ -8,24 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.base.errors import NoRoomError
 from ralph_tui.commands import Abort, Answer, Guide, Hold, Interrupt, RetryNow, SetPermissions
 from ralph_tui.config.settings import AgentSettings, Settings
-from ralph_tui.events import (
-    AgentSpoke,
-    CommandRefused,
-    IterationFinished,
-    Noticed,
-    PromptPrepared,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionWithdrawn,
-    ReadingTaken,
-    SessionFinished,
-    UsageReported,
-    WaitEnded,
-    WaitStarted,
-)
 from ralph_tui.loop.steps.service_limits import (
     AFTER_RESET_S,
     FIRST_WAIT_S,
@@ -46,7 +32,7 @@ def limited(
     def act(session: FakeSession) -> None:
         resets = None if seconds is None else NOW + timedelta(seconds=seconds)
         session.emit(
-            SessionFinished.model_validate(
+            ev.SessionFinished.model_validate(
                 {
                     "iteration": session.iteration,
                     "outcome": "limited",
@@ -70,11 +56,11 @@ def test_a_usage_limit_is_waited_for_and_costs_no_iteration() -> None:
     world.run()
     assert world.end.outcome == "completed"
     assert world.end.iterations == 1
-    started, ended = world.all(WaitStarted)[0], world.all(WaitEnded)[0]
+    started, ended = world.all(ev.WaitStarted)[0], world.all(ev.WaitEnded)[0]
     assert started.resets_at == NOW + timedelta(hours=1)
     assert 3600 <= ended.waited_s <= 3610
     assert len(world.agent.sessions) == 2
-    finished = world.all(IterationFinished)[0]
+    finished = world.all(ev.IterationFinished)[0]
     assert finished.cost_usd == pytest.approx(0.01)
 
 
@@ -86,7 +72,7 @@ def test_a_run_that_is_told_when_to_go_on_does_so_by_itself_at_the_latest(
     world = World([2, 10], settings=Settings(agent=AgentSettings(after_limit_s=60)))
     world.agent.acts.append(limited(seconds))
     world.run()
-    started, ended = world.all(WaitStarted)[0], world.all(WaitEnded)[0]
+    started, ended = world.all(ev.WaitStarted)[0], world.all(ev.WaitEnded)[0]
     assert started.until is not None
     assert (started.until - started.at).total_seconds() == waited - (60 if seconds else 0)
     assert waited <= ended.waited_s <= waited + 5
@@ -97,7 +83,7 @@ def test_the_owner_may_try_again_at_once() -> None:
     world.agent.acts.append(limited(36_000))
     world.host.idle.extend([RetryNow()])
     world.run()
-    assert world.all(WaitEnded)[0].by == "you"
+    assert world.all(ev.WaitEnded)[0].by == "you"
     assert world.host.clock.seconds < 60
 
 
@@ -107,7 +93,7 @@ def test_overload_backs_off_and_a_new_iteration_starts_afresh() -> None:
     world.agent.acts.append(FakeSession.finish)
     world.agent.acts.append(limited(kind="overload"))
     world.run()
-    waits = [(e.until - e.at).total_seconds() for e in world.all(WaitStarted) if e.until]
+    waits = [(e.until - e.at).total_seconds() for e in world.all(ev.WaitStarted) if e.until]
     assert waits == [30, 60, 120, 30]
 
 
@@ -126,7 +112,7 @@ def test_retry_is_refused_when_nothing_is_waited_for() -> None:
     world.send(RetryNow())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert [e.reason for e in world.all(CommandRefused)] == [
+    assert [e.reason for e in world.all(ev.CommandRefused)] == [
         "the run is not waiting for a limit or a service"
     ]
 
@@ -157,7 +143,7 @@ def test_a_wait_ends_after_now_and_never_before_a_known_reset(
 def down(session: FakeSession) -> None:
     reason = "The service is down: connection refused."
     session.emit(
-        SessionFinished(iteration=session.iteration, outcome="limited", limit="outage",
+        ev.SessionFinished(iteration=session.iteration, outcome="limited", limit="outage",
                         reason=reason)
     )  # fmt: skip
 
@@ -168,36 +154,36 @@ def test_a_night_without_the_service_costs_no_iteration_and_is_no_agent_error() 
     world.run()
     assert (world.end.outcome, world.end.iterations) == ("completed", 1)
     assert world.host.clock.seconds > 8 * 3600
-    waits = world.all(WaitStarted)
+    waits = world.all(ev.WaitStarted)
     assert {wait.cause for wait in waits} == {"outage"}
     assert [(wait.until - wait.at).total_seconds() for wait in waits if wait.until][:8] == [
         15, 30, 60, 120, 240, 480, 600, 600,
     ]  # fmt: skip
     assert {wait.since for wait in waits} == {waits[0].at}
-    assert len(world.all(ReadingTaken)) == 2, "the baseline, and what the one session has done"
+    assert len(world.all(ev.ReadingTaken)) == 2, "the baseline, and what the one session has done"
 
 
 def test_a_service_that_never_answered_in_this_run_is_told_so_at_once() -> None:
     def works_then_is_down(session: FakeSession) -> None:
-        session.emit(AgentSpoke(iteration=1, text="I look"))
+        session.emit(ev.AgentSpoke(iteration=1, text="I look"))
         down(session)
 
     world = World([2, 10])
     world.agent.acts.extend([down, works_then_is_down, down])
     world.run()
-    doubts = [NEVER_SERVED in wait.reason for wait in world.all(WaitStarted)]
+    doubts = [NEVER_SERVED in wait.reason for wait in world.all(ev.WaitStarted)]
     assert doubts == [True, False, False]
 
 
 def test_work_between_two_outages_makes_the_second_a_new_one() -> None:
     def works_then_is_down(session: FakeSession) -> None:
-        session.emit(AgentSpoke(iteration=1, text="I look"))
+        session.emit(ev.AgentSpoke(iteration=1, text="I look"))
         down(session)
 
     world = World([2, 10])
     world.agent.acts.extend([down, down, works_then_is_down, down])
     world.run()
-    waits = world.all(WaitStarted)
+    waits = world.all(ev.WaitStarted)
     assert [wait.attempt for wait in waits] == [1, 2, 1, 2]
     assert [wait.since == wait.at for wait in waits] == [True, False, True, False]
 
@@ -206,7 +192,7 @@ def test_an_outage_after_a_limit_is_counted_from_its_own_beginning() -> None:
     world = World([2, 10])
     world.agent.acts.extend([limited(kind="overload"), limited(kind="overload"), down])
     world.run()
-    last = world.all(WaitStarted)[-1]
+    last = world.all(ev.WaitStarted)[-1]
     assert (last.cause, last.attempt, last.since) == ("outage", 1, last.at)
 
 
@@ -214,11 +200,13 @@ def test_an_outage_after_a_limit_is_counted_from_its_own_beginning() -> None:
 
 
 def works_then_is_refused(session: FakeSession) -> None:
-    session.emit(SessionFinished(iteration=1, outcome="limited", limit="usage_limit", tokens=900))
+    session.emit(
+        ev.SessionFinished(iteration=1, outcome="limited", limit="usage_limit", tokens=900)
+    )
 
 
 def cannot_resume(session: FakeSession) -> None:
-    session.emit(SessionFinished(iteration=1, outcome="unresumable", reason="no such session"))
+    session.emit(ev.SessionFinished(iteration=1, outcome="unresumable", reason="no such session"))
 
 
 def test_a_session_that_a_limit_cut_off_is_resumed_also_through_an_outage() -> None:
@@ -273,7 +261,7 @@ def test_a_hopeless_end_ends_the_run_at_its_first_sign(outcome: Any) -> None:
     world = World([2, 4])
 
     def act(session: FakeSession) -> None:
-        session.emit(SessionFinished(iteration=1, outcome=outcome, reason="log in first"))
+        session.emit(ev.SessionFinished(iteration=1, outcome=outcome, reason="log in first"))
 
     world.agent.acts.append(act)
     world.run()
@@ -291,7 +279,7 @@ def test_each_session_of_an_iteration_has_a_prompt_of_its_own() -> None:
     world.agent.acts.extend([limited(3600), limited(3600), wait, FakeSession.finish])
     world.host.idle.extend([RetryNow(), Guide(text="and look at b.py"), RetryNow()])
     world.run()
-    told = [event.path for event in world.all(PromptPrepared)]
+    told = [event.path for event in world.all(ev.PromptPrepared)]
     folder = "results/iter-001/prompt"
     assert told[:4] == [f"{folder}.md", f"{folder}-2.md", f"{folder}-3.md", f"{folder}-4.md"]
     assert [world.records.files[path] for path in told[:4]] == world.agent.prompts[:4]
@@ -316,9 +304,9 @@ def test_silence_is_asked_about_and_by_default_retried_once() -> None:
     world.agent.acts.clear()
     world.agent.acts.extend([wait, wait])
     world.run()
-    asked = world.all(QuestionAsked)
+    asked = world.all(ev.QuestionAsked)
     assert [e.default for e in asked] == ["retry", "stop"]
-    answered = world.all(QuestionAnswered)
+    answered = world.all(ev.QuestionAnswered)
     assert [(e.answer, e.by) for e in answered] == [
         ("retry", "the default"),
         ("stop", "the default"),
@@ -335,13 +323,13 @@ def test_a_sign_of_life_withdraws_the_question() -> None:
         if world.state.needs.question is None:
             world.host.idle.append(later)
         else:
-            world.host.inbox.append(AgentSpoke(iteration=1, text="still here"))
+            world.host.inbox.append(ev.AgentSpoke(iteration=1, text="still here"))
             world.host.idle.append(lambda: world.agent.sessions[0].finish())
 
     world.host.idle.append(later)
     world.run()
-    assert len(world.all(QuestionWithdrawn)) == 1
-    assert not world.all(QuestionAnswered)
+    assert len(world.all(ev.QuestionWithdrawn)) == 1
+    assert not world.all(ev.QuestionAnswered)
 
 
 @pytest.mark.parametrize(
@@ -368,7 +356,7 @@ def test_the_owner_decides(answer: str, sessions: int, outcome: str) -> None:
     assert world.end.outcome == outcome
     if answer == "abort":
         assert world.end.reason == "aborted by you, because the agent was silent"
-    assert [e.by for e in world.all(QuestionAnswered)] == ["you"]
+    assert [e.by for e in world.all(ev.QuestionAnswered)] == ["you"]
 
 
 def test_a_silence_that_was_waited_for_is_told_from_its_beginning() -> None:
@@ -409,7 +397,7 @@ def test_a_question_whose_countdown_was_stopped_waits_for_its_owner() -> None:
 
     world.host.idle.append(act)
     world.run()
-    assert [e.by for e in world.all(QuestionAnswered)] == ["you"]
+    assert [e.by for e in world.all(ev.QuestionAnswered)] == ["you"]
     assert world.host.clock.seconds > 5000
     # The desk escalates what stays unanswered for long, whoever has asked it.
     assert [e.about for e in world.outreach.sent] == ["question"]
@@ -421,7 +409,7 @@ def test_an_answer_to_a_closed_question_changes_nothing() -> None:
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
     assert world.end.outcome == "completed"
-    assert [e.command for e in world.all(CommandRefused)] == ["answer"]
+    assert [e.command for e in world.all(ev.CommandRefused)] == ["answer"]
 
 
 # -- interrupt, permissions, budgets ---------------------------------------------------------------
@@ -432,7 +420,7 @@ def test_an_interrupt_ends_the_turn_and_not_the_run() -> None:
     world.agent.acts.append(wait)
     world.send(Interrupt())
     world.run()
-    assert [e.status for e in world.all(IterationFinished)] == ["interrupted", "completed"]
+    assert [e.status for e in world.all(ev.IterationFinished)] == ["interrupted", "completed"]
     assert world.end.outcome == "completed"
 
 
@@ -459,12 +447,12 @@ def test_a_session_over_budget_is_stopped_and_the_overshoot_said() -> None:
 
     def act(session: FakeSession) -> None:
         session.cost_usd = 1.25
-        session.emit(UsageReported(iteration=1, cost_usd=1.25, tokens=10))
+        session.emit(ev.UsageReported(iteration=1, cost_usd=1.25, tokens=10))
 
     world.agent.acts.append(act)
     world.run()
     assert world.end.outcome == "limit_reached"
-    said = [e.text for e in world.all(Noticed)]
+    said = [e.text for e in world.all(ev.Noticed)]
     assert any("budget of $1 is used up ($1.25)" in text for text in said)
     assert any("overshot the run's budget by $0.25" in text for text in said)
 
@@ -486,7 +474,7 @@ def test_a_full_disk_at_a_snapshot_is_waited_for() -> None:
     world.host.idle.append(free)
     world.run()
     assert world.end.outcome == "completed"
-    assert [e.cause for e in world.all(WaitStarted)] == ["disk_full"]
+    assert [e.cause for e in world.all(ev.WaitStarted)] == ["disk_full"]
 
 
 def test_an_agent_stopped_by_a_full_disk_works_on_in_the_same_iteration() -> None:
@@ -518,7 +506,7 @@ def test_words_that_reach_nobody_are_told_at_the_end() -> None:
     world.send(Guide(text="too late"))
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert any("before the agent could be told: too late" in e.text for e in world.all(Noticed))
+    assert any("before the agent could be told: too late" in e.text for e in world.all(ev.Noticed))
 
 
 def test_trying_again_by_hand_does_not_lengthen_the_next_wait() -> None:
@@ -526,7 +514,7 @@ def test_trying_again_by_hand_does_not_lengthen_the_next_wait() -> None:
     world.agent.acts.extend(limited(kind="overload") for _ in range(3))
     world.host.idle.extend([RetryNow(), RetryNow()])
     world.run()
-    assert [e.attempt for e in world.all(WaitStarted)] == [1, 1, 1]
+    assert [e.attempt for e in world.all(ev.WaitStarted)] == [1, 1, 1]
 
 
 def test_an_agent_that_fails_three_times_alike_and_does_nothing_ends_the_run() -> None:
@@ -535,7 +523,9 @@ def test_an_agent_that_fails_three_times_alike_and_does_nothing_ends_the_run() -
 
     def act(session: FakeSession) -> None:
         session.emit(
-            SessionFinished(iteration=session.iteration, outcome="error", reason="no such model.")
+            ev.SessionFinished(
+                iteration=session.iteration, outcome="error", reason="no such model."
+            )
         )
 
     world.agent.acts.extend([act] * 5)
@@ -550,4 +540,4 @@ def test_an_aborted_iteration_keeps_what_it_has_cost() -> None:
     world.agent.acts.append(limited(36_000))
     world.send(Abort())
     world.run()
-    assert world.all(IterationFinished)[0].cost_usd == pytest.approx(0.01)
+    assert world.all(ev.IterationFinished)[0].cost_usd == pytest.approx(0.01)

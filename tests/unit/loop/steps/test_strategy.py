@@ -6,24 +6,11 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.lab import recompute
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.config.settings import Settings
-from ralph_tui.events import (
-    AgentReported,
-    Event,
-    InterventionMade,
-    PromptPrepared,
-    QuestionAsked,
-    ReadingTaken,
-    RunResumed,
-    SessionFinished,
-    SignalComputed,
-    StepEntered,
-    StrategyPlanned,
-    ValidationDone,
-)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
@@ -39,7 +26,7 @@ def blocked(*blockers: str) -> Callable[[FakeSession], None]:
     """An act: report what is in the way, and end the turn."""
 
     def act(session: FakeSession) -> None:
-        session.emit(AgentReported(iteration=session.iteration, blockers=list(blockers)))
+        session.emit(ev.AgentReported(iteration=session.iteration, blockers=list(blockers)))
         session.finish()
 
     return act
@@ -48,7 +35,7 @@ def blocked(*blockers: str) -> Callable[[FakeSession], None]:
 def failing(calls: int) -> Callable[[FakeSession], None]:
     def act(session: FakeSession) -> None:
         session.emit(
-            SessionFinished(
+            ev.SessionFinished(
                 iteration=session.iteration, outcome="success", tool_calls=9, tool_errors=calls
             )
         )
@@ -59,16 +46,16 @@ def failing(calls: int) -> Callable[[FakeSession], None]:
 def issues(world: World) -> list[tuple[int, str, str, str]]:
     return [
         (done.iteration, done.when, issue.severity, issue.name)
-        for done in world.all(ValidationDone)
+        for done in world.all(ev.ValidationDone)
         for issue in done.issues
     ]
 
 
-def between(events: list[Event], kind: type[Event]) -> list[tuple[int, int]]:
+def between(events: list[ev.Event], kind: type[ev.Event]) -> list[tuple[int, int]]:
     """Iteration and step in which each event of a type was recorded."""
     found, at = [], (0, 0)
     for event in events:
-        if isinstance(event, StepEntered):
+        if isinstance(event, ev.StepEntered):
             at = event.iteration, event.step
         elif isinstance(event, kind):
             found.append(at)
@@ -77,9 +64,9 @@ def between(events: list[Event], kind: type[Event]) -> list[tuple[int, int]]:
 
 def test_each_iteration_has_its_strategy_at_step_3() -> None:
     world = World([2, 3, 3, 3, 3, 10]).run()
-    planned = world.all(StrategyPlanned)
+    planned = world.all(ev.StrategyPlanned)
     assert [event.iteration for event in planned] == [1, 2, 3, 4, 5]
-    assert between(world.events, StrategyPlanned) == [(k, 3) for k in range(1, 6)]
+    assert between(world.events, ev.StrategyPlanned) == [(k, 3) for k in range(1, 6)]
     assert [(event.approach, event.focus, event.since) for event in planned] == [
         ("persist", "continue", 1),
         ("persist", "continue", 1),
@@ -96,7 +83,7 @@ def test_what_the_agent_meant_to_do_is_a_priority() -> None:
     world = World([2, 4, 10])
     world.agent.acts.append(report("look at the lexer"))
     world.run()
-    assert world.all(StrategyPlanned)[1].priorities == ["test_4", "test_5", "look at the lexer"]
+    assert world.all(ev.StrategyPlanned)[1].priorities == ["test_4", "test_5", "look at the lexer"]
 
 
 def test_the_limit_and_what_does_not_fit_a_session_are_validated() -> None:
@@ -114,9 +101,9 @@ def test_the_limit_and_what_does_not_fit_a_session_are_validated() -> None:
         (3, "before", "critical", "near_limit"),
         (3, "after", "high", "changed_configuration"),
     ]
-    before = [e for e in world.all(ValidationDone) if e.when == "before"]
+    before = [e for e in world.all(ev.ValidationDone) if e.when == "before"]
     assert before[0].issues[0].text == "Iteration 3 of 3: it is the last one."
-    assert between(world.events, ValidationDone) == [(1, 11), (2, 11), (3, 8), (3, 11)]
+    assert between(world.events, ev.ValidationDone) == [(1, 11), (2, 11), (3, 8), (3, 11)]
 
 
 def test_conflicts_that_are_still_there_are_told_before_the_session() -> None:
@@ -132,14 +119,14 @@ def test_conflicts_that_are_still_there_are_told_before_the_session() -> None:
     run.play(first)
     told = [(k, when) for k, when, _, name in issues(run) if name == "unresolved_conflicts"]
     assert told == [(2, "before")]
-    assert "in a.py, b.py." in run.all(ValidationDone)[0].issues[0].text
+    assert "in a.py, b.py." in run.all(ev.ValidationDone)[0].issues[0].text
 
 
 def test_where_the_layer_is_off_nothing_of_it_is_recorded() -> None:
     off = Settings(intelligence=IntelligenceSettings(enabled=False))
     world = World([2, 3, 3, 3, 3, 3], max_iterations=5, settings=off).run()
-    assert not world.all(StrategyPlanned)
-    assert not world.all(ValidationDone)
+    assert not world.all(ev.StrategyPlanned)
+    assert not world.all(ev.ValidationDone)
     assert world.end.outcome == "aborted" or world.end.iterations == 5
 
 
@@ -152,7 +139,7 @@ def test_where_the_layer_is_off_nothing_of_it_is_recorded() -> None:
 )
 def test_without_another_layer_strategies_are_planned_all_the_same(settings: Settings) -> None:
     world = World([2, 3, 3, 3, 3, 10], settings=settings).run()
-    focuses = [event.focus for event in world.all(StrategyPlanned)]
+    focuses = [event.focus for event in world.all(ev.StrategyPlanned)]
     assert focuses[:5] == ["continue"] * 4 + ["reframe"]
 
 
@@ -161,12 +148,12 @@ def test_a_resumed_run_records_no_strategy_and_no_issue_twice() -> None:
     whole = world([2, 3, 3, 3, 3, 3, 3], max_iterations=5)
     whole.agent.acts.extend([promise] * 5)
     whole.play(first)
-    assert len(whole.all(ValidationDone)) >= 5
+    assert len(whole.all(ev.ValidationDone)) >= 5
     for cut in moments(whole.events)[::2]:
         again = go_on(whole, cut)
-        planned = [event.iteration for event in again.all(StrategyPlanned)]
+        planned = [event.iteration for event in again.all(ev.StrategyPlanned)]
         assert planned == sorted(set(planned)), cut
-        found = [(event.iteration, event.when) for event in again.all(ValidationDone)]
+        found = [(event.iteration, event.when) for event in again.all(ev.ValidationDone)]
         assert len(found) == len(set(found)), cut
 
 
@@ -182,15 +169,15 @@ def blocked_run(mode: str = "attended", most: int = 12) -> World:
 
 def test_a_blocker_that_stands_turns_the_run_around_and_in_the_end_asks() -> None:
     run = blocked_run().play(first)
-    planned = [(event.approach, event.focus, event.since) for event in run.all(StrategyPlanned)]
+    planned = [(event.approach, event.focus, event.since) for event in run.all(ev.StrategyPlanned)]
     assert planned[:2] == [("persist", "continue", 1)] * 2
     assert planned[2:9] == [("pivot", "blocker_resolution", 3)] * 7
     assert planned[9] == ("escalate", "blocker_resolution", 3)
     assert planned[10:] == [("pivot", "blocker_resolution", 3)] * 2
-    assert run.all(StrategyPlanned)[2].priorities[0] == "no network"
-    (made,) = [event for event in run.all(InterventionMade) if event.about == "strategy"]
+    assert run.all(ev.StrategyPlanned)[2].priorities[0] == "no network"
+    (made,) = [event for event in run.all(ev.InterventionMade) if event.about == "strategy"]
     assert (made.iteration, made.level) == (9, "PAUSE")
-    (asked,) = [event for event in run.all(QuestionAsked) if event.about == "strategy"]
+    (asked,) = [event for event in run.all(ev.QuestionAsked) if event.about == "strategy"]
     assert asked.topic == "pause"
     assert "in the way, again: no network" in asked.evidence
     assert [option.answer for option in asked.options] == ["continue", "guide", "extend", "abort"]
@@ -203,9 +190,9 @@ def test_an_approach_that_is_given_up_is_urgent_however_near_the_end_is() -> Non
     run = World([0, 8, 9, 9, 9, 9], max_iterations=4)
     run.agent.acts.extend([blocked("no network")] * 4)
     run.run()
-    assert run.all(SignalComputed)[1].urgency in ("low", "normal")
+    assert run.all(ev.SignalComputed)[1].urgency in ("low", "normal")
     assert "Urgency: high." in run.agent.prompts[2]
-    assert run.all(PromptPrepared)[2].urgency == "high"
+    assert run.all(ev.PromptPrepared)[2].urgency == "high"
 
 
 def test_where_nobody_is_there_it_ends_as_other_pauses_do() -> None:
@@ -216,29 +203,29 @@ def test_where_nobody_is_there_it_ends_as_other_pauses_do() -> None:
 
 def test_a_run_that_is_resumed_asks_about_its_strategy_once() -> None:
     whole = blocked_run().play(first)
-    asked = next(event.seq for event in whole.all(QuestionAsked))
+    asked = next(event.seq for event in whole.all(ev.QuestionAsked))
     for cut in range(asked - 12, asked + 12, 3):
         again = broken_off(whole, cut, settings=NEVER_COUNTED)
         again.agent.acts.extend([blocked("no network")] * 12)
-        again.play(first, partial(again.loop.resume, RunResumed(pid=2, host="h")))
-        made = [e.iteration for e in again.all(InterventionMade) if e.about == "strategy"]
+        again.play(first, partial(again.loop.resume, ev.RunResumed(pid=2, host="h")))
+        made = [e.iteration for e in again.all(ev.InterventionMade) if e.about == "strategy"]
         assert made == [9], cut
         check(again)
 
 
 def test_what_was_brought_back_leaves_nothing_stale_in_the_strategy() -> None:
     run = World([0, 7, 6, 5, 8, 10], mode="attended").play(answer("roll_back"))
-    fourth = run.all(StrategyPlanned)[3]
+    fourth = run.all(ev.StrategyPlanned)[3]
     assert (fourth.approach, fourth.focus, fourth.priorities) == ("pivot", "review", [])
     assert "The files were restored since" in fourth.reasoning
-    assert "files were restored" not in run.all(StrategyPlanned)[4].reasoning
+    assert "files were restored" not in run.all(ev.StrategyPlanned)[4].reasoning
 
 
 def test_what_layer_2_found_is_evidence_in_the_questions_of_the_overseer() -> None:
     run = world([0, 3, 3, 3, 3, 3, 10])
     run.agent.acts.extend([promise] * 6)
     run.play(first)
-    asked = run.all(QuestionAsked)[0]
+    asked = run.all(ev.QuestionAsked)[0]
     assert asked.topic == "redirect"
     says = "validation: The agent says that it is done, and the completion command fails."
     assert says in asked.evidence
@@ -251,7 +238,7 @@ def test_a_passed_command_ends_the_run_with_nothing_asked_or_planned_after_it() 
     run.play(first)
     assert run.end.outcome == "completed"
     assert (run.end.iterations, len(run.agent.sessions)) == (4, 4)
-    reading = next(event.seq for event in run.all(ReadingTaken) if event.completion == 100)
+    reading = next(event.seq for event in run.all(ev.ReadingTaken) if event.completion == 100)
     after = {event.kind for event in run.events if event.seq > reading}
     assert not after & {
         "alarm_raised",

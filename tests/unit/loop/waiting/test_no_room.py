@@ -7,17 +7,10 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.base.errors import NoRoomError, WorkspaceError
 from ralph_tui.commands import Abort, Checkpoint, Stop
-from ralph_tui.events import (
-    GateFinished,
-    IterationFinished,
-    Noticed,
-    RunStarted,
-    WaitEnded,
-    WaitStarted,
-)
 from ralph_tui.layers.sensor.gate import GateResult
 from tests.small_disk import run_on_small_disk
 from tests.world import FakeClock, FakeSession, World
@@ -52,12 +45,12 @@ def test_it_is_told_once_however_long_it_takes() -> None:
     assert world.end.outcome == "completed"
     waits = world.kinds("wait_started", "wait_ended", "snapshot_taken")
     assert waits[:4] == ["wait_started", "wait_ended", "snapshot_taken", "snapshot_taken"]
-    assert len(world.all(WaitStarted)) == 1
-    started, ended = world.all(WaitStarted)[0], world.all(WaitEnded)[0]
+    assert len(world.all(ev.WaitStarted)) == 1
+    started, ended = world.all(ev.WaitStarted)[0], world.all(ev.WaitEnded)[0]
     assert started.reason.startswith("the disk is full: what was recorded is safe")
     assert started.reason.endswith("No space left on device)")
     assert ended.waited_s >= 6
-    assert not world.all(Noticed)
+    assert not world.all(ev.Noticed)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +69,8 @@ def test_the_owner_need_not_wait_for_room(order: Any, outcome: str) -> None:
     world.agent.acts.append(act)
     world.run()
     assert world.end.outcome == outcome
-    assert len(world.all(IterationFinished)) == 1
-    said = [event.text for event in world.all(Noticed)]
+    assert len(world.all(ev.IterationFinished)) == 1
+    said = [event.text for event in world.all(ev.Noticed)]
     assert any(text.startswith("no snapshot taken: ") for text in said)
 
 
@@ -93,7 +86,7 @@ def test_a_checkpoint_without_room_stops_the_agent_until_there_is() -> None:
     world.run()
     assert world.end.outcome == "completed"
     assert [session.stopped for session in world.agent.sessions] == [True, False]
-    assert [e.iteration for e in world.all(IterationFinished)] == [1]
+    assert [e.iteration for e in world.all(ev.IterationFinished)] == [1]
     kinds = world.kinds("session_finished", "wait_started", "wait_ended", "session_started")
     assert kinds.index("session_finished") < kinds.index("wait_started")
     assert "after a full disk" in " ".join(world.workspace.taken)
@@ -112,7 +105,7 @@ def test_a_gate_that_a_full_disk_cancelled_runs_again() -> None:
     world.gate.run = gate  # type: ignore[method-assign]
     world.run()
     assert world.end.outcome == "completed"
-    assert [e.ok for e in world.all(GateFinished)] == [False, True]
+    assert [e.ok for e in world.all(ev.GateFinished)] == [False, True]
 
 
 def test_a_folder_that_cannot_be_made_is_waited_for() -> None:
@@ -127,7 +120,7 @@ def test_a_folder_that_cannot_be_made_is_waited_for() -> None:
     world.records.iteration_folder = folder  # type: ignore[method-assign]
     world.run()
     assert world.end.outcome == "completed"
-    assert [e.cause for e in world.all(WaitStarted)] == ["disk_full"] * 2
+    assert [e.cause for e in world.all(ev.WaitStarted)] == ["disk_full"] * 2
 
 
 def test_changes_that_cannot_be_told_do_not_end_the_run() -> None:
@@ -139,7 +132,7 @@ def test_changes_that_cannot_be_told_do_not_end_the_run() -> None:
     world.workspace.changes = changes  # type: ignore[method-assign]
     world.run()
     assert world.end.outcome == "completed"
-    said = [event.text for event in world.all(Noticed)]
+    said = [event.text for event in world.all(ev.Noticed)]
     (told,) = said
     assert told.startswith("what this iteration changed cannot be told")
     assert told.endswith("(git diff-tree failed: bad object)")
@@ -148,8 +141,8 @@ def test_changes_that_cannot_be_told_do_not_end_the_run() -> None:
 # -- the journal -----------------------------------------------------------------------------------
 
 
-def start() -> RunStarted:
-    return RunStarted(
+def start() -> ev.RunStarted:
+    return ev.RunStarted(
         run_id="run",
         root="/r",
         objective="x" * 500,

@@ -6,13 +6,9 @@ import sys
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.acp.agent import any_agent
 from ralph_tui.adapters.agents.rpc import rpc_session
-from ralph_tui.events import (
-    AgentNoted,
-    AgentSpoke,
-    SessionDescribed,
-)
 from tests.agent_sessions import context_in
 from tests.doubles import acp
 from tests.unit.adapters.agents.acp.bench import Bench, bash
@@ -31,8 +27,8 @@ def test_noise_before_and_between_messages_is_said_once(bench: Bench) -> None:
     noise = ["Loading...", "{}", "[1, 2]"]
     finished = bench.run("any", [{"raw": "\u0000\u001b[31m oops"}, {"say": "on"}], noise=noise)
     assert finished.outcome == "success"
-    assert len(bench.heard.of(AgentNoted)) == 1
-    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["on"]
+    assert len(bench.heard.of(ev.AgentNoted)) == 1
+    assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["on"]
 
 
 def test_ten_megabytes_in_a_line_are_read(bench: Bench) -> None:
@@ -40,7 +36,7 @@ def test_ten_megabytes_in_a_line_are_read(bench: Bench) -> None:
         "any", [{"say": "x" * (10 << 20), "piece": 10 << 20}, {"raw": "y" * 1000, "times": 10_000}]
     )
     assert finished.outcome == "success"
-    (spoke,) = bench.heard.of(AgentSpoke)
+    (spoke,) = bench.heard.of(ev.AgentSpoke)
     assert len(spoke.text) <= 2000
 
 
@@ -114,7 +110,7 @@ def test_an_answer_after_a_cancel_changes_nothing(bench: Bench) -> None:
     session = bench.start(
         "opencode", [{"wait": 60}], turn=bench.turn("skip"), quirks={"second": "folded in"}
     )
-    bench.heard.wait_for(lambda event: isinstance(event, SessionDescribed))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.SessionDescribed))
     until(lambda: bench.told("session/prompt"))
     session.stop("interrupted")
     assert bench.heard.finished().outcome == "interrupted"

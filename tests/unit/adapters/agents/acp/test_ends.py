@@ -7,13 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.rpc import agent_session as silence
-from ralph_tui.events import (
-    AgentNoted,
-    AgentSpoke,
-    ToolFinished,
-    ToolStarted,
-)
 from ralph_tui.ports import AgentAnswer
 from tests.agent_sessions import alive
 from tests.unit.adapters.agents.acp.bench import EVERY, ROWS, Bench, Step, asked, bash
@@ -37,7 +32,7 @@ def test_stopping_leaves_nothing(bench: Bench, plays: str, outcome: str) -> None
     left = int((bench.root / "left.pid").read_text())
     assert not alive(left)
     assert not alive(session.pid)
-    (over,) = bench.heard.of(ToolFinished)
+    (over,) = bench.heard.of(ev.ToolFinished)
     assert over.prevented == "interrupted"
     if outcome == "interrupted":
         assert bench.told("session/cancel")
@@ -46,7 +41,7 @@ def test_stopping_leaves_nothing(bench: Bench, plays: str, outcome: str) -> None
 def test_the_last_words_of_an_agent_that_dies_are_told(bench: Bench) -> None:
     finished = bench.run("any", [{"say": "I was about to"}, {"die": "killed"}])
     assert finished.outcome == "crashed"
-    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["I was about to"]
+    assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["I was about to"]
 
 
 @EVERY
@@ -67,7 +62,7 @@ def test_an_agent_that_is_deaf_to_all_is_killed(bench: Bench) -> None:
     session = bench.start(
         "gemini", [bash(command)], turn=bench.turn("skip"), quirks={"second": "", "never": True}
     )
-    bench.heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
     os.kill(session.pid, 19)  # it does not even hear what it is told
     session.stop("interrupted")
     assert bench.heard.finished().outcome == "interrupted"
@@ -99,7 +94,7 @@ def test_a_failed_prompt_ends_the_session_as_what_it_is(
     finished = bench.run("gemini", [{"say": "well"}, {"fail": failure}])
     assert (finished.outcome, finished.limit) == (outcome, limit)
     assert reason in finished.reason
-    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["well"]
+    assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["well"]
 
 
 @EVERY
@@ -140,7 +135,7 @@ def test_a_silent_service_is_waited_for_and_then_counts_as_down(
     )
     assert (finished.outcome, finished.limit) == ("limited", "outage")
     assert finished.reason == "The agent's service has not answered for 1s"
-    (note,) = bench.heard.of(AgentNoted)
+    (note,) = bench.heard.of(ev.AgentNoted)
     assert (note.level, note.text) == ("warn", "The agent's service has not answered for 0s")
     assert bench.told("session/cancel")
 
@@ -173,7 +168,7 @@ def test_a_question_or_a_tool_is_no_silence_of_the_service(
     time.sleep(0.6)  # what must not happen would happen now
     session.answer(question.request_id, AgentAnswer("once"))
     assert bench.heard.finished().outcome == "success"
-    assert not bench.heard.of(AgentNoted)
+    assert not bench.heard.of(ev.AgentNoted)
 
 
 def test_a_service_that_does_not_answer_at_all_is_said_soon(
@@ -182,11 +177,11 @@ def test_a_service_that_does_not_answer_at_all_is_said_soon(
     monkeypatch.setattr(silence, "FIRST_S", 0.2)
     monkeypatch.setattr(silence, "QUIET_S", 0.5)
     bench.run("opencode", [{"wait": 60}], turn=bench.turn("skip"), settings={"silence_s": 1})
-    assert [note.text for note in bench.heard.of(AgentNoted)] == [
+    assert [note.text for note in bench.heard.of(ev.AgentNoted)] == [
         "No answer from the agent's service yet; it is waited for",
         "The agent's service has not answered for 0s",
     ]
-    assert {note.service for note in bench.heard.of(AgentNoted)} == {"silent"}
+    assert {note.service for note in bench.heard.of(ev.AgentNoted)} == {"silent"}
 
 
 def test_one_that_was_heard_once_is_not_said_to_be_unheard(
@@ -200,4 +195,4 @@ def test_one_that_was_heard_once_is_not_said_to_be_unheard(
         settings={"silence_s": 0.8},
     )
     assert finished.limit == "outage"
-    assert "yet" not in "".join(note.text for note in bench.heard.of(AgentNoted))
+    assert "yet" not in "".join(note.text for note in bench.heard.of(ev.AgentNoted))

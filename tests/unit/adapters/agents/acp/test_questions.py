@@ -5,17 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.acp.approvals import why_of
 from ralph_tui.adapters.agents.acp.tools import ToolUse
 from ralph_tui.adapters.agents.permissions import Permits
-from ralph_tui.events import (
-    AgentAsked,
-    AgentAskedNoMore,
-    AgentNoted,
-    AgentSpoke,
-    ToolDenied,
-    ToolFinished,
-)
 from ralph_tui.ports import AgentAnswer, Permissions
 from tests.rows import each_row
 from tests.unit.adapters.agents.acp.bench import EVERY, ONCE, REJECT, Bench, asked, bash
@@ -29,7 +22,7 @@ def test_with_skip_every_question_is_answered_with_yes(bench: Bench, plays: str)
     bench.run(plays, [bash("touch x", ask=True), {"say": "ok"}], turn=bench.turn("skip"))
     assert bench.answered() == [ONCE[plays]]
     assert (bench.root / "x").exists()
-    assert not bench.heard.of(AgentAsked)
+    assert not bench.heard.of(ev.AgentAsked)
 
 
 @EVERY
@@ -55,14 +48,14 @@ def test_with_edits_the_rules_answer_and_a_refusal_is_told_to_the_model(
     assert bench.answered() == [ONCE[plays]] * 3 + [REJECT[plays]] * refusals
     assert (bench.root / "a.py").read_text() == "1"
     assert not Path(outside).exists()
-    denied = heard.of(ToolDenied)
+    denied = heard.of(ev.ToolDenied)
     assert denied[0].lines == ("Bash(rm:*)",)
     assert len(denied) == refusals
     assert finished.outcome == "success"
     assert finished.tool_errors == 0
-    over = {event.tool_id: event for event in heard.of(ToolFinished)}
+    over = {event.tool_id: event for event in heard.of(ev.ToolFinished)}
     assert [over[event.tool_id or ""].prevented for event in denied] == ["denied"] * refusals
-    assert [spoke.text for spoke in heard.of(AgentSpoke)] == ["went on"]
+    assert [spoke.text for spoke in heard.of(ev.AgentSpoke)] == ["went on"]
     if plays in ENDS_TURN:
         assert bench.prompts()[1:] == [
             f"You wanted: rm -rf src. {RULE}",
@@ -126,8 +119,8 @@ def test_an_answer_for_the_session_allows_the_same_again_and_nothing_else(
         turn=bench.turn("ask"),
     )
     session.answer(asked(bench).request_id, AgentAnswer("session"))
-    other = bench.heard.wait_for(lambda e: isinstance(e, AgentAsked) and e.input == "touch xy")
-    assert isinstance(other, AgentAsked)
+    other = bench.heard.wait_for(lambda e: isinstance(e, ev.AgentAsked) and e.input == "touch xy")
+    assert isinstance(other, ev.AgentAsked)
     # What an agent would keep beyond the session is never chosen.
     assert bench.answered() == [ONCE[plays]] * 2
     session.answer(other.request_id, AgentAnswer("once"))
@@ -148,10 +141,10 @@ def test_a_refusal_of_the_owner_reaches_the_model_with_its_words(bench: Bench, p
     assert bench.answered() == [REJECT[plays]]
     assert bench.prompts()[1:] == ["You wanted: touch x. The owner refused it: use make"]
     assert finished.turns == 2
-    said = [spoke.text for spoke in bench.heard.of(AgentSpoke)]
+    said = [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)]
     assert said == (["second"] if plays in ENDS_TURN else ["first", "second"])
-    assert [event.prevented for event in bench.heard.of(ToolFinished)] == ["denied"]
-    assert not bench.heard.of(ToolDenied)
+    assert [event.prevented for event in bench.heard.of(ev.ToolFinished)] == ["denied"]
+    assert not bench.heard.of(ev.ToolDenied)
 
 
 def test_an_agent_that_is_unknown_is_prompted_again_where_a_refusal_ended_its_turn(
@@ -166,7 +159,7 @@ def test_an_agent_that_is_unknown_is_prompted_again_where_a_refusal_ended_its_tu
     )
     session.answer(asked(bench).request_id, AgentAnswer("refuse", "Go on without it."))
     bench.heard.finished()
-    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["went on"]
+    assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["went on"]
 
 
 def test_an_agent_that_insists_is_not_prompted_for_ever(
@@ -182,7 +175,7 @@ def test_what_is_refused_three_turns_in_a_row_ends_the_session_and_the_log_says_
 ) -> None:
     finished = bench.run("opencode", [bash("rm x", ask=True)])
     assert (finished.turns, finished.outcome) == (4, "success")
-    (note,) = [each.text for each in bench.heard.of(AgentNoted) if "in a row" in each.text]
+    (note,) = [each.text for each in bench.heard.of(ev.AgentNoted) if "in a row" in each.text]
     assert note == ("The agent asked 3 turns in a row for what was refused: its session ends here.")
 
 
@@ -190,7 +183,7 @@ def test_an_agent_that_asks_for_something_else_each_time_goes_on(bench: Bench) -
     others = [[bash(f"rm {name}", ask=True)] for name in "abcdef"]
     finished = bench.run("opencode", *others, [{"say": "done"}])
     assert finished.turns == 7
-    assert not [each for each in bench.heard.of(AgentNoted) if "in a row" in each.text]
+    assert not [each for each in bench.heard.of(ev.AgentNoted) if "in a row" in each.text]
 
 
 def test_a_question_that_the_agent_takes_back_is_withdrawn(bench: Bench) -> None:
@@ -200,7 +193,7 @@ def test_a_question_that_the_agent_takes_back_is_withdrawn(bench: Bench) -> None
         turn=bench.turn("ask"),
     )
     bench.heard.finished()
-    (gone,) = bench.heard.of(AgentAskedNoMore)
+    (gone,) = bench.heard.of(ev.AgentAskedNoMore)
     assert gone.request_id == asked(bench).request_id
     assert not session.answer(gone.request_id, AgentAnswer("once"))
     assert bench.answered() == []
@@ -212,7 +205,7 @@ def test_a_question_that_is_asked_twice_is_asked_and_answered_once(bench: Bench)
     )
     session.answer(asked(bench).request_id, AgentAnswer("once"))
     assert bench.heard.finished().outcome == "success"
-    assert len(bench.heard.of(AgentAsked)) == 1
+    assert len(bench.heard.of(ev.AgentAsked)) == 1
     assert set(bench.answered()) == {"allow-once"}
 
 
@@ -234,7 +227,7 @@ def test_what_can_only_be_allowed_for_ever_is_not_allowed(bench: Bench) -> None:
         "any", [bash("true", ask=True, options=options), {"say": "on"}], turn=bench.turn("skip")
     )
     assert bench.answered() == ["cancelled"]
-    assert "does not offer to do this once" in bench.heard.of(AgentNoted)[0].text
+    assert "does not offer to do this once" in bench.heard.of(ev.AgentNoted)[0].text
 
 
 def test_a_mere_no_is_not_repeated_to_a_model_that_has_heard_it(bench: Bench) -> None:

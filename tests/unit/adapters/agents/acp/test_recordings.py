@@ -5,14 +5,8 @@ from zoneinfo import available_timezones
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.acp.quirks import CLAUDE, CODEX, GEMINI, OPENCODE
-from ralph_tui.events import (
-    AgentNoted,
-    AgentSpoke,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from tests.rows import each_row
 from tests.unit.adapters.agents.acp.recorded import names, read
 
@@ -64,14 +58,14 @@ def test_how_it_ended_is_understood(name: str) -> None:
 @each_row("name", names())
 def test_each_use_of_a_tool_begins_once_and_ends_once(name: str) -> None:
     told = read(name)
-    began = [event.tool_id for event in told.of(ToolStarted)]
-    over = [event.tool_id for event in told.of(ToolFinished)]
+    began = [event.tool_id for event in told.of(ev.ToolStarted)]
+    over = [event.tool_id for event in told.of(ev.ToolFinished)]
     assert len(began) == len(set(began))
     assert sorted(over) == sorted(began)
-    assert not [note for note in told.of(AgentNoted) if "Unknown kind" in note.text]
-    assert not [spoke for spoke in told.of(AgentSpoke) if "MODE_UPDATE" in spoke.text]
+    assert not [note for note in told.of(ev.AgentNoted) if "Unknown kind" in note.text]
+    assert not [spoke for spoke in told.of(ev.AgentSpoke) if "MODE_UPDATE" in spoke.text]
     # The one that could not write outside is told of with nothing but its end.
-    named = [event.tool for event in told.of(ToolStarted) if not event.summary]
+    named = [event.tool for event in told.of(ev.ToolStarted) if not event.summary]
     assert named in ([], ["write_file"])
 
 
@@ -93,8 +87,8 @@ def test_tools_are_told_by_their_names_and_results(
 ) -> None:
     told = read(name)
     assert told.quirks is quirks
-    names_of = {event.tool_id: event.tool for event in told.of(ToolStarted)}
-    done = [event for event in told.of(ToolFinished) if event.ok]
+    names_of = {event.tool_id: event.tool for event in told.of(ev.ToolStarted)}
+    done = [event for event in told.of(ev.ToolFinished) if event.ok]
     assert [f"{names_of[event.tool_id]} {event.summary}" for event in done] == tools
 
 
@@ -104,32 +98,32 @@ def test_pieces_of_a_text_are_one_text() -> None:
         ("opencode-edits", "end"),
         ("gemini-hello", "hello from the double"),
     ):
-        assert read(name).of(AgentSpoke)[0].text == text
+        assert read(name).of(ev.AgentSpoke)[0].text == text
 
 
 def test_a_session_that_is_loaded_is_not_told_again() -> None:
-    assert [spoke.text for spoke in read("opencode-load").of(AgentSpoke)] == ["it was 42"]
-    assert [spoke.text for spoke in read("claudeacp-load").of(AgentSpoke)] == ["it was 42"]
+    assert [spoke.text for spoke in read("opencode-load").of(ev.AgentSpoke)] == ["it was 42"]
+    assert [spoke.text for spoke in read("claudeacp-load").of(ev.AgentSpoke)] == ["it was 42"]
 
 
 def test_usage_is_told_as_far_as_the_agent_tells_it() -> None:
-    claude = read("claudeacp-edits").of(UsageReported)[-1]
+    claude = read("claudeacp-edits").of(ev.UsageReported)[-1]
     assert (claude.tokens, claude.context_tokens, claude.context_window) == (
         59_626, 12_106, 1_000_000,
     )  # fmt: skip
     assert claude.cost_usd == pytest.approx(0.014252)
-    codex = read("codexacp-work").of(UsageReported)[-1]
+    codex = read("codexacp-work").of(ev.UsageReported)[-1]
     assert (codex.tokens, codex.context_tokens, codex.cost_usd) == (43_791, 11_111, None)
-    opencode = read("opencode-edits").of(UsageReported)
+    opencode = read("opencode-edits").of(ev.UsageReported)
     assert [told.context_tokens for told in opencode] == [7995, 7995]
     assert [told.tokens_partial for told in (claude, codex, opencode[-1])] == [False, False, True]
     assert opencode[-1].cost_usd == pytest.approx(0.001665)
-    gemini = read("gemini-edits").of(UsageReported)[-1]
+    gemini = read("gemini-edits").of(ev.UsageReported)[-1]
     assert (gemini.tokens, gemini.context_tokens, gemini.cost_usd) == (61_579, None, None)
 
 
 def test_a_retry_inside_the_agent_is_told_once() -> None:
-    (note,) = read("codexacp-e429").of(AgentNoted)
+    (note,) = read("codexacp-e429").of(ev.AgentNoted)
     assert note.text == (
         "The service refuses (exceeded retry limit, last status: 429 Too Many Requests); "
         "the agent tries again"

@@ -2,18 +2,7 @@
 
 import pytest
 
-from ralph_tui.events import (
-    AgentNoted,
-    AgentSpoke,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    PromiseMade,
-    SessionDescribed,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
+from ralph_tui import events as ev
 from tests.agent_sessions import Heard
 from tests.doubles import acp
 from tests.unit.adapters.agents.acp.bench import EVERY, ROWS, Bench, bash
@@ -33,17 +22,17 @@ def test_a_prompt_is_worked_on_to_its_end(bench: Bench, plays: str) -> None:
     assert (finished.turns, finished.tool_calls, finished.tool_errors) == (1, 1, 0)
     assert (bench.root / "out.txt").read_text() == "hi\n"
     assert bench.prompts() == ["Be brief.\n\nFix it."]
-    assert [spoke.text for spoke in heard.of(AgentSpoke)] == [f"all done {PROMISE}"]
-    assert len(heard.of(PromiseMade)) == 1
-    (started,), (over,) = heard.of(ToolStarted), heard.of(ToolFinished)
+    assert [spoke.text for spoke in heard.of(ev.AgentSpoke)] == [f"all done {PROMISE}"]
+    assert len(heard.of(ev.PromiseMade)) == 1
+    (started,), (over,) = heard.of(ev.ToolStarted), heard.of(ev.ToolFinished)
     assert (started.summary, over.ok, over.summary) == ("echo hi > out.txt", True, "no output")
-    described = heard.of(SessionDescribed)[0]
+    described = heard.of(ev.SessionDescribed)[0]
     assert described.version == " ".join(acp.PLAYS[plays]["info"][n] for n in ("name", "version"))
     row = ROWS[plays]
-    begun = heard.of(SessionStarted)[0]
+    begun = heard.of(ev.SessionStarted)[0]
     assert begun.takes_guidance == row.abilities.words_mid_turn
     assert begun.tells_context == (plays != "gemini")
-    told = heard.of(UsageReported)[-1]
+    told = heard.of(ev.UsageReported)[-1]
     assert (told.context_tokens is not None) == (row.abilities.context != "")
     assert (finished.cost_usd is not None) == row.abilities.cost
     assert finished.tokens == 132
@@ -56,14 +45,14 @@ def test_words_are_folded_into_a_turn_by_a_second_prompt(bench: Bench) -> None:
         [bash(f"while ! test -e {gate}; do sleep 0.02; done"), {"say": "done"}],
         turn=bench.turn("skip"),
     )
-    bench.heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
     assert session.takes_guidance
     assert session.send("g-1", "use plus")
-    bench.heard.wait_for(lambda event: isinstance(event, GuidanceDelivered))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.GuidanceDelivered))
     gate.touch()
     finished = bench.heard.finished()
     assert bench.prompts() == ["Fix it.", "use plus"]
-    assert [event.guidance_id for event in bench.heard.of(GuidanceAcknowledged)] == ["g-1"]
+    assert [event.guidance_id for event in bench.heard.of(ev.GuidanceAcknowledged)] == ["g-1"]
     # Both answers tell the usage of one and the same call.
     assert (finished.tokens, finished.turns) == (132, 1)
     assert not session.send("g-2", "too late")
@@ -79,14 +68,14 @@ def test_words_are_handed_into_a_turn_where_there_is_a_method_for_it(
         [bash(f"while ! test -e {gate}; do sleep 0.02; done"), {"say": "done"}],
         turn=bench.turn("skip"),
     )
-    bench.heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
     assert session.send("g-1", "use plus")
-    bench.heard.wait_for(lambda event: isinstance(event, GuidanceAcknowledged))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.GuidanceAcknowledged))
     gate.touch()
     bench.heard.finished()
     (steering,) = bench.told("_session/steering")
     assert steering["prompt"] == [{"type": "text", "text": "use plus"}]
-    assert len(bench.heard.of(GuidanceDelivered)) == 1
+    assert len(bench.heard.of(ev.GuidanceDelivered)) == 1
 
 
 def test_words_are_never_sent_to_an_agent_whose_turn_they_would_end(bench: Bench) -> None:
@@ -96,12 +85,14 @@ def test_words_are_never_sent_to_an_agent_whose_turn_they_would_end(bench: Bench
         [bash(f"while ! test -e {gate}; do sleep 0.02; done"), {"say": "done"}],
         turn=bench.turn("skip"),
     )
-    bench.heard.wait_for(lambda event: isinstance(event, AgentSpoke | ToolStarted | UsageReported))
+    bench.heard.wait_for(
+        lambda event: isinstance(event, ev.AgentSpoke | ev.ToolStarted | ev.UsageReported)
+    )
     assert not session.takes_guidance
     assert not session.send("g-1", "use plus")
     gate.touch()
     assert bench.heard.finished().outcome == "success"
-    assert not bench.heard.of(GuidanceDelivered)
+    assert not bench.heard.of(ev.GuidanceDelivered)
 
 
 @pytest.mark.parametrize("plays", ["opencode", "claude", "codex"])
@@ -113,7 +104,7 @@ def test_a_session_goes_on_after_its_end(bench: Bench, plays: str) -> None:
     finished = bench.run(plays, [{"say": "second"}], turn=second)
     assert finished.outcome == "success"
     # What the session had said before is not told again, and its cost is not paid twice.
-    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["second"]
+    assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["second"]
     assert bench.prompts() == ["Brief.\n\nFix it.".removeprefix("Brief.\n\n"), "Go on."]
     assert bench.told("session/resume")[0]["sessionId"] == "ses-1"
     assert finished.cost_usd == (pytest.approx(0.0) if ROWS[plays].abilities.cost else None)
@@ -153,7 +144,7 @@ def test_the_mode_is_set_by_its_name_there(
     told = [params["modeId"] for params in bench.told("session/set_mode")]
     assert told == ([] if wanted is None else [wanted])
     asks = None if plays == "opencode" else "default"
-    assert bench.heard.of(SessionDescribed)[0].permission_mode == (wanted or asks)
+    assert bench.heard.of(ev.SessionDescribed)[0].permission_mode == (wanted or asks)
 
 
 def test_a_mode_that_is_refused_is_said_and_the_rules_stand(bench: Bench) -> None:
@@ -162,7 +153,9 @@ def test_a_mode_that_is_refused_is_said_and_the_rules_stand(bench: Bench) -> Non
         "gemini", [bash("touch x", ask=True)], turn=bench.turn("skip"), refuses=refuses
     )
     assert finished.outcome == "success"
-    assert "keeps its own mode, not 'yolo': untrusted folder" in bench.heard.of(AgentNoted)[0].text
+    assert (
+        "keeps its own mode, not 'yolo': untrusted folder" in bench.heard.of(ev.AgentNoted)[0].text
+    )
     assert (bench.root / "x").exists()
 
 
@@ -184,13 +177,13 @@ def test_words_that_the_agent_refuses_do_not_end_its_turn(bench: Bench) -> None:
         turn=bench.turn("skip"),
         quirks={"second": "refused"},
     )
-    bench.heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
     assert session.send("g-1", "use plus")
-    bench.heard.wait_for(lambda event: isinstance(event, AgentNoted))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.AgentNoted))
     gate.touch()
     assert bench.heard.finished().outcome == "success"
-    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["done"]
-    assert "did not take your words: busy" in bench.heard.of(AgentNoted)[0].text
+    assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["done"]
+    assert "did not take your words: busy" in bench.heard.of(ev.AgentNoted)[0].text
 
 
 @EVERY
@@ -206,16 +199,16 @@ def test_what_the_table_says_an_agent_can_do_is_what_its_sessions_do(
         [{"say": "prompted again"}],
         turn=first,
     )
-    bench.heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    bench.heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
     assert session.send("g-1", "words") == row.abilities.words_mid_turn
     if row.abilities.words_mid_turn:
-        bench.heard.wait_for(lambda event: isinstance(event, GuidanceDelivered))
+        bench.heard.wait_for(lambda event: isinstance(event, ev.GuidanceDelivered))
     gate.touch()
     finished = bench.heard.finished()
-    said = [spoke.text for spoke in bench.heard.of(AgentSpoke)]
+    said = [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)]
     goes_on = row.abilities.refusal_goes_on or plays == "any"
     assert said[1:] == ["went on" if goes_on else "prompted again"]
-    told = bench.heard.of(UsageReported)
+    told = bench.heard.of(ev.UsageReported)
     assert any(usage.context_tokens for usage in told) == (row.abilities.context != "")
     assert (finished.cost_usd is not None) == row.abilities.cost
     again = bench.turn("skip", resume=first.session_id)

@@ -9,26 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.claims import SPOKEN
 from ralph_tui.adapters.agents.claude.notices import MOST_TASKS, NAMED
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
-from ralph_tui.events import (
-    AgentNoted,
-    AgentReported,
-    AgentSpoke,
-    ContextCompacted,
-    Event,
-    GuidanceAcknowledged,
-    GuidanceDelivered,
-    PromiseMade,
-    SessionDescribed,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-    parse_event,
-)
 from tests.examples import FEWER
 from tests.paths import FIXTURES
 from tests.rows import each_row
@@ -37,7 +22,7 @@ TRANSCRIPTS = FIXTURES / "transcripts"
 ROOT = Path("/home/dev/project")
 
 
-def read(name: str) -> tuple[StreamReader, list[Event]]:
+def read(name: str) -> tuple[StreamReader, list[ev.Event]]:
     reader = StreamReader(1, ROOT)
     offset, events = 0, []
     for number, line in enumerate((TRANSCRIPTS / f"{name}.jsonl").read_text().splitlines()):
@@ -46,7 +31,7 @@ def read(name: str) -> tuple[StreamReader, list[Event]]:
     return reader, events
 
 
-def feed(*messages: object) -> tuple[StreamReader, list[Event]]:
+def feed(*messages: object) -> tuple[StreamReader, list[ev.Event]]:
     reader = StreamReader(1, Path("/repo"))
     events = []
     for number, message in enumerate(messages):
@@ -55,7 +40,7 @@ def feed(*messages: object) -> tuple[StreamReader, list[Event]]:
     return reader, events
 
 
-def of(kind: type[Event], events: list[Event]) -> list[Any]:
+def of(kind: type[ev.Event], events: list[ev.Event]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
@@ -95,13 +80,13 @@ def test_captured_streams_parse_completely(
         tools,
         errors,
     )
-    assert of(SessionDescribed, events)[0].model == "claude-sonnet-5-5"
-    assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == tools
-    assert not [note for note in of(AgentNoted, events) if "Unknown" in note.text]
-    assert of(UsageReported, events)[-1].context_window == 1_000_000
+    assert of(ev.SessionDescribed, events)[0].model == "claude-sonnet-5-5"
+    assert len(of(ev.ToolStarted, events)) == len(of(ev.ToolFinished, events)) == tools
+    assert not [note for note in of(ev.AgentNoted, events) if "Unknown" in note.text]
+    assert of(ev.UsageReported, events)[-1].context_window == 1_000_000
     for event in events:
         stamped = event.model_copy(update={"seq": 1})
-        assert parse_event(stamped.model_dump_json()) == stamped
+        assert ev.parse_event(stamped.model_dump_json()) == stamped
 
 
 @each_row(
@@ -135,8 +120,8 @@ def test_streams_of_older_and_newer_versions(
     assert (end.outcome, end.limit) == (outcome, limit)
     assert words in end.reason
     assert (end.reason == "") == (outcome == "success")
-    assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == reader.tools.calls
-    assert not [note for note in of(AgentNoted, events) if "Unknown" in note.text]
+    assert len(of(ev.ToolStarted, events)) == len(of(ev.ToolFinished, events)) == reader.tools.calls
+    assert not [note for note in of(ev.AgentNoted, events) if "Unknown" in note.text]
     assert not reader.in_turn
     assert reader.usage.cost_usd is not None
     assert (reader.usage.tokens > 0) == (reader.usage.cost_usd > 0)
@@ -144,7 +129,7 @@ def test_streams_of_older_and_newer_versions(
 
 def test_each_retry_says_what_the_service_refuses() -> None:
     _, events = read("overloaded")
-    retries = [note for note in of(AgentNoted, events) if "retry" in note.text]
+    retries = [note for note in of(ev.AgentNoted, events) if "retry" in note.text]
     assert retries
     assert {note.service for note in retries} == {"overload"}
 
@@ -185,11 +170,11 @@ def test_all_limits_that_are_reached_must_end() -> None:
 
 def test_background_work_is_told_beside_its_tool() -> None:
     reader, events = read("background_bash")
-    told = of(AgentNoted, events)
+    told = of(ev.AgentNoted, events)
     assert told[0].text.startswith("In the background: ")
     assert told[0].text.endswith("touch background"), "the command, not what the agent calls it"
     assert told[1].text == 'Background command "run" completed (exit code 0)'
-    assert [note.parent for note in told] == [of(ToolStarted, events)[0].tool_id] * 2
+    assert [note.parent for note in told] == [of(ev.ToolStarted, events)[0].tool_id] * 2
     assert len(reader.background) == 0
     assert reader.results == 2
 
@@ -225,7 +210,7 @@ def test_of_older_versions_the_result_tells_what_goes_on() -> None:
          "tool_use_result": {"backgroundTaskId": "t1"}},
         task("notification", tool_use_id="u", status="stopped", summary="serve"),
     )  # fmt: skip
-    assert [note.text for note in of(AgentNoted, events)] == [
+    assert [note.text for note in of(ev.AgentNoted, events)] == [
         "In the background: npm run dev",
         "Background task stopped: npm run dev",
     ]
@@ -252,9 +237,9 @@ def test_heartbeats_are_signs_of_life_but_do_not_flood() -> None:
 
 def test_denials_of_older_versions_come_with_the_result() -> None:
     _, events = read("old_2_0_20_denied")
-    assert [event.permit for event in of(ToolDenied, events)] == ["Bash(python3 -c:*)"]
+    assert [event.permit for event in of(ev.ToolDenied, events)] == ["Bash(python3 -c:*)"]
     _, events = read("denied")
-    assert [event.permit for event in of(ToolDenied, events)] == ["Bash(touch:*)"]
+    assert [event.permit for event in of(ev.ToolDenied, events)] == ["Bash(touch:*)"]
 
 
 def test_older_versions_give_receipts_by_repeating_the_words() -> None:
@@ -298,7 +283,7 @@ def test_a_resumed_session_costs_the_difference() -> None:
 def test_a_result_of_another_tool_is_no_success(message: dict[str, object]) -> None:
     reader, events = feed(message)
     assert reader.ends.of_last_turn is None
-    assert len(of(AgentNoted, events)) == 1
+    assert len(of(ev.AgentNoted, events)) == 1
 
 
 def test_streams_that_break_off_leave_no_verdict() -> None:
@@ -306,20 +291,20 @@ def test_streams_that_break_off_leave_no_verdict() -> None:
     assert reader.ends.of_last_turn is None
     assert reader.ends.hopeless is not None
     assert reader.ends.hopeless.outcome == "auth"
-    assert "authentication failed (401); retry 1 of 10" in of(AgentNoted, events)[0].text
+    assert "authentication failed (401); retry 1 of 10" in of(ev.AgentNoted, events)[0].text
     reader, events = read("sigterm_bash")
     assert reader.ends.of_last_turn is None
-    assert of(ToolFinished, events)[0].summary == "exit 137"
+    assert of(ev.ToolFinished, events)[0].summary == "exit 137"
 
 
 def test_summaries_of_tools() -> None:
     _, events = read("ok")
-    assert [(e.tool, e.summary.split(" ")[0]) for e in of(ToolStarted, events)] == [
+    assert [(e.tool, e.summary.split(" ")[0]) for e in of(ev.ToolStarted, events)] == [
         ("Read", "calc.py"),
         ("Edit", "calc.py"),
         ("Bash", "python3"),
     ]
-    finished = of(ToolFinished, events)
+    finished = of(ev.ToolFinished, events)
     assert [e.summary for e in finished] == ["3 lines", "+1 −1", "3 lines"]
     assert [e.duration_s for e in finished] == [1.0, 1.0, 1.0]
 
@@ -352,14 +337,14 @@ def test_of_an_output_kept_in_a_file_the_size_is_told(
         {"type": "assistant", "message": {"content": [call]}},
         {"type": "user", "message": {"content": [block]}, "tool_use_result": structured},
     )
-    assert of(ToolFinished, events)[0].summary == summary
+    assert of(ev.ToolFinished, events)[0].summary == summary
 
 
 def test_a_created_file_counts_its_lines() -> None:
     result = {"type": "create", "content": "a\nb\n", "structuredPatch": []}
     block = {"type": "tool_result", "tool_use_id": "t", "content": "File created"}
     _, events = feed({"type": "user", "message": {"content": [block]}, "tool_use_result": result})
-    assert of(ToolFinished, events)[0].summary == "+2"
+    assert of(ev.ToolFinished, events)[0].summary == "+2"
 
 
 @each_row(
@@ -374,22 +359,22 @@ def test_a_created_file_counts_its_lines() -> None:
 )
 def test_where_the_bill_goes(source: str | None, billing: str | None) -> None:
     _, events = feed({"type": "system", "subtype": "init", "apiKeySource": source})
-    assert [event.billing for event in of(SessionDescribed, events)] == [billing]
+    assert [event.billing for event in of(ev.SessionDescribed, events)] == [billing]
 
 
 def test_context_is_that_of_the_main_thread() -> None:
     _, events = read("subagent")
-    contexts = [event.context_tokens for event in of(UsageReported, events)]
+    contexts = [event.context_tokens for event in of(ev.UsageReported, events)]
     # One of them is a heartbeat while the subagent works.
     assert contexts == [12408, 12408, 12408, 12690, 12690]
-    nested = [event for event in of(ToolStarted, events) if event.parent]
+    nested = [event for event in of(ev.ToolStarted, events) if event.parent]
     assert [event.summary for event in nested] == ["ls"]
 
 
 def test_the_context_question_tells_the_window() -> None:
     _, events = read("context_live")
-    assert [event.context_window for event in of(UsageReported, events)][:2] == [None, 1_000_000]
-    assert of(UsageReported, events)[0].context_tokens == 123_468
+    assert [event.context_window for event in of(ev.UsageReported, events)][:2] == [None, 1_000_000]
+    assert of(ev.UsageReported, events)[0].context_tokens == 123_468
 
 
 def test_the_window_of_one_model_is_not_that_of_another() -> None:
@@ -402,7 +387,7 @@ def test_the_window_of_one_model_is_not_that_of_another() -> None:
     told, asked = [], []
     for number, model in enumerate(("large", "small", "small", "large", "other")):
         line = json.dumps(answered(model, f"m{number}"))
-        told += [e.context_window for e in of(UsageReported, reader.feed(line, 0, 0.0))]
+        told += [e.context_window for e in of(ev.UsageReported, reader.feed(line, 0, 0.0))]
         asked.append(reader.usage.window_unknown())
     assert told == [1_000_000, 0, 0, 1_000_000, 0]
     assert asked == [False, True, False, False, True], "asked for once for each model"
@@ -410,14 +395,14 @@ def test_the_window_of_one_model_is_not_that_of_another() -> None:
 
 def test_denied_tools_are_named_once() -> None:
     _, events = read("denied")
-    denials = of(ToolDenied, events)
+    denials = of(ev.ToolDenied, events)
     assert [denial.tool for denial in denials] == ["Bash"]
-    assert of(ToolFinished, events)[0].summary == "denied"
+    assert of(ev.ToolFinished, events)[0].summary == "denied"
 
 
 def test_guidance_is_delivered_then_acknowledged() -> None:
     _, events = read("inject")
-    guidance = [e for e in events if isinstance(e, GuidanceDelivered | GuidanceAcknowledged)]
+    guidance = [e for e in events if isinstance(e, ev.GuidanceDelivered | ev.GuidanceAcknowledged)]
     assert [event.kind for event in guidance] == ["guidance_delivered", "guidance_acknowledged"]
     assert {event.guidance_id for event in guidance} == {"2463903b-c984-45fb-be0f-d331a2270314"}
 
@@ -426,7 +411,7 @@ def test_another_tools_stream_is_noted_not_raised() -> None:
     reader, events = read("codex_ok")
     assert not reader.heard
     assert 0 < len(events) <= 5
-    assert all(isinstance(event, AgentNoted) for event in events)
+    assert all(isinstance(event, ev.AgentNoted) for event in events)
 
 
 def test_claims_come_from_the_main_agents_words_only() -> None:
@@ -439,11 +424,11 @@ def test_claims_come_from_the_main_agents_words_only() -> None:
         said(report + promise, parent_tool_use_id="toolu_1"),
         said(report + promise, is_api_error_message=True),
     )
-    assert not of(AgentReported, events)
-    assert not of(PromiseMade, events)
+    assert not of(ev.AgentReported, events)
+    assert not of(ev.PromiseMade, events)
     _, events = feed(said(f"{report}\n{promise}"))
-    assert of(AgentReported, events)[0].completion == 80
-    assert len(of(PromiseMade, events)) == 1
+    assert of(ev.AgentReported, events)[0].completion == 80
+    assert len(of(ev.PromiseMade, events)) == 1
 
 
 def test_costs_are_differences_of_totals() -> None:
@@ -470,23 +455,23 @@ def test_usage_of_a_message_counts_once() -> None:
     message = {"id": "m", "model": "a", "content": [block], "usage": usage}
     reader, events = feed(*[{"type": "assistant", "message": message}] * 3)
     assert reader.usage.tokens == 16
-    assert [event.context_tokens for event in of(UsageReported, events)] == [11]
+    assert [event.context_tokens for event in of(ev.UsageReported, events)] == [11]
 
 
 def test_compaction_sets_the_context() -> None:
     metadata = {"trigger": "auto", "pre_tokens": 90000, "post_tokens": 20000}
     boundary = {"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}
     _, events = feed(boundary)
-    (told,) = of(ContextCompacted, events)
+    (told,) = of(ev.ContextCompacted, events)
     assert (told.before, told.after, told.trigger) == (90_000, 20_000, "auto")
-    assert of(UsageReported, events)[0].context_tokens == 20000
+    assert of(ev.UsageReported, events)[0].context_tokens == 20000
 
 
 def test_long_and_hostile_text_is_cut_and_cleaned() -> None:
     secret = "sk-" + "a1" * 20
     padding = "x" * (SPOKEN - 30)
     _, events = feed(said(f"\x1b]0;owned\x07{padding} {secret} {'y' * 600_000}"))
-    text = of(AgentSpoke, events)[0].text
+    text = of(ev.AgentSpoke, events)[0].text
     assert len(text) <= SPOKEN
     assert "\x1b" not in text
     assert "sk-a1" not in text
@@ -503,13 +488,13 @@ def test_a_600_kb_line_is_an_edit_like_any_other() -> None:
         {"type": "assistant", "message": {"content": [call]}},
         {"type": "user", "message": {"content": [block]}, "tool_use_result": structured},
     )
-    assert of(ToolStarted, events)[0].summary == "a/b.py"
-    assert of(ToolFinished, events)[0].summary == "+2 −1"
+    assert of(ev.ToolStarted, events)[0].summary == "a/b.py"
+    assert of(ev.ToolFinished, events)[0].summary == "+2 −1"
 
 
 def test_broken_lines_are_said_once() -> None:
     _, events = feed("<html>", "not json", "[1, 2]", "[" * 100_000, "", "null", '{"type": 5}')
-    assert [type(event) for event in events] == [AgentNoted]
+    assert [type(event) for event in events] == [ev.AgentNoted]
 
 
 JSON = st.recursive(
@@ -540,7 +525,7 @@ def test_any_shape_is_read_without_an_exception(
         name, _, subtype = kind.partition("/")
         line = json.dumps({**fields, "type": name, **({"subtype": subtype} if subtype else {})})
         for event in reader.feed(line, 0, 0.0):
-            assert parse_event(event.model_copy(update={"seq": 1}).model_dump_json()).kind
+            assert ev.parse_event(event.model_copy(update={"seq": 1}).model_dump_json()).kind
 
 
 @given(st.lists(JSON, max_size=3), JSON)
@@ -590,9 +575,9 @@ def test_any_mutation_of_a_stream_is_read_with_sane_totals(lines: list[str]) -> 
     for line in lines:
         for event in reader.feed(line, offset, float(offset)):
             stamped = event.model_copy(update={"seq": 1})
-            assert parse_event(stamped.model_dump_json()) == stamped
-            started += isinstance(event, ToolStarted)
-            if isinstance(event, UsageReported):
+            assert ev.parse_event(stamped.model_dump_json()) == stamped
+            started += isinstance(event, ev.ToolStarted)
+            if isinstance(event, ev.UsageReported):
                 assert event.tokens >= 0
                 assert event.cost_usd is None or event.cost_usd >= 0
                 tokens = max(tokens, event.tokens)
@@ -622,6 +607,6 @@ def test_no_key_is_told_as_a_subscription_only_where_that_is_known() -> None:
     ledger = Ledger()
     reader = StreamReader(1, ROOT, ledger)
     events = [*reader.feed(init, 0, 0.0), *reader.feed(window, 0, 1.0), *reader.feed(init, 0, 2.0)]
-    assert [e.billing for e in of(SessionDescribed, events)] == ["no API key", "subscription"]
+    assert [e.billing for e in of(ev.SessionDescribed, events)] == ["no API key", "subscription"]
     later = StreamReader(2, ROOT, ledger).feed(init, 0, 0.0)
-    assert [e.billing for e in of(SessionDescribed, later)] == ["subscription"]
+    assert [e.billing for e in of(ev.SessionDescribed, later)] == ["subscription"]

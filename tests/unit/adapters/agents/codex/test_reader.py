@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.agents.codex.approvals import approval_of
 from ralph_tui.adapters.agents.codex.ends import Windows
 from ralph_tui.adapters.agents.codex.items import command_of, result_of, summary_of, tool_of
@@ -16,19 +17,6 @@ from ralph_tui.adapters.agents.codex.reader import CodexReader, Ledger
 from ralph_tui.adapters.agents.ends import FailedCall
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Notification, Request, Response, read_message
-from ralph_tui.events import (
-    AgentNoted,
-    AgentReported,
-    AgentSpoke,
-    ContextCompacted,
-    Event,
-    GuidanceAcknowledged,
-    PromiseMade,
-    SessionDescribed,
-    ToolFinished,
-    ToolStarted,
-    UsageReported,
-)
 from ralph_tui.ports import AgentAnswer, Permissions
 from ralph_tui.text.json_fields import as_map
 from tests.paths import FIXTURES
@@ -54,7 +42,7 @@ class Read:
 
     def __init__(self, name: str, ledger: Ledger | None = None) -> None:
         self.reader = CodexReader(1, ROOT, ledger)
-        self.events: list[Event] = []
+        self.events: list[ev.Event] = []
         self.asked: list[Request] = []
         self.unknown: list[str] = []
         for number, line in enumerate(lines(name)):
@@ -87,30 +75,30 @@ def test_nothing_recorded_is_unknown(name: str) -> None:
     read = Read(name)
     assert not read.unknown
     assert read.reader.end is not None
-    (described,) = read.of(SessionDescribed)[:1]
+    (described,) = read.of(ev.SessionDescribed)[:1]
     assert (described.model, described.version) == ("gpt-5.5", "0.169.0")
-    begun = [event.tool_id for event in read.of(ToolStarted)]
-    over = [event.tool_id for event in read.of(ToolFinished)]
+    begun = [event.tool_id for event in read.of(ev.ToolStarted)]
+    over = [event.tool_id for event in read.of(ev.ToolFinished)]
     assert sorted(begun) == sorted(over)
     assert len(begun) == len(set(begun)) == read.reader.tools.calls
 
 
 def test_work_that_was_approved_and_declined() -> None:
     read = Read("codex-appserver-approve")
-    assert [(e.tool, e.summary) for e in read.of(ToolStarted)] == [
+    assert [(e.tool, e.summary) for e in read.of(ev.ToolStarted)] == [
         ("Bash", "touch x.txt"),
         ("Bash", "touch y.txt"),
         ("Edit", "calc.py"),
         ("Bash", "git push"),
     ]
-    assert [(e.ok, e.summary, e.prevented) for e in read.of(ToolFinished)] == [
+    assert [(e.ok, e.summary, e.prevented) for e in read.of(ev.ToolFinished)] == [
         (True, "no output", ""),
         (False, "denied", "denied"),
         (True, "+1 −1", ""),
         (False, "denied", "denied"),
     ]
-    assert [event.text for event in read.of(AgentSpoke)] == ["end"]
-    usage = read.of(UsageReported)[-1]
+    assert [event.text for event in read.of(ev.AgentSpoke)] == ["end"]
+    usage = read.of(ev.UsageReported)[-1]
     assert (usage.tokens, usage.context_tokens, usage.context_window) == (49950, 10196, 258_400)
     assert usage.cost_usd is None
     assert read.reader.tools.errors == 0
@@ -124,9 +112,9 @@ def test_a_limit_ends_when_its_window_does() -> None:
     assert end is not None
     assert (end.outcome, end.limit) == ("limited", "usage_limit")
     assert end.resets_at == datetime(2026, 11, 22, 0, 43, 30, tzinfo=UTC)
-    near = [event.text for event in read.of(AgentNoted) if "near" in event.text]
+    near = [event.text for event in read.of(ev.AgentNoted) if "near" in event.text]
     assert near == ["Usage limit is near (5-hour window, 92% used, resets at 2026-11-22 00:43 UTC)"]
-    assert read.of(SessionDescribed)[-1].billing == "subscription"
+    assert read.of(ev.SessionDescribed)[-1].billing == "subscription"
 
 
 def test_without_windows_the_sentence_says_when() -> None:
@@ -140,7 +128,7 @@ def test_without_windows_the_sentence_says_when() -> None:
 
 def test_retries_are_told_and_are_no_work() -> None:
     read = Read("codex-appserver-e429")
-    retries = [event for event in read.of(AgentNoted) if event.level == "warn"]
+    retries = [event for event in read.of(ev.AgentNoted) if event.level == "warn"]
     said = "The service refuses (429); the agent tries again: Reconnecting... 1/2"
     assert next(event.text for event in retries if "tries again" in event.text) == said
     refused = [event for event in retries if "tries again" in event.text]
@@ -161,12 +149,12 @@ def test_a_window_that_overflowed() -> None:
 def test_guidance_is_known_by_its_words_where_it_has_no_name() -> None:
     reader = CodexReader(1, ROOT)
     reader.receipts.awaited["g-1"] = "GUIDE: plus"
-    told: list[Event] = []
+    told: list[ev.Event] = []
     for line in lines("codex-appserver-steer"):
         message = read_message(line)
         if isinstance(message, Notification):
             told += reader.take(message.method, message.params) or ()
-    ids = [event.guidance_id for event in told if isinstance(event, GuidanceAcknowledged)]
+    ids = [event.guidance_id for event in told if isinstance(event, ev.GuidanceAcknowledged)]
     assert ids == ["g-1"]
 
 
@@ -176,7 +164,7 @@ def test_guidance_is_known_by_its_name() -> None:
     item = {"type": "userMessage", "clientId": "g-2", "content": [{"type": "text", "text": "a"}]}
     told = [*(reader.take("item/started", {"item": item}) or ())]
     told += reader.take("item/completed", {"item": item}) or ()
-    assert [e.guidance_id for e in told if isinstance(e, GuidanceAcknowledged)] == ["g-2"]
+    assert [e.guidance_id for e in told if isinstance(e, ev.GuidanceAcknowledged)] == ["g-2"]
     item["clientId"] = "somebody else's"
     assert not reader.take("item/started", {"item": item})
 
@@ -187,10 +175,10 @@ def test_claims_are_those_of_the_main_thread() -> None:
     text = '{"ralph": {"completion": 40, "summary": "half"}}\n<promise>COMPLETE</promise>'
     item = {"type": "agentMessage", "text": text}
     told = reader.take("item/completed", {"threadId": "main", "item": item}) or ()
-    assert [type(event) for event in told] == [AgentSpoke, AgentReported, PromiseMade]
+    assert [type(event) for event in told] == [ev.AgentSpoke, ev.AgentReported, ev.PromiseMade]
     told = reader.take("item/completed", {"threadId": "other", "item": item}) or ()
     assert [(type(event), getattr(event, "parent", "")) for event in told] == [
-        (AgentSpoke, "other")
+        (ev.AgentSpoke, "other")
     ]
 
 
@@ -205,7 +193,7 @@ def test_a_subagent_ends_no_turn_and_fills_no_context() -> None:
     assert (reader.usage.tokens, reader.usage.context, reader.usage.window) == (700, None, None)
     command = {"type": "commandExecution", "id": "c", "command": "ls"}
     (begun,) = reader.take("item/started", {"threadId": "other", "item": command}) or ()
-    assert isinstance(begun, ToolStarted)
+    assert isinstance(begun, ev.ToolStarted)
     assert begun.parent == "other"
 
 
@@ -239,7 +227,7 @@ def test_a_context_that_is_compacted_is_told() -> None:
     usage = {"last": {"totalTokens": 200}, "modelContextWindow": 258}
     reader.take("thread/tokenUsage/updated", {"tokenUsage": usage})
     (told,) = reader.take("item/completed", {"item": {"type": "contextCompaction"}}) or ()
-    assert isinstance(told, ContextCompacted)
+    assert isinstance(told, ev.ContextCompacted)
     assert (told.before, told.window) == (200, 258)
 
 
@@ -301,7 +289,7 @@ def test_a_tool_that_outlives_its_turn_ends_with_the_server() -> None:
         told += reader.closed()
         told += reader.take("item/completed", {"item": command}) or ()
         _, finished = told
-        assert isinstance(finished, ToolFinished)
+        assert isinstance(finished, ev.ToolFinished)
         assert finished.ok == told_late
         assert finished.prevented == ("" if told_late else "interrupted")
         assert reader.tools.calls == 1

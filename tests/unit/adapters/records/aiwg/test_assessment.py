@@ -5,15 +5,9 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.aiwg.assessment import assessment_of, assessments
 from ralph_tui.adapters.records.aiwg.traces import LARGEST, MOST_COMMITS, read_traces
-from ralph_tui.events import (
-    AssessmentMade,
-    AssessmentRefined,
-    FilesChanged,
-    IterationStarted,
-    RunStarted,
-)
 from ralph_tui.events.base import Event
 from ralph_tui.events.intelligence import Blocker, Statement, TestStatus
 from ralph_tui.events.workspace import CategoryTotal, FileChange
@@ -28,7 +22,7 @@ SCHEMA = (
 )
 SINCE = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
-RICH = AssessmentMade(
+RICH = ev.AssessmentMade(
     iteration=2,
     summary="7 of 9 tests pass; 2 more than before; 3 files changed; 1 commit.",
     phase="mid",
@@ -54,24 +48,26 @@ RICH = AssessmentMade(
 
 
 def folded(*events: Event) -> RunState:
-    start = RunStarted(
+    start = ev.RunStarted(
         run_id="r", root="/r", objective="x", agent="a", max_iterations=3, session_timeout_s=60
     )
-    return RunState().apply_all([start, IterationStarted(iteration=2, max_iterations=3), *events])
+    return RunState().apply_all(
+        [start, ev.IterationStarted(iteration=2, max_iterations=3), *events]
+    )
 
 
-def changed() -> FilesChanged:
+def changed() -> ev.FilesChanged:
     changes = [
         FileChange(path="abacus/tabs.py", status="added", category="source"),
         FileChange(path="tests/test_tabs.py", status="modified", category="test"),
         FileChange(path="old.cfg", status="deleted", category="config"),
     ]
     totals = [CategoryTotal(category="source", files=4), CategoryTotal(category="test", files=1)]
-    return FilesChanged(iteration=2, live=False, changes=changes, totals=totals)
+    return ev.FilesChanged(iteration=2, live=False, changes=changes, totals=totals)
 
 
 def test_the_file_is_as_its_schema_says() -> None:
-    refined = AssessmentRefined(
+    refined = ev.AssessmentRefined(
         iteration=2, summary="It goes well.", learnings=["Run it."], progress=60, approach="Go on."
     )
     told = assessment_of(folded(changed(), RICH, refined), 2)
@@ -81,7 +77,7 @@ def test_the_file_is_as_its_schema_says() -> None:
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    told = assessment_of(folded(AssessmentMade(iteration=2, summary="Nothing.")), 2)
+    told = assessment_of(folded(ev.AssessmentMade(iteration=2, summary="Nothing.")), 2)
     assert told is not None
     assert set(SCHEMA) - set(told) == {"testStatus"}
     assert "secondOpinion" not in told

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.aiwg.action_log import ActionLog
 from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
 from ralph_tui.adapters.records.aiwg.records import Attempt
@@ -22,23 +23,6 @@ from ralph_tui.adapters.records.aiwg.tasks import (
 )
 from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.adapters.records.attempts import AttemptFolder
-from ralph_tui.events import (
-    AgentReported,
-    AgentSpoke,
-    Event,
-    FilesChanged,
-    IterationStarted,
-    LearningCredited,
-    LearningsRetrieved,
-    PlanMade,
-    ReflectionWritten,
-    RunResumed,
-    SessionFinished,
-    SessionStarted,
-    ToolDenied,
-    ToolFinished,
-    ToolStarted,
-)
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
@@ -55,16 +39,16 @@ TASK_FILES = ("metadata.json", "trajectory.json", "summary.json", "reflections.j
 
 
 @cache
-def story_of(name: str) -> tuple[Event, ...]:
+def story_of(name: str) -> tuple[ev.Event, ...]:
     # What is longest in a record has some thousand characters.
     return tuple(hostile(20_000) if name == "hostile" else STORIES[name]())
 
 
-def fold(events: Sequence[Event]) -> RunState:
+def fold(events: Sequence[ev.Event]) -> RunState:
     return RunState().apply_all(events)
 
 
-def record(root: Path, events: Sequence[Event]) -> AttemptFolder:
+def record(root: Path, events: Sequence[ev.Event]) -> AttemptFolder:
     """An attempt whose run was these events."""
     attempt = AttemptFolder.create(root, "Fix the failing parser tests", NOW)
     write_journal(attempt.journal, events)
@@ -72,7 +56,7 @@ def record(root: Path, events: Sequence[Event]) -> AttemptFolder:
     return attempt
 
 
-def write_journal(path: Path, events: Sequence[Event]) -> None:
+def write_journal(path: Path, events: Sequence[ev.Event]) -> None:
     path.write_text("".join(event.model_dump_json() + "\n" for event in events))
 
 
@@ -154,7 +138,7 @@ def test_a_run_that_is_resumed_has_no_outcome_any_more(tmp_path: Path) -> None:
     events = story_of("stuck")
     attempt = record(tmp_path, events)
     assert (attempt.folder / "outcome.json").exists()
-    again = RunResumed(seq=len(events) + 1, at=events[-1].at)
+    again = ev.RunResumed(seq=len(events) + 1, at=events[-1].at)
     attempt.write_projections(attempt.project(fold([*events, again])))
     assert not (attempt.folder / "outcome.json").exists()
     assert read(attempt, "metadata.json")["status"] == "running"
@@ -164,7 +148,7 @@ def test_what_failed_and_what_the_agent_said_last(tmp_path: Path) -> None:
     run = Recorder(10)
     run.baseline(70)
     run.iterations(60, 60)
-    run.add(AgentReported(iteration=2, blockers=["no network"], next="vendor the parser"))
+    run.add(ev.AgentReported(iteration=2, blockers=["no network"], next="vendor the parser"))
     run.end("limit_reached", "used up")
     outcome = read(record(tmp_path, run.events), "outcome.json")
     assert outcome["what_worked"] == []
@@ -207,7 +191,7 @@ def test_the_last_attempt_that_moved_speaks_for_the_task() -> None:
 
 # -- memory --------------------------------------------------------------------------------------
 
-PLAN = PlanMade(
+PLAN = ev.PlanMade(
     approach="Fix the lexer first",
     steps=["read the failing tests", "carry the quote state"],
     estimated_iterations=4,
@@ -226,7 +210,7 @@ LEARNED = Retrieved(
 )
 
 
-def reflection(attempt: int, kind: str = "error-analysis", **fields: Any) -> ReflectionWritten:
+def reflection(attempt: int, kind: str = "error-analysis", **fields: Any) -> ev.ReflectionWritten:
     told = {
         "attempt": attempt,
         "observation": "2 of 10 iterations brought nothing",
@@ -236,18 +220,18 @@ def reflection(attempt: int, kind: str = "error-analysis", **fields: Any) -> Ref
         "triggered_by": "failure",
         "reflection_type": kind,
     }
-    return ReflectionWritten.model_validate({**told, **fields})
+    return ev.ReflectionWritten.model_validate({**told, **fields})
 
 
-def a_run_with_memory(attempt: int = 1, outcome: Outcome = "limit_reached") -> list[Event]:
+def a_run_with_memory(attempt: int = 1, outcome: Outcome = "limit_reached") -> list[ev.Event]:
     run = Recorder(10)
     run.baseline(0)
     run.add(PLAN)
     run.open(1)
-    run.add(LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[LEARNED]))
+    run.add(ev.LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[LEARNED]))
     run.work(1)
     run.close(1, 20)
-    credit = LearningCredited(
+    credit = ev.LearningCredited(
         iteration=1, learning_id=LEARNED.learning_id, success=True, points=20.0
     )
     run.add(credit)
@@ -256,7 +240,7 @@ def a_run_with_memory(attempt: int = 1, outcome: Outcome = "limit_reached") -> l
     mine = len(run.events)
     run.end(outcome, "used up")
     # What the run itself reflects at its end is told elsewhere.
-    ending = [event for event in run.events[mine:] if not isinstance(event, ReflectionWritten)]
+    ending = [event for event in run.events[mine:] if not isinstance(event, ev.ReflectionWritten)]
     events = [*run.events[:mine], *ending]
     return [event.model_copy(update={"seq": n}) for n, event in enumerate(events, 1)]
 
@@ -377,11 +361,11 @@ def test_every_tool_use_is_one_line(tmp_path: Path) -> None:
     run = Recorder(10)
     run.tool(1, "Edit", "a.py", "+9 −4", 1)
     run.tool(1, "Bash", "make", "exit 2", 1, ok=False)
-    run.add(ToolStarted(iteration=1, tool_id="d", tool="Bash", summary="rm -rf /"))
-    run.add(ToolDenied(iteration=1, tool="Bash", tool_id="d", message="not allowed"))
-    run.add(ToolFinished(iteration=1, tool_id="d", ok=False, summary="denied"))
-    run.add(ToolStarted(iteration=1, tool_id="open", tool="mcp__db__query", summary="select 1"))
-    run.add(SessionFinished(iteration=1, outcome="stopped"))
+    run.add(ev.ToolStarted(iteration=1, tool_id="d", tool="Bash", summary="rm -rf /"))
+    run.add(ev.ToolDenied(iteration=1, tool="Bash", tool_id="d", message="not allowed"))
+    run.add(ev.ToolFinished(iteration=1, tool_id="d", ok=False, summary="denied"))
+    run.add(ev.ToolStarted(iteration=1, tool_id="open", tool="mcp__db__query", summary="select 1"))
+    run.add(ev.SessionFinished(iteration=1, outcome="stopped"))
     told = actions(record(tmp_path, run.events))
     assert told[0] == {
         "timestamp": run.events[1].at.isoformat().replace("+00:00", "Z"),
@@ -401,15 +385,15 @@ def test_every_tool_use_is_one_line(tmp_path: Path) -> None:
 
 def test_the_reasoning_of_an_action_is_what_its_agent_said_last(tmp_path: Path) -> None:
     run, report = Recorder(10), '{"ralph": {"completion": 40}}'
-    run.add(AgentSpoke(iteration=1, text="Look at the lexer."))
-    run.add(AgentSpoke(iteration=1, text=f"The quote state is lost.\n{report}"))
-    run.add(AgentSpoke(iteration=1, text="I am a helper.", parent="sub"))
+    run.add(ev.AgentSpoke(iteration=1, text="Look at the lexer."))
+    run.add(ev.AgentSpoke(iteration=1, text=f"The quote state is lost.\n{report}"))
+    run.add(ev.AgentSpoke(iteration=1, text="I am a helper.", parent="sub"))
     run.tool(1, "Edit", "a.py", "+9 −4", 1)
-    run.add(ToolStarted(iteration=1, tool_id="n", tool="Grep", summary="x", parent="sub"))
-    run.add(ToolFinished(iteration=1, tool_id="n", ok=True))
-    run.add(AgentSpoke(iteration=1, text="so " * 100 + "I run the tests"))
+    run.add(ev.ToolStarted(iteration=1, tool_id="n", tool="Grep", summary="x", parent="sub"))
+    run.add(ev.ToolFinished(iteration=1, tool_id="n", ok=True))
+    run.add(ev.AgentSpoke(iteration=1, text="so " * 100 + "I run the tests"))
     run.tool(1, "Bash", "make", "exit 0", 1)
-    run.add(SessionFinished(iteration=1, outcome="success"))
+    run.add(ev.SessionFinished(iteration=1, outcome="success"))
     run.tool(2, "Bash", "make", "exit 0", 1)
     told = [line.get("reasoning") for line in actions(record(tmp_path, run.events))]
     assert told[:2] == ["The quote state is lost.", "I am a helper."]
@@ -424,30 +408,30 @@ CHANGED = FileChange(path="a.py", status="modified", category="source", added=9,
 ADDED = FileChange(path="b.py", status="added", category="source", added=3)
 
 
-def files(*changes: FileChange, live: bool = False) -> FilesChanged:
+def files(*changes: FileChange, live: bool = False) -> ev.FilesChanged:
     totals = [CategoryTotal(category="source", files=len(changes))]
-    return FilesChanged(iteration=1, live=live, totals=totals, changes=list(changes))
+    return ev.FilesChanged(iteration=1, live=live, totals=totals, changes=list(changes))
 
 
 def without_tools(run: Recorder, outcome: SessionOutcome | None = "success") -> None:
     """A session of an agent that tells of no tools."""
-    session = SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
+    session = ev.SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
     run.add(session)
     if outcome is not None:
-        run.add(SessionFinished(iteration=1, outcome=outcome, reason="exit 3"))
+        run.add(ev.SessionFinished(iteration=1, outcome=outcome, reason="exit 3"))
 
 
 def test_of_an_agent_without_tool_events_actions_are_derived(tmp_path: Path) -> None:
     run = Recorder(10)
-    run.add(IterationStarted(iteration=1, max_iterations=10))
+    run.add(ev.IterationStarted(iteration=1, max_iterations=10))
     without_tools(run, "error")
     run.add(files(CHANGED))
-    run.add(SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False))
+    run.add(ev.SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False))
     run.add(files(ADDED, live=True))
-    run.add(SessionFinished(iteration=1, outcome="success"))
+    run.add(ev.SessionFinished(iteration=1, outcome="success"))
     run.add(files(CHANGED, ADDED, FileChange(path="c", status="deleted", category="other")))
     without_tools(run, None)
-    run.add(RunResumed())
+    run.add(ev.RunResumed())
     attempt = record(tmp_path, run.events)
     told = actions(attempt)
     assert all(line["derived"] is True and line["tool"] == "command" for line in told)
@@ -467,9 +451,9 @@ def test_of_an_agent_without_tool_events_actions_are_derived(tmp_path: Path) -> 
 
 def test_where_tools_are_told_nothing_is_derived(tmp_path: Path) -> None:
     run = Recorder(10)
-    run.add(IterationStarted(iteration=1, max_iterations=10))
-    run.add(SessionStarted(iteration=1, session_id="s", agent="claude"))
-    run.add(SessionFinished(iteration=1, outcome="success"))
+    run.add(ev.IterationStarted(iteration=1, max_iterations=10))
+    run.add(ev.SessionStarted(iteration=1, session_id="s", agent="claude"))
+    run.add(ev.SessionFinished(iteration=1, outcome="success"))
     run.add(files(CHANGED))
     assert actions(record(tmp_path, run.events)) == []
 
