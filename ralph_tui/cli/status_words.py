@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.analysis.means import lacking
 from ralph_tui.cli.context_words import context_mark, context_row
+from ralph_tui.text import terms
 from ralph_tui.text.format import (
     duration,
     ending,
@@ -22,18 +23,6 @@ from ralph_tui.text.format import (
 )
 from ralph_tui.text.run_row import NO_OBJECTIVE
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import (
-    APPROACHES,
-    NEEDS_YOU,
-    PHASES,
-    ROLLED_BACK,
-    STATES,
-    WAITS,
-    Term,
-    answer_word,
-    in_words,
-    subject_words,
-)
 
 PURPOSE_CELLS = 16
 """A command stands alone behind what it is for, so that it can be copied whole."""
@@ -44,7 +33,7 @@ LINE_LIMIT = 60
 def status_line(status: RunStatus) -> str:
     """One line of at most 60 columns, for a status bar: how far it is, and the verdict."""
     done = "—" if status["completion"] is None else percent(status["completion"])
-    done += f" {ROLLED_BACK.glyph}" if status["stale"] else ""
+    done += f" {terms.ROLLED_BACK.glyph}" if status["stale"] else ""
     full = context_mark(status["context"]) if _goes_on(status) else ""
     queued = status["guidance_queued"] if _goes_on(status) else 0
     more = [*([full] if full else []), *([f"guidance: {queued}"] if queued else [])]
@@ -103,21 +92,21 @@ def _now(status: RunStatus) -> str:
         return ""
     asked = status["question"]
     if asked and (asked.get("request") or status["phase"] not in ("agent", "waiting")):
-        return f"{NEEDS_YOU.glyph} waits for your answer"
+        return f"{terms.NEEDS_YOU.glyph} waits for your answer"
     if status["refused"]:
-        return f"{PHASES['limited'].glyph} {status['refused']}"
+        return f"{terms.PHASES['limited'].glyph} {status['refused']}"
     wait = status["waiting"]
-    if wait and wait["cause"] in WAITS:
-        return WAITS[wait["cause"]].label
+    if wait and wait["cause"] in terms.WAITS:
+        return terms.WAITS[wait["cause"]].label
     said = "paus" in str(status["verdict"])
     pausing = ", pausing before the next iteration" if status["pause_requested"] else ""
     return f"{_term(status).label}{'' if said else pausing}"
 
 
-def _term(status: RunStatus) -> Term:
+def _term(status: RunStatus) -> terms.Term:
     """The state of the run; that of a newer version is told by its name."""
     state = status["outcome"] or status["phase"]
-    return STATES.get(state, Term(PHASES["agent"].glyph, in_words(state)))
+    return terms.STATES.get(state, terms.Term(terms.PHASES["agent"].glyph, terms.in_words(state)))
 
 
 def _goes_on(status: RunStatus) -> bool:
@@ -136,7 +125,7 @@ def _overseer(status: RunStatus) -> str:
     made = status["intervention"]
     if not made or made["about"] == "owner":
         return ""
-    what = f"{made['level']} in iteration {made['iteration']}: {subject_words(made['about'])}"
+    what = f"{made['level']} in iteration {made['iteration']}: {terms.subject_words(made['about'])}"
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{what}{decided}{points}"
@@ -147,7 +136,7 @@ def _strategy(status: RunStatus) -> str:
     planned = status["strategy"]
     if not planned or planned["approach"] == "persist":
         return ""
-    what = APPROACHES.get(str(planned["approach"]), in_words(str(planned["approach"])))
+    what = terms.APPROACHES.get(str(planned["approach"]), terms.in_words(str(planned["approach"])))
     return f"{what}: {clip(one_line(str(planned['reasoning'])), 200)}"
 
 
@@ -159,7 +148,9 @@ def _asked(status: RunStatus) -> list[tuple[str, str]]:
         return [("question", f"open when the run ended: {clip(one_line(left), 200)}")]
     if not question or not status["alive"]:
         return []
-    words = dict.fromkeys(answer_word(one_line(each["answer"])) for each in question["options"])
+    words = dict.fromkeys(
+        terms.answer_word(one_line(each["answer"])) for each in question["options"]
+    )
     return [
         ("question", clip(one_line(question["text"]), 200)),
         ("answers", ", ".join(words)),

@@ -6,17 +6,9 @@ from typing import Literal
 from ralph_tui.events.asking import AgentRequest
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.text import terms
 from ralph_tui.text.format import day_and_clock, due, duration, wait_time
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import (
-    WAITS,
-    answer_word,
-    in_words,
-    permission_words,
-    silence_word,
-    subject_words,
-    who_words,
-)
 
 __all__ = [
     "InterruptRequested",
@@ -100,7 +92,7 @@ class WaitStarted(Event):
     def words(self, now: datetime) -> str:
         """``service down since 03:12``: what it waits for; since when, if no reset is known."""
         of = f" of {' and '.join([self.agent, *self.others])}" if self.agent else ""
-        what = f"{WAITS[self.cause].word}{of}"
+        what = f"{terms.WAITS[self.cause].word}{of}"
         if self.since is None or self.resets_at is not None:
             return what
         return f"{what} since {day_and_clock(self.since, now)}"
@@ -124,9 +116,9 @@ class WaitStarted(Event):
     def row(self) -> Row:
         until = f"waiting until {day_and_clock(self.until, self.at)}" if self.until else "waiting"
         cause = self.words(self.at)
-        what = "" if cause == WAITS[self.cause].word else f": {cause}"
+        what = "" if cause == terms.WAITS[self.cause].word else f": {cause}"
         text = f"{until}{what}; the iteration is not spent"
-        return Row("warn", WAITS[self.cause].brief.upper(), text, self.reason)
+        return Row("warn", terms.WAITS[self.cause].brief.upper(), text, self.reason)
 
     def line(self, *, why: bool = True) -> str:
         """`why`: with what the service said."""
@@ -147,18 +139,18 @@ class WaitEnded(Event):
     @property
     def stream(self) -> str:
         """Its row in the agent's stream."""
-        return f"tried again by {who_words(self.by)}"
+        return f"tried again by {terms.who_words(self.by)}"
 
     def row(self) -> Row:
         return self.row_after(self.waited_s)
 
     def row_after(self, waited_s: float) -> Row:
         """After waits of so many seconds in a row."""
-        by = "" if self.by == "the clock" else f", asked by {who_words(self.by)}"
+        by = "" if self.by == "the clock" else f", asked by {terms.who_words(self.by)}"
         return Row("log", "WENT ON", f"after {duration(waited_s)}{by}")
 
     def line(self) -> str:
-        return f"goes on after {duration(self.waited_s)}, by {who_words(self.by)}"
+        return f"goes on after {duration(self.waited_s)}, by {terms.who_words(self.by)}"
 
 
 class Option(Fact):
@@ -226,11 +218,13 @@ class QuestionAsked(Event):
 
     def line(self, *, said: bool = False) -> str:
         """What is asked, how to answer, and what happens without; `said`: its text is known."""
-        choices = ", ".join(dict.fromkeys(answer_word(option.answer) for option in self.options))
+        choices = ", ".join(
+            dict.fromkeys(terms.answer_word(option.answer) for option in self.options)
+        )
         by = "" if self.deadline is None else f" at {due(self.deadline, self.at)}"
         silence = "no time limit"
         if self.default:
-            silence = f"{silence_word(self.default)}{by} unless you answer"
+            silence = f"{terms.silence_word(self.default)}{by} unless you answer"
         text = "" if said else f"{self.text}{'' if self.text.endswith(('.', '?')) else ';'} "
         return f"question {text}answer with ralph-tui decide ANSWER ({choices}; {silence})"
 
@@ -256,10 +250,10 @@ class QuestionAnswered(Event):
 
     def decision(self, asked: QuestionAsked | None = None) -> str:
         """``approved by you``, ``no answer in 2 min: approved``; `asked`: its question."""
-        done = DECIDED.get(self.answer, in_words(self.answer))
+        done = DECIDED.get(self.answer, terms.in_words(self.answer))
         if self.by != SILENCE:
             edited = "edited and " if asked is not None and self._edits(asked) else ""
-            return f"{edited}{done} by {who_words(self.by)}"
+            return f"{edited}{done} by {terms.who_words(self.by)}"
         if asked is None or asked.deadline is None:
             return f"no answer: {done}"
         waited = (asked.deadline - asked.at).total_seconds()
@@ -289,7 +283,7 @@ class QuestionAnswered(Event):
         if asked is not None and asked.request is not None:
             return f"asked   {asked.request.decided(self.decision(asked))}"
         if asked is not None and asked.topic in ("redirect", "pause"):
-            return f"{asked.topic:<8} {self.decision(asked)} ({subject_words(asked.about)})"
+            return f"{asked.topic:<8} {self.decision(asked)} ({terms.subject_words(asked.about)})"
         return f"answer  {self.decision()}"
 
 
@@ -302,7 +296,7 @@ class QuestionHeld(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        return Row("owner", "ANSWER", f"countdown stopped by {who_words(self.by)}")
+        return Row("owner", "ANSWER", f"countdown stopped by {terms.who_words(self.by)}")
 
 
 class QuestionPostponed(Event):
@@ -337,10 +331,10 @@ class InterruptRequested(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        return Row("owner", "INTERRUPT", f"by {who_words(self.by)}")
+        return Row("owner", "INTERRUPT", f"by {terms.who_words(self.by)}")
 
     def line(self) -> str:
-        return f"interrupting the agent, asked by {who_words(self.by)}"
+        return f"interrupting the agent, asked by {terms.who_words(self.by)}"
 
 
 class PermissionsChanged(Event):
@@ -353,8 +347,8 @@ class PermissionsChanged(Event):
 
     def row(self) -> Row:
         allow = f", allowed: {', '.join(self.allow)}" if self.allow else ""
-        may = permission_words(self.mode)
+        may = terms.permission_words(self.mode)
         return Row("owner", "PERMIT", f"{may}{allow}, from the next session on")
 
     def line(self) -> str:
-        return f"permissions from the next session on: {permission_words(self.mode)}"
+        return f"permissions from the next session on: {terms.permission_words(self.mode)}"

@@ -6,13 +6,7 @@ from typing import Literal
 from ralph_tui import events as ev
 from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.state.fold import Fold
-from ralph_tui.text.terms import (
-    DELETED_SINCE,
-    EDITED_SINCE,
-    JOINED_SINCE,
-    MUTED_SINCE,
-    Term,
-)
+from ralph_tui.text import terms
 
 Origin = Literal["retrieved", "learned"]
 Gone = Literal["", "deleted", "joined"]
@@ -70,18 +64,18 @@ class SeenLearning:
         return self.current or not self.gone
 
     @property
-    def since(self) -> list[Term]:
+    def since(self) -> list[terms.Term]:
         """What became of it after it was looked up; this iteration's prompt knows nothing of it."""
         was, now = self.looked_up, self.learning
         if was is None:
             return []
         if self.gone == "deleted":
-            return [DELETED_SINCE]
+            return [terms.DELETED_SINCE]
         if self.gone == "joined" or was.learning_id != now.learning_id:
-            return [JOINED_SINCE]
+            return [terms.JOINED_SINCE]
         marks = {
-            MUTED_SINCE: now.muted and not was.muted,
-            EDITED_SINCE: now.text != was.text,
+            terms.MUTED_SINCE: now.muted and not was.muted,
+            terms.EDITED_SINCE: now.text != was.text,
         }
         return [term for term, holds in marks.items() if holds]
 

@@ -8,17 +8,9 @@ from ralph_tui.layers.control import iterations_needed
 from ralph_tui.layers.sensor.passing import passes_already
 from ralph_tui.state import Intervention, RunState
 from ralph_tui.state.goal import needed_words
+from ralph_tui.text import terms
 from ralph_tui.text.format import count, ending, percent, place
 from ralph_tui.text.sanitize import clip
-from ralph_tui.text.terms import (
-    BUG,
-    OUTCOME_TONES,
-    OUTCOMES,
-    PHASES,
-    ROLLED_BACK,
-    SEVERITIES,
-    subject_words,
-)
 
 CRITICAL_SUBJECTS = ("oscillating", "regressing")
 ALARMS: dict[str, AlarmName] = {
@@ -39,11 +31,11 @@ def end(state: RunState) -> Verdict | None:
     """How it ended."""
     run = state.run
     if run.crash is not None:
-        glyph, word, _ = PHASES["crashed"]
-        return Verdict(glyph, "bad", word, f"{BUG}: {row(run.crash.error)}")
+        glyph, word, _ = terms.PHASES["crashed"]
+        return Verdict(glyph, "bad", word, f"{terms.BUG}: {row(run.crash.error)}")
     if run.finished is not None:
-        glyph, word, _ = OUTCOMES[run.finished.outcome]
-        tone = OUTCOME_TONES[run.finished.outcome]
+        glyph, word, _ = terms.OUTCOMES[run.finished.outcome]
+        tone = terms.OUTCOME_TONES[run.finished.outcome]
         said = row(ending(run.finished.outcome, run.finished.reason))
         return Verdict(glyph, tone, word, said, calm=tone == "good")
     return None
@@ -77,7 +69,7 @@ def episode(state: RunState) -> Verdict | None:
     if made is None:
         return _alarm(state)
     level = mark("critical" if made.about in CRITICAL_SUBJECTS else "warn")
-    word = subject_words(made.about)
+    word = terms.subject_words(made.about)
     alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
     if made.about == "circuit":
         alarm = None  # what it says is no condition of the readings
@@ -148,7 +140,7 @@ def _alarm(state: RunState) -> Verdict | None:
             word = name.split("_")[0].lower()
             reason = _reason(state, alarm)
             made = "; recomputed" if state.foreign.tool else ""
-            return Verdict(*mark(SEVERITIES[alarm.severity]), word, f"{word}: {reason}{made}")
+            return Verdict(*mark(terms.SEVERITIES[alarm.severity]), word, f"{word}: {reason}{made}")
     return None
 
 
@@ -185,7 +177,7 @@ def verifying(state: RunState) -> Verdict | None:
     newer = signal is not None and state.gate.readings[-1].iteration > signal.iteration
     if run.completion is None or done(state) or not (run.phase == "verifying" or newer):
         return None
-    term = PHASES["verifying"]
+    term = terms.PHASES["verifying"]
     text = f"{term.word}: the completion command measures iteration {run.iteration}"
     return Verdict(term.glyph, "dim", term.word, text)
 
@@ -198,7 +190,7 @@ def outlook(state: RunState) -> Verdict:
 
 def _forecast(state: RunState) -> Verdict:
     run, signal = state.run, state.control.latest
-    begun = PHASES["starting"]
+    begun = terms.PHASES["starting"]
     if run.started is None:
         return Verdict(begun.glyph, "dim", begun.word, "starting: nothing is recorded yet")
     if run.completion is None and run.started.watched:
@@ -214,7 +206,7 @@ def _forecast(state: RunState) -> Verdict:
     left = iterations_left(state, signal.iteration)
     if state.oversight.stale:
         text = f"restored: {_restored(state)}; {NOT_MEASURED}, {_remain(left)}"
-        return Verdict(ROLLED_BACK.glyph, "dim", "restored", text)
+        return Verdict(terms.ROLLED_BACK.glyph, "dim", "restored", text)
     if grown := growth_words(state):
         return Verdict(begun.glyph, "dim", "no gain", f"no gain: {grown}")
     if not gains(state):
@@ -234,7 +226,7 @@ def _forecast(state: RunState) -> Verdict:
 
 
 def _no_pace(state: RunState, left: int) -> Verdict:
-    run, glyph = state.run, PHASES["starting"].glyph
+    run, glyph = state.run, terms.PHASES["starting"].glyph
     now, start = run.completion or 0.0, run.baseline or 0.0
     if now <= start and not (run.best_iteration and run.best > now):
         word = "no progress yet"

@@ -18,19 +18,9 @@ from ralph_tui.fleet.wording import (
     result_sentence,
     spent_words,
 )
+from ralph_tui.text import terms
 from ralph_tui.text.format import clock, count, day_and_clock, duration
 from ralph_tui.text.keys import DEFAULTS, Keys
-from ralph_tui.text.terms import (
-    DIED,
-    LEVEL_TONES,
-    LEVELS,
-    LOOPS,
-    NEEDS_YOU,
-    OUTCOMES,
-    PHASES,
-    WARNING,
-    Term,
-)
 from ralph_tui.tui.draw.fitting import Field, fit, fitted, join
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
 from ralph_tui.tui.draw.told_rows import AnswerRow
@@ -86,23 +76,27 @@ def sentence(view: FleetView) -> Line:
     state = view.state
     said = fleet_sentence(state, view.now, lost=view.lost)
     if view.note:
-        return [(f"{WARNING.glyph} ", "warn"), (flat(view.note), "text")]
+        return [(f"{terms.WARNING.glyph} ", "warn"), (flat(view.note), "text")]
     term, style = _mark(view)
     return [(f"{term.glyph} ", style), (flat(said, 600), style if style != "accent" else "text")]
 
 
-def _mark(view: FleetView) -> tuple[Term, str]:
+def _mark(view: FleetView) -> tuple[terms.Term, str]:
     state = view.state
     if state.finished is not None:
         outcome = state.finished.outcome
-        return OUTCOMES[outcome], "good" if outcome == "completed" else "warn"
+        return terms.OUTCOMES[outcome], "good" if outcome == "completed" else "warn"
     if view.lost:
-        return DIED, "bad"
+        return terms.DIED, "bad"
     if view.asking is not None:
-        return NEEDS_YOU, "warn"
+        return terms.NEEDS_YOU, "warn"
     if state.held or state.stopping or any(host.missing for host in state.hosts.values()):
-        return WARNING, "warn"
-    return (PHASES["agent"], "accent") if state.started is not None else (PHASES["starting"], "dim")
+        return terms.WARNING, "warn"
+    return (
+        (terms.PHASES["agent"], "accent")
+        if state.started is not None
+        else (terms.PHASES["starting"], "dim")
+    )
 
 
 def hosts(view: FleetView) -> Line:
@@ -120,12 +114,12 @@ def _host(host: HostState, used: int, view: FleetView) -> Line:
     if host.here:
         at_work = f"{flat(host.name)} {used}/{host.slots}"
         if host.leaving:
-            return [(f"{PHASES['agent'].glyph} {at_work} leaves", "dim")]
-        return [(f"{PHASES['agent'].glyph} ", "accent"), (at_work, "text")]
+            return [(f"{terms.PHASES['agent'].glyph} {at_work} leaves", "dim")]
+        return [(f"{terms.PHASES['agent'].glyph} ", "accent"), (at_work, "text")]
     if host.left:
-        return [(f"{LOOPS['skipped'].glyph} {flat(host.name)} left", "dim")]
+        return [(f"{terms.LOOPS['skipped'].glyph} {flat(host.name)} left", "dim")]
     lost = f" lost {since(host.since, view.now)} ago"
-    return [(f"{LOOPS['lost'].glyph} {flat(host.name)}", "bad"), (lost, "bad")]
+    return [(f"{terms.LOOPS['lost'].glyph} {flat(host.name)}", "bad"), (lost, "bad")]
 
 
 def detail(view: FleetView, width: int, most: int) -> list[tuple[Line, Line]]:
@@ -177,10 +171,10 @@ def _told(view: FleetView) -> Iterator[tuple[str, str]]:
     assert row is not None
     loop = row.loop
     if conflicts := _conflicts(loop):
-        yield f"{WARNING.glyph} {conflicts}", "warn"
+        yield f"{terms.WARNING.glyph} {conflicts}", "warn"
     if loop.verified is False:
         failed = "in a fresh clone its completion command failed"
-        yield f"{WARNING.glyph} {failed}: {loop.verified_why}".rstrip(": "), "warn"
+        yield f"{terms.WARNING.glyph} {failed}: {loop.verified_why}".rstrip(": "), "warn"
     if not loop.over or loop.reason:
         said = loop_sentence(loop, view.state, view.now, lost=view.lost)
         yield said, "warn" if row.asks else "text"
@@ -251,9 +245,9 @@ def log_rows(events: Sequence[FleetEvent], width: int) -> list[Line]:
         if said is None:
             continue
         level, text = said.level, said.text
-        tone, loud = LEVEL_TONES[level], level in ("warn", "critical")
+        tone, loud = terms.LEVEL_TONES[level], level in ("warn", "critical")
         head: Line = [(f"  {clock(event.at)} ", "dim")] if width >= LEAST else [(" ", "")]
-        head.append((f"{LEVELS[level].glyph} ", tone))
+        head.append((f"{terms.LEVELS[level].glyph} ", tone))
         indent = INDENT if width >= LEAST else 3
         for number, row in enumerate(wrap(flat(text, 2000), max(8, width - indent), MOST_ROWS)):
             words = (row, tone if loud else "text")

@@ -6,21 +6,8 @@ from functools import cache
 
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.fleet.wording import elsewhere
+from ralph_tui.text import terms
 from ralph_tui.text.format import duration, money
-from ralph_tui.text.terms import (
-    BEATEN,
-    CHOSEN,
-    DIED,
-    LOOPS,
-    NEEDS_YOU,
-    OUTCOME_TONES,
-    OUTCOMES,
-    PHASES,
-    STAGES,
-    WARNING,
-    Term,
-    in_words,
-)
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import short_duration
 from ralph_tui.tui.lists.table import Column, ColumnSets, ListTable, RunColumns, granted, saying
@@ -32,33 +19,38 @@ _SHORT = {"limit_reached": "limit"}
 _HELD = {"paused": "paused", "limited": "waits"}
 
 
-def state_of(row: LoopRow) -> tuple[Term, str]:
+def state_of(row: LoopRow) -> tuple[terms.Term, str]:
     """Glyph and word of how it stands, and the style they have."""
     loop = row.loop
     if row.asks:
-        return NEEDS_YOU._replace(short="asks"), "warn strong"
+        return terms.NEEDS_YOU._replace(short="asks"), "warn strong"
     if loop.status == "ended":
         return _ended(row)
     if row.gone and loop.attempt and loop.status not in ("queued", "skipped"):
-        return (LOOPS["lost"] if elsewhere(loop) else DIED), "bad"
+        return (terms.LOOPS["lost"] if elsewhere(loop) else terms.DIED), "bad"
     if loop.status == "running":
-        phase = PHASES.get(loop.phase, Term(PHASES["agent"].glyph, in_words(loop.phase) or "runs"))
+        phase = terms.PHASES.get(
+            loop.phase,
+            terms.Term(terms.PHASES["agent"].glyph, terms.in_words(loop.phase) or "runs"),
+        )
         word = _HELD.get(loop.phase, "runs")
         return phase._replace(short=word), "warn" if loop.phase in _HELD else "accent"
-    term = LOOPS.get(loop.status, Term("·", in_words(loop.status)))
+    term = terms.LOOPS.get(loop.status, terms.Term("·", terms.in_words(loop.status)))
     if loop.status == "placing" and loop.stage:
-        term = Term(term.glyph, STAGES.get(loop.stage, in_words(loop.stage)), loop.stage)
+        term = terms.Term(
+            term.glyph, terms.STAGES.get(loop.stage, terms.in_words(loop.stage)), loop.stage
+        )
     return term, {"placing": "accent", "lost": "bad"}.get(loop.status, "dim")
 
 
-def _ended(row: LoopRow) -> tuple[Term, str]:
+def _ended(row: LoopRow) -> tuple[terms.Term, str]:
     loop = row.loop
     if loop.verifying and not row.gone:
-        return PHASES["verifying"], "accent"
+        return terms.PHASES["verifying"], "accent"
     outcome = loop.outcome or "interrupted"
-    term = OUTCOMES.get(outcome, Term("■", in_words(outcome)))
+    term = terms.OUTCOMES.get(outcome, terms.Term("■", terms.in_words(outcome)))
     short = "no start" if loop.never_began else _SHORT.get(outcome, "")
-    return term._replace(short=short), OUTCOME_TONES.get(outcome, "dim")
+    return term._replace(short=short), terms.OUTCOME_TONES.get(outcome, "dim")
 
 
 def left(row: LoopRow, now: datetime) -> str:
@@ -73,9 +65,9 @@ def left(row: LoopRow, now: datetime) -> str:
 def place(row: LoopRow) -> tuple[str, str]:
     """Among several tries, in a word, and its style; empty while nothing is decided."""
     if row.loop.place == "chosen":
-        return CHOSEN.label, "good strong"
+        return terms.CHOSEN.label, "good strong"
     beaten = row.loop.place == "beaten" and not row.loop.not_needed
-    return (BEATEN.word, "dim") if beaten else ("", "")
+    return (terms.BEATEN.word, "dim") if beaten else ("", "")
 
 
 def branch_mark(row: LoopRow) -> str:
@@ -126,7 +118,7 @@ def _objective(row: LoopRow, now: datetime, width: int) -> Line:
     mark, (placed, placed_style) = branch_mark(row), place(row)
     warned = bool(loop.conflicts or loop.not_collected or loop.verified is False)
     line: Line = [(mark, "faint")] if mark else []
-    line += [(f"{WARNING.glyph} ", "warn")] if warned else []
+    line += [(f"{terms.WARNING.glyph} ", "warn")] if warned else []
     line += [(f"{placed}  ", placed_style)] if placed else []
     if row.number == 1:
         line.append((flat(loop.spec.objective), "text" if quiet else "strong"))

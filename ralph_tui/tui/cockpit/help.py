@@ -5,35 +5,13 @@ Rule: keys come from the table of actions, signs from the glossary that all pane
 
 from collections.abc import Sequence
 
+from ralph_tui.text import terms
 from ralph_tui.text.keys import DEFAULTS, TABLE, Keys
-from ralph_tui.text.terms import (
-    ASKED,
-    BEST,
-    CHECKPOINTS,
-    CRITICAL,
-    DIED,
-    FORGOT,
-    GOOD,
-    IN_PROMPT,
-    LEARNED,
-    LEVELS,
-    MUTED,
-    NO_HELP,
-    OUTCOMES,
-    PHASES,
-    PINNED,
-    ROLLED_BACK,
-    ROLLOVER,
-    SHORTENED,
-    UNPROVEN,
-    WARNING,
-    Term,
-)
 from ralph_tui.tui.actions import ACTIONS, TASKS, Action, offered
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 
-def _sign(term: Term, words: str = "") -> tuple[str, str]:
+def _sign(term: terms.Term, words: str = "") -> tuple[str, str]:
     return term.glyph, words or term.word
 
 
@@ -54,7 +32,7 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
     "leave": (("ctrl+c", "the same; twice: at once"),),
     "replay": (
         ("mouse", "on the bar: go there"),
-        _sign(SHORTENED, "a wait, shown shortened"),
+        _sign(terms.SHORTENED, "a wait, shown shortened"),
         ("┼", "an iteration begins"),
     ),
 }
@@ -95,28 +73,38 @@ SIGNS: tuple[Block, ...] = (
     (
         "signs",
         (
-            _sign(ASKED, "it needs you"),
-            _sign(GOOD, "good, passed, helped"),
-            _sign(WARNING, "a warning"),
-            _sign(CRITICAL, "critical; you were asked"),
-            _sign(LEVELS["owner"], "what you asked for"),
+            _sign(terms.ASKED, "it needs you"),
+            _sign(terms.GOOD, "good, passed, helped"),
+            _sign(terms.WARNING, "a warning"),
+            _sign(terms.CRITICAL, "critical; you were asked"),
+            _sign(terms.LEVELS["owner"], "what you asked for"),
             ("└", "what was done about it"),
-            _sign(BEST, "the best so far"),
-            _sign(PHASES["agent"], "the iteration that runs"),
-            _sign(ROLLED_BACK, "files were restored"),
-            _sign(CHECKPOINTS["key"], "saved by key (◦ by timer)"),
-            _sign(ROLLOVER, "a fresh session went on"),
-            _sign(FORGOT, "the agent forgot details"),
+            _sign(terms.BEST, "the best so far"),
+            _sign(terms.PHASES["agent"], "the iteration that runs"),
+            _sign(terms.ROLLED_BACK, "files were restored"),
+            _sign(terms.CHECKPOINTS["key"], "saved by key (◦ by timer)"),
+            _sign(terms.ROLLOVER, "a fresh session went on"),
+            _sign(terms.FORGOT, "the agent forgot details"),
         ),
     ),
     (
         "what the run does",
-        tuple(by_sign(PHASES[name] for name in AT_WORK)),
+        tuple(by_sign(terms.PHASES[name] for name in AT_WORK)),
     ),
-    ("how it ended", tuple(by_sign([*OUTCOMES.values(), DIED]))),
+    ("how it ended", tuple(by_sign([*terms.OUTCOMES.values(), terms.DIED]))),
     (
         "signs of learnings",
-        tuple(_sign(term) for term in (IN_PROMPT, NO_HELP, LEARNED, PINNED, MUTED, UNPROVEN)),
+        tuple(
+            _sign(term)
+            for term in (
+                terms.IN_PROMPT,
+                terms.NO_HELP,
+                terms.LEARNED,
+                terms.PINNED,
+                terms.MUTED,
+                terms.UNPROVEN,
+            )
+        ),
     ),
     (
         "words",

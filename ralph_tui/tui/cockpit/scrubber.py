@@ -12,14 +12,8 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.ports.player import Player
 from ralph_tui.state import RunState
 from ralph_tui.state.outline import Mark
+from ralph_tui.text import terms
 from ralph_tui.text.format import clock, place
-from ralph_tui.text.terms import (
-    LEVELS,
-    PHASES,
-    SEVERITIES,
-    SHORTENED,
-    alarm_words,
-)
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable
 from ralph_tui.tui.draw.words import level_mark, short_duration
@@ -30,7 +24,7 @@ PLACED = 70
 """Cells from which there is room for the place."""
 ROOM_FOR_TICKS = 4
 """Cells of the bar for each iteration, from which on their beginnings are drawn."""
-_WEIGHT = {level: weight for weight, level in enumerate(LEVELS)}
+_WEIGHT = {level: weight for weight, level in enumerate(terms.LEVELS)}
 
 
 class Scrubber(LineWidget, can_focus=True):
@@ -74,10 +68,10 @@ class Scrubber(LineWidget, can_focus=True):
         """See `LineWidget`."""
         player = self._player
         speed = f"{player.speed}x" if player.speed else "instant"
-        sign = "▶" if player.playing else PHASES["paused"].glyph
+        sign = "▶" if player.playing else terms.PHASES["paused"].glyph
         style = "focus" if self.lit else "dim"
         wait = player.wait
-        fast = SHORTENED.glyph if wait and player.speed else ""
+        fast = terms.SHORTENED.glyph if wait and player.speed else ""
         left = clickable(
             [(f" {sign} ", f"{style} strong"), (f"{speed:<5}{fast:<2} ", "text")], "space"
         )
@@ -93,14 +87,14 @@ class Scrubber(LineWidget, can_focus=True):
             at, iteration = player.moment(pointed)
             words, style = place(iteration) if iteration else "the start", "text"
             if mark := self._marks()[0].get(self._pointed or 0):
-                glyph, style = level_mark(SEVERITIES[mark.severity])
-                words = f"{glyph} {alarm_words(mark.name)}"
+                glyph, style = level_mark(terms.SEVERITIES[mark.severity])
+                words = f"{glyph} {terms.alarm_words(mark.name)}"
             right: Line = [(f"  {clock(at, seconds=True)} ", "accent")]
         else:
             number = str(player.position).rjust(len(str(player.length)))
             words, style = f"{number}/{player.length}", "dim"
             if wait:
-                words, style = f"{SHORTENED.glyph} {short_duration(wait)} wait", "text"
+                words, style = f"{terms.SHORTENED.glyph} {short_duration(wait)} wait", "text"
             right = [(f"  {clock(self._now, seconds=True)} ", "text")]
         if width >= PLACED:
             room = max(PLACE, 2 * len(str(player.length)) + 1)
@@ -185,7 +179,7 @@ class Scrubber(LineWidget, can_focus=True):
         for column in ticks:
             track[column] = ("┿", style) if column < here else ("┼", "faint")
         for column, mark in marks.items():
-            track[column] = level_mark(SEVERITIES[mark.severity])
+            track[column] = level_mark(terms.SEVERITIES[mark.severity])
         track[here] = ("●", "focus" if self.lit else "text")
         spans: Line = []
         for glyph, name in track:
@@ -197,4 +191,4 @@ class Scrubber(LineWidget, can_focus=True):
 
 
 def _weight(mark: Mark) -> int:
-    return _WEIGHT[SEVERITIES[mark.severity]]
+    return _WEIGHT[terms.SEVERITIES[mark.severity]]

@@ -9,18 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from ralph_tui.ports.runs import FleetGlance
+from ralph_tui.text import terms
 from ralph_tui.text.format import day_and_clock, duration, money
 from ralph_tui.text.run_row import NO_OBJECTIVE, RunRow
-from ralph_tui.text.terms import (
-    CRITICAL,
-    ENDLESS,
-    NEEDS_YOU,
-    OUTCOME_TONES,
-    OUTCOMES,
-    PHASES,
-    Term,
-    in_words,
-)
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.lists.table import (
@@ -42,19 +33,21 @@ _SHORT = {"limit_reached": "limit"}
 """Where the whole word has no room."""
 
 
-def state_of(row: RunRow) -> tuple[Term, str]:
+def state_of(row: RunRow) -> tuple[terms.Term, str]:
     """Glyph and word of its state, and the style they have."""
     if row.question:
-        return NEEDS_YOU, "warn strong"
+        return terms.NEEDS_YOU, "warn strong"
     if row.live:
-        term = PHASES.get(row.status, Term(PHASES["agent"].glyph, in_words(row.status)))
-        return Term(term.glyph, term.word, _HELD.get(row.status, LIVE)), "accent"
-    if row.status in OUTCOMES:
-        term = OUTCOMES[row.status]
-        return term._replace(short=_SHORT.get(row.status, "")), OUTCOME_TONES[row.status]
-    if row.status in ENDLESS:
-        return ENDLESS[row.status], "bad"
-    return Term(PHASES["finished"].glyph, in_words(row.status)), "dim"
+        term = terms.PHASES.get(
+            row.status, terms.Term(terms.PHASES["agent"].glyph, terms.in_words(row.status))
+        )
+        return terms.Term(term.glyph, term.word, _HELD.get(row.status, LIVE)), "accent"
+    if row.status in terms.OUTCOMES:
+        term = terms.OUTCOMES[row.status]
+        return term._replace(short=_SHORT.get(row.status, "")), terms.OUTCOME_TONES[row.status]
+    if row.status in terms.ENDLESS:
+        return terms.ENDLESS[row.status], "bad"
+    return terms.Term(terms.PHASES["finished"].glyph, terms.in_words(row.status)), "dim"
 
 
 def _objective(row: RunRow, now: datetime, width: int) -> Line:
@@ -108,7 +101,7 @@ RUN = RunColumns[RunRow](
     cost=_cost,
 )
 INTERVENTIONS = Column("interventions", 13, saying(_interventions, "warn"), right=True)
-NARROW_INTERVENTIONS = Column(CRITICAL.glyph, 2, saying(_interventions, "warn"), right=True)
+NARROW_INTERVENTIONS = Column(terms.CRITICAL.glyph, 2, saying(_interventions, "warn"), right=True)
 LASTED = Column("time", 6, _timed(_lasted), right=True)
 AGO = Column("when", 7, _timed(_ago), right=True)
 WHEN = Column("when", 16, _timed(_when), right=True)

@@ -9,6 +9,7 @@ from datetime import datetime
 from ralph_tui.analysis.context import use_of
 from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
 from ralph_tui.state import CheckpointPoint, ContextUse, IterationSpan, RunState
+from ralph_tui.text import terms
 from ralph_tui.text.format import (
     clock,
     count,
@@ -21,20 +22,6 @@ from ralph_tui.text.format import (
     points,
     points_gained,
     step,
-)
-from ralph_tui.text.terms import (
-    BEST,
-    CRITICAL,
-    FAILED,
-    FORGOT,
-    LEVEL_TONES,
-    LEVELS,
-    PASSED,
-    ROLLED_BACK,
-    ROLLOVER,
-    SEVERITIES,
-    alarm_words,
-    subject_words,
 )
 from ralph_tui.tui.draw.cutting import middle, name_of_test
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, flat_name, wrap
@@ -59,9 +46,9 @@ def made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
         return [row for one in span.interventions for row in _intervention(one, state, width)]
     rows: list[Line] = []
     for alarm in span.alarms[:MOST_ALARMS]:
-        mark = LEVELS[SEVERITIES[alarm.severity]].glyph
-        style = LEVEL_TONES[SEVERITIES[alarm.severity]]
-        what = f"{mark} {alarm_words(alarm.alarm)} "
+        mark = terms.LEVELS[terms.SEVERITIES[alarm.severity]].glyph
+        style = terms.LEVEL_TONES[terms.SEVERITIES[alarm.severity]]
+        what = f"{mark} {terms.alarm_words(alarm.alarm)} "
         rows.append([(what, f"{style} strong"), ("rose here", "dim")])
     return rows
 
@@ -97,8 +84,8 @@ def _intervention(made: InterventionMade, state: RunState, width: int) -> list[L
     known = state.oversight.interventions
     told = next((other for other in known if other.seq == made.seq), None)
     head: Line = [
-        (f"{CRITICAL.glyph} {made.level}", "bad strong"),
-        (f" {subject_words(flat(made.about))}", "text"),
+        (f"{terms.CRITICAL.glyph} {made.level}", "bad strong"),
+        (f" {terms.subject_words(flat(made.about))}", "text"),
     ]
     if told is not None and told.decision:
         head += [("  ", ""), (flat(told.decision, 60), "owner")]
@@ -112,7 +99,7 @@ def _intervention(made: InterventionMade, state: RunState, width: int) -> list[L
 def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]:
     taken = state.timeline.snapshots.get(back.snapshot)
     where = f"snapshot {back.snapshot}" + (f", {place(taken.iteration)}" if taken else "")
-    head: Line = [(f"{ROLLED_BACK.glyph} restored", "owner strong"), (f" {where}", "text")]
+    head: Line = [(f"{terms.ROLLED_BACK.glyph} restored", "owner strong"), (f" {where}", "text")]
     head.append((f"  {count(back.files, 'file')}, by {flat(back.by, 40)}", "dim"))
     if not back.kept:
         return [head]
@@ -249,9 +236,9 @@ def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
         return [], []
     parts = ["fullest " + ("unknown" if use.peak_percent is None else filled(use.peak_percent))]
     if use.rollovers:
-        parts.append(f"{ROLLOVER.glyph} {count(use.rollovers, 'rollover')}")
+        parts.append(f"{terms.ROLLOVER.glyph} {count(use.rollovers, 'rollover')}")
     if use.compactions:
-        parts.append(f"{FORGOT.label} {count(use.compactions, 'time')}")
+        parts.append(f"{terms.FORGOT.label} {count(use.compactions, 'time')}")
     rows: list[Line] = [[("context ", "dim"), (" · ".join(parts), "text")]]
     return (rows, []) if len(parts) > 1 else ([], rows)
 
@@ -268,7 +255,7 @@ def _gain(span: IterationSpan, state: RunState) -> list[Line]:
     row: Line = [_change(began, span.completion)]
     row.append((f"  {_course(began, span.completion)}", "text"))
     if span.number == state.timeline.best_iteration and state.run.completions:
-        row.append((f"  {BEST.label} so far", "good"))
+        row.append((f"  {terms.BEST.label} so far", "good"))
     return [row]
 
 
@@ -310,12 +297,12 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
     """``tests 47 → 41 of 66``, or whether the completion command passed."""
     if gate is None:
         return []
-    term, style = (PASSED, "good") if gate.ok else (FAILED, "bad")
+    term, style = (terms.PASSED, "good") if gate.ok else (terms.FAILED, "bad")
     if gate.passed is None:
         row: Line = [("completion command ", "dim"), (f"{term.glyph} ", style)]
         return [[*row, (gate.ended, "text")]]
     if gate.broken:
-        broken: Line = [("tests ", "dim"), (f"{FAILED.glyph} build broken: ", "warn")]
+        broken: Line = [("tests ", "dim"), (f"{terms.FAILED.glyph} build broken: ", "warn")]
         return [[*broken, (clip(flat(gate.broken, 1000), max(1, width - cells(broken))), "text")]]
     row = [("tests ", "dim"), (f"{term.glyph} ", style)]
     came = before is not None and before.passed is not None and before is not gate

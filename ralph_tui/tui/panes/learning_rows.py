@@ -11,32 +11,19 @@ from typing import Any
 
 from ralph_tui.events.memory import Learning
 from ralph_tui.state import SeenLearning
+from ralph_tui.text import terms
 from ralph_tui.text.format import count, points_gained, signed
-from ralph_tui.text.terms import (
-    EARLIER,
-    EDITED_SINCE,
-    FITS,
-    HELPED,
-    IN_PROMPT,
-    LEARNED,
-    MUTED,
-    MUTED_SINCE,
-    NO_HELP,
-    PINNED,
-    UNPROVEN,
-    Term,
-)
 from ralph_tui.tui.draw.fitting import Field, fit, join
 from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
 from ralph_tui.tui.draw.words import fraction
 
 STYLES = {
-    HELPED: "good",
-    NO_HELP: "warn",
-    IN_PROMPT: "accent",
-    FITS: "dim",
-    EARLIER: "dim",
-    LEARNED: "owner",
+    terms.HELPED: "good",
+    terms.NO_HELP: "warn",
+    terms.IN_PROMPT: "accent",
+    terms.FITS: "dim",
+    terms.EARLIER: "dim",
+    terms.LEARNED: "owner",
 }
 LABEL = 14
 """Cells of what stands left on a card."""
@@ -47,24 +34,24 @@ RUNS_TOLD = 24
 """Iterations whose points a row tells one by one."""
 
 
-def mark_of(seen: SeenLearning, iteration: int | None) -> Term:
+def mark_of(seen: SeenLearning, iteration: int | None) -> terms.Term:
     """How it stands in the iteration that was looked up for last."""
     judged = seen.credits.get(iteration or 0)
     if seen.in_prompt and judged is not None:
-        return HELPED if judged.success else NO_HELP
+        return terms.HELPED if judged.success else terms.NO_HELP
     if seen.in_prompt:
-        return IN_PROMPT
+        return terms.IN_PROMPT
     if seen.current:
-        return FITS
-    return LEARNED if seen.origin == "learned" else EARLIER
+        return terms.FITS
+    return terms.LEARNED if seen.origin == "learned" else terms.EARLIER
 
 
 def mark_words(seen: SeenLearning, iteration: int | None) -> str:
     """The mark in words, with what the iteration brought once that is known."""
     mark, judged = mark_of(seen, iteration), seen.credits.get(iteration or 0)
-    if judged is not None and mark in (HELPED, NO_HELP):
+    if judged is not None and mark in (terms.HELPED, terms.NO_HELP):
         return f"{mark.word}: {points_gained(judged.points)}"
-    if mark is LEARNED:
+    if mark is terms.LEARNED:
         return f"{mark.brief}, now proven" if seen.promoted else mark.word
     return mark.word
 
@@ -73,7 +60,7 @@ def brief_rows(seen: SeenLearning, iteration: int | None, width: int, limit: int
     """What it says in at most `limit` rows, and a row of what is known of it."""
     mark = mark_of(seen, iteration)
     silenced = seen.learning.muted or seen.gone
-    body = "dim" if silenced or mark in (FITS, EARLIER) else "text"
+    body = "dim" if silenced or mark in (terms.FITS, terms.EARLIER) else "text"
     pieces = wrap(flat(seen.told.saying, 2000), max(1, width - 2), limit)
     rows: list[Line] = [[(f"{mark.glyph} ", f"{STYLES[mark]} strong"), (pieces[0], body)]]
     rows += [[("  ", ""), (piece, body)] for piece in pieces[1:]]
@@ -99,10 +86,10 @@ def _flags(seen: SeenLearning) -> list[Field]:
     """What its owner has said of it, and that it is not proven; a mark never without its word."""
     learning, since = seen.learning, seen.since
     flags = [
-        (PINNED, "accent", learning.pinned),
-        (MUTED, "warn", learning.muted and MUTED_SINCE not in since),
+        (terms.PINNED, "accent", learning.pinned),
+        (terms.MUTED, "warn", learning.muted and terms.MUTED_SINCE not in since),
         *((term, "warn", True) for term in since),
-        (UNPROVEN, "dim", learning.standing == "staged"),
+        (terms.UNPROVEN, "dim", learning.standing == "staged"),
     ]
     return [
         Field([[(term.label, style)], [(term.short_label, style)]], 6)
@@ -144,7 +131,7 @@ def credit_words(seen: SeenLearning) -> str:
     """``helped in 2 of 3 iterations: 1 +24, 2 −1, 3 +22 points``."""
     judged = sorted(seen.credits.items())
     helped = sum(credit.success for _, credit in judged)
-    head = f"{HELPED.word} in {helped} of {count(len(judged), 'iteration')}"
+    head = f"{terms.HELPED.word} in {helped} of {count(len(judged), 'iteration')}"
     told = [f"{k} {signed(credit.points)}" for k, credit in judged[-RUNS_TOLD:]]
     dots = ["…"] if len(judged) > RUNS_TOLD else []
     return f"{head}: {', '.join([*dots, *told])} points"
@@ -189,7 +176,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
 
 def _said_there(seen: SeenLearning) -> str:
     """What this iteration's prompt says instead of what it says now."""
-    return seen.told.text if seen.in_prompt and EDITED_SINCE in seen.since else ""
+    return seen.told.text if seen.in_prompt and terms.EDITED_SINCE in seen.since else ""
 
 
 def _field(label: str, lines: Iterable[Line], width: int) -> list[Line]:

@@ -11,29 +11,7 @@ from ralph_tui.events.run import Noticed, Outcome
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.events.workspace import Trigger
 from ralph_tui.state import Phase
-from ralph_tui.text.terms import (
-    BEST,
-    CHECKPOINTS,
-    CRITICAL,
-    DIED,
-    FAILED,
-    GOOD,
-    LEVEL_TONES,
-    LEVELS,
-    LOOPS,
-    NEEDS_YOU,
-    OUTCOME_TONES,
-    OUTCOMES,
-    PASSED,
-    PHASES,
-    ROLLED_BACK,
-    SEVERITIES,
-    UNPROVEN,
-    WAITS,
-    RowLevel,
-    Term,
-    in_words,
-)
+from ralph_tui.text import terms
 from tests.rows import each_row
 
 TOLD = (
@@ -47,14 +25,14 @@ TOLD = (
 @each_row(
     ("names", "table"),
     [
-        (get_args(Phase), PHASES),
-        (get_args(Outcome), OUTCOMES),
-        (get_args(Outcome), OUTCOME_TONES),
-        (get_args(WaitCause), WAITS),
-        (get_args(Trigger), CHECKPOINTS),
-        (get_args(RowLevel), LEVELS),
-        (get_args(RowLevel), LEVEL_TONES),
-        ([name for kind in TOLD for name in get_args(kind)], SEVERITIES),
+        (get_args(Phase), terms.PHASES),
+        (get_args(Outcome), terms.OUTCOMES),
+        (get_args(Outcome), terms.OUTCOME_TONES),
+        (get_args(WaitCause), terms.WAITS),
+        (get_args(Trigger), terms.CHECKPOINTS),
+        (get_args(terms.RowLevel), terms.LEVELS),
+        (get_args(terms.RowLevel), terms.LEVEL_TONES),
+        ([name for kind in TOLD for name in get_args(kind)], terms.SEVERITIES),
     ],
 )
 def test_a_table_has_exactly_the_names_of_the_events(
@@ -67,14 +45,21 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
     """Severity has one glyph whatever it is the severity of; so have a pause, an end,
     and a checkpoint that was taken in between."""
     words: dict[str, set[str]] = defaultdict(set)
-    tables = (PHASES, OUTCOMES, WAITS, CHECKPOINTS, LEVELS)
-    single = (NEEDS_YOU, DIED, BEST, ROLLED_BACK, PASSED, FAILED)
-    entries: list[Term] = [term for table in tables for term in table.values()]
+    tables = (terms.PHASES, terms.OUTCOMES, terms.WAITS, terms.CHECKPOINTS, terms.LEVELS)
+    single = (
+        terms.NEEDS_YOU,
+        terms.DIED,
+        terms.BEST,
+        terms.ROLLED_BACK,
+        terms.PASSED,
+        terms.FAILED,
+    )
+    entries: list[terms.Term] = [term for table in tables for term in table.values()]
     for term in (*entries, *single):
         words[term.glyph].add(term.word)
     words.pop("", None)
     assert {glyph: shared for glyph, shared in words.items() if len(shared) > 1} == {
-        GOOD.glyph: {"good news", "completed", "passed"},
+        terms.GOOD.glyph: {"good news", "completed", "passed"},
         "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
         "■": {"finished", "stopped"},
         "○": {"starting", "waiting for the agent"},
@@ -84,17 +69,22 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
 
 def test_a_sign_that_misled_means_one_thing() -> None:
     """Each of these stood for several unrelated things on one screen."""
-    assert [term.word for term in LOOPS.values() if term.glyph == PHASES["starting"].glyph] == [
-        "placing"
-    ]
-    others = {*PHASES.values(), *OUTCOMES.values(), *LOOPS.values(), *CHECKPOINTS.values()}
-    assert CRITICAL.glyph not in {term.glyph for term in others}
-    assert UNPROVEN.glyph not in {term.glyph for term in others}
-    assert LEVELS["owner"].glyph not in {"▸", *(term.glyph for term in others)}
+    assert [
+        term.word for term in terms.LOOPS.values() if term.glyph == terms.PHASES["starting"].glyph
+    ] == ["placing"]
+    others = {
+        *terms.PHASES.values(),
+        *terms.OUTCOMES.values(),
+        *terms.LOOPS.values(),
+        *terms.CHECKPOINTS.values(),
+    }
+    assert terms.CRITICAL.glyph not in {term.glyph for term in others}
+    assert terms.UNPROVEN.glyph not in {term.glyph for term in others}
+    assert terms.LEVELS["owner"].glyph not in {"▸", *(term.glyph for term in others)}
 
 
 def test_every_glyph_is_one_cell_and_every_word_is_plain() -> None:
-    for table in (PHASES, OUTCOMES, WAITS, CHECKPOINTS, LEVELS):
+    for table in (terms.PHASES, terms.OUTCOMES, terms.WAITS, terms.CHECKPOINTS, terms.LEVELS):
         for term in table.values():
             assert len(term.glyph) == 1
             assert term.word
@@ -103,6 +93,9 @@ def test_every_glyph_is_one_cell_and_every_word_is_plain() -> None:
 
 
 def test_a_term_is_told_with_its_glyph() -> None:
-    assert BEST.label == "★ best"
-    assert (PHASES["thinking"].brief, PHASES["paused"].brief) == ("between iterations", "paused")
-    assert in_words("limit_reached") == OUTCOMES["limit_reached"].word
+    assert terms.BEST.label == "★ best"
+    assert (terms.PHASES["thinking"].brief, terms.PHASES["paused"].brief) == (
+        "between iterations",
+        "paused",
+    )
+    assert terms.in_words("limit_reached") == terms.OUTCOMES["limit_reached"].word
