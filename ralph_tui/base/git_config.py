@@ -55,6 +55,8 @@ _ONLY_VIEW = frozenset({"extensions.refstorage", "core.filemode", "core.autocrlf
 
 ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_CARRIED)})$")
 """What git is asked for these values; it runs nothing to answer that."""
+COMMON = ("refs", "packed-refs", "reftable", "shallow", "info")
+"""What our commands need of the common dir."""
 
 _CORE = """\
 [core]

@@ -15,13 +15,12 @@ from typing import Any, Literal
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events.base import EPOCH
-from ralph_tui.events.oversight import Detected
 from ralph_tui.events.run import IterationStatus, Outcome
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.importers.printed import Printed, Timed
 from ralph_tui.importers.records import TOOL, ImportedRun, RunFiles
 from ralph_tui.layers.governor import Governor
-from ralph_tui.layers.oversight import Finding, health_of, recommendations
+from ralph_tui.layers.oversight import Finding, health_check, health_of, recommendations
 from ralph_tui.layers.sensor import AgentReport
 from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.state import RunState
@@ -296,16 +295,7 @@ def _found(iteration: int, finding: Finding) -> Iterator[ev.Event]:
             others=[f"{other.level}: {other.reason}" for other in others],
             recommendations=list(recommendations(acts.about)),
         )
-    yield ev.HealthChecked(
-        iteration=iteration,
-        status=health_of(finding),
-        level=finding.level,
-        detections=[
-            Detected(name=one.name, severity=one.severity, reason=one.reason)
-            for one in finding.detections
-        ],
-        ended=finding.ended.about if finding.ended else None,
-    )
+    yield health_check(iteration, health_of(finding), finding)
 
 
 def _session(told: ToldIteration, agent: str) -> list[Timed]:

@@ -34,6 +34,7 @@ from ralph_tui.base.errors import (
     workspace_error,
 )
 from ralph_tui.base.git_config import (
+    COMMON,
     SEALED,
     carried,
     config_of_view,
@@ -53,9 +54,6 @@ CLOCK_S = 1
 """By which the time of a file may be behind our clock."""
 _WALK = ("status", "ls-files")
 """Commands that read what is ignored."""
-
-_SEEN = ("refs", "packed-refs", "reftable", "shallow", "info")
-"""What our commands need of the common dir."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ class Repository:
             own_folder(view)
             keep(view / "config", config_of_view(self.settings, ignore_case=self.ignores_case))
             common = Path(os.path.relpath(self.common_dir, view))  # so that a copy has its own
-            for name in _SEEN:
+            for name in COMMON:
                 # A git that is kept open has to find the packed refs that come later.
                 if name == "packed-refs" or (self.common_dir / name).exists():
                     keep_link(view / name, common / name)

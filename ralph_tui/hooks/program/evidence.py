@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ralph_tui.base.git_config import ASK, SEALED, carried, config_of_view, entries_of
+from ralph_tui.base.git_config import ASK, COMMON, SEALED, carried, config_of_view, entries_of
 from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.layers.context.hashes import hash_of
 from ralph_tui.text.git_diff import parts_of
@@ -41,7 +41,6 @@ _ENVIRONMENT = SEALED | {
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
-_SEEN = ("refs", "packed-refs", "reftable", "shallow", "info")
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _LATE = "git had not answered in time"
 
@@ -154,7 +153,7 @@ class _Git:
         try:
             config = config_of_view(values, ignore_case=sys.platform == "darwin")
             write_whole(view / "config", config, durable=False)
-            for name in _SEEN:
+            for name in COMMON:
                 if (Path(common) / name).exists():
                     (view / name).symlink_to(Path(common) / name)
             # Git notes in it what it finds. Its time counts: what is as old may have changed.

@@ -6,7 +6,14 @@
 from ralph_tui.events.oversight import Level
 from ralph_tui.layers.oversight.behavior import Detection, Evidence
 from ralph_tui.layers.oversight.episodes import Episode, Mark
-from ralph_tui.layers.oversight.levels import LEVELS, Finding, Oversight, assess, health_of
+from ralph_tui.layers.oversight.levels import (
+    LEVELS,
+    Finding,
+    Oversight,
+    assess,
+    health_check,
+    health_of,
+)
 from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.layers.oversight.situations import Situation, beside
 from ralph_tui.layers.oversight.trail import Trail
@@ -26,6 +33,7 @@ __all__ = [
     "Trail",
     "assess",
     "beside",
+    "health_check",
     "health_of",
     "propose",
     "recommendations",

@@ -6,7 +6,7 @@ on or not. Nothing is said at 100, and nothing is asked when no iteration is lef
 
 from dataclasses import dataclass, field, replace
 
-from ralph_tui.events.oversight import Health, Level
+from ralph_tui.events.oversight import Detected, Health, HealthChecked, Level
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
@@ -80,6 +80,20 @@ def health_of(finding: Finding) -> Health:
     if finding.level == "PAUSE" or "critical" in severities:
         return "critical"
     return "warning" if finding.level in ("WARN", "REDIRECT") or severities else "healthy"
+
+
+def health_check(iteration: int, status: Health, finding: Finding) -> HealthChecked:
+    """The check of an iteration, as it is recorded."""
+    return HealthChecked(
+        iteration=iteration,
+        status=status,
+        level=finding.level,
+        detections=[
+            Detected(name=found.name, severity=found.severity, reason=found.reason)
+            for found in finding.detections
+        ],
+        ended=finding.ended.about if finding.ended else None,
+    )
 
 
 def assess(

@@ -8,13 +8,14 @@ from uuid import uuid4
 
 from ralph_tui import events as ev
 from ralph_tui.commands import extended
-from ralph_tui.events.oversight import Detected, EscalationLevel, Health, Subject
+from ralph_tui.events.oversight import EscalationLevel, Health, Subject
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
 from ralph_tui.layers.oversight import (
     Finding,
     Situation,
     beside,
+    health_check,
     health_of,
     recommendations,
 )
@@ -289,18 +290,7 @@ class Overseer(Step):
         checks = self._state.oversight.checks
         if checks and checks[-1].iteration == k:
             return
-        self.record(
-            ev.HealthChecked(
-                iteration=k,
-                status=status,
-                level=finding.level,
-                detections=[
-                    Detected(name=d.name, severity=d.severity, reason=d.reason)
-                    for d in finding.detections
-                ],
-                ended=finding.ended.about if finding.ended else None,
-            )
-        )
+        self.record(health_check(k, status, finding))
 
     def end_if_aborted(self) -> None:
         """Raise `Ended` when this iteration was the last one by decision."""
