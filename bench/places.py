@@ -59,9 +59,11 @@ def repository(folder: Path, files: int = 20) -> Path:
 def clean_environment() -> dict[str, str]:
     """This environment, without what would make two machines show different things."""
     meddling = ("RALPH", "TEXTUAL", "GIT_")
+    # A user's Python keeps what it has compiled.
+    alone = ("NO_COLOR", "COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE")
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(meddling) and name not in ("NO_COLOR", "COLUMNS", "LINES")
+        if not name.startswith(meddling) and name not in alone
     }
     return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
