@@ -243,6 +243,16 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
     (journal.parent / "status.json").unlink()
     shown = here("attach", cwd=git_repo)
     assert (shown.returncode, "task-001/001 died: its process is gone" in shown.stderr) == (1, True)
+    # What somebody else has written into the record is no line of the run.
+    forged = json.loads(events[-1]) | {"seq": 1, "reason": "so says the agent"}
+    for bad in (json.dumps(forged), '{"fake'):
+        content = journal.read_text()
+        journal.write_text(f"{content}{bad}\n")
+        shown = here("attach", cwd=git_repo)
+        journal.write_text(content)
+        assert shown.returncode == 1
+        assert "task-001/001: the journal " in shown.stderr.splitlines()[-1]
+        assert "so says the agent" not in shown.stdout
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
-from ralph_tui.adapters.records.tail import Tail
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
@@ -22,7 +21,7 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, confirm, find_live, here
 from ralph_tui.cli.parser import add_run_option
 from ralph_tui.cli.restore_words import done, left_alone, notes_of, plan, row
-from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
+from ralph_tui.events import Event, Noticed, SnapshotTaken, WorktreeRestored
 from ralph_tui.runtime.restoring import (
     chosen,
     locked,
@@ -33,6 +32,7 @@ from ralph_tui.runtime.restoring import (
     restore_worktree,
     sound,
 )
+from ralph_tui.runtime.sources.following import followed_run
 from ralph_tui.runtime.sources.found import find_ours
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
@@ -222,21 +222,25 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
 
 def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
     """Wait for what comes of it after the event `since`; ``RalphError`` when that is a failure."""
-    tail = Tail(live.run.journal)
+    came: list[Event] = []
+    journal, state = followed_run(live.run.journal, came.append), RunState()
     try:
         while True:
             alive = worker(live.run.lock) is not None  # asked before the last look
-            lines = tail.lines()
-            for event in map(parse_event, lines):
+            came.clear()
+            state = journal.look(state)
+            for event in came:
                 if event.seq <= since:
                     continue
                 if isinstance(event, WorktreeRestored):
                     return event
                 if isinstance(event, Noticed) and event.text.startswith("the restore failed"):
                     raise RalphError(event.text)
-            if not lines and not alive:
+            if journal.problem:
+                raise RalphError(journal.problem)
+            if not came and not alive:
                 raise RalphError("the run ended before it had restored the files; try it again")
-            if not lines:
+            if not came:
                 time.sleep(POLL_S)
     finally:
-        tail.close()
+        journal.close()

@@ -105,10 +105,17 @@ class Following(Generic[F, E]):
         self._tail.close()
 
 
-def followed_run(journal: Path) -> Following[RunState, Event]:
-    """The journal of a run."""
+def followed_run(
+    journal: Path, heard: Callable[[Event], object] | None = None
+) -> Following[RunState, Event]:
+    """The journal of a run; `heard` gets each event, again where it is read from its start."""
 
     def parse(line: bytes, state: RunState) -> Event:
         return parse_line(line, state.run.started)
 
-    return Following(journal, RunState, parse, RunState.apply, "; see ralph-tui replay")
+    def apply(state: RunState, event: Event) -> None:
+        state.apply(event)
+        if heard is not None:
+            heard(event)
+
+    return Following(journal, RunState, parse, apply, "; see ralph-tui replay")
