@@ -237,9 +237,9 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
     assert "iteration 1" in shown.stdout
     events = here("attach", "--json", cwd=git_repo).stdout.splitlines()
     assert json.loads(events[-1])["kind"] == "run_finished"
-    # A run that died ends the lines, too.
+    # A run that died ends the lines, too, amid its last one.
     (journal,) = git_repo.rglob("events.jsonl")
-    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    journal.write_text(journal.read_text()[:-9])
     (journal.parent / "status.json").unlink()
     shown = here("attach", cwd=git_repo)
     assert (shown.returncode, "task-001/001 died: its process is gone" in shown.stderr) == (1, True)
@@ -247,7 +247,8 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
     forged = json.loads(events[-1]) | {"seq": 1, "reason": "so says the agent"}
     for bad in (json.dumps(forged), '{"fake'):
         content = journal.read_text()
-        journal.write_text(f"{content}{bad}\n")
+        whole = content.rpartition("\n")[0]
+        journal.write_text(f"{whole}\n{bad}\n")
         shown = here("attach", cwd=git_repo)
         journal.write_text(content)
         assert shown.returncode == 1
