@@ -252,7 +252,7 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
         shown = here("attach", cwd=git_repo)
         journal.write_text(content)
         assert shown.returncode == 1
-        assert "task-001/001: the journal " in shown.stderr.splitlines()[-1]
+        assert "ralph-tui: the journal " in shown.stderr.splitlines()[-1]
         assert "so says the agent" not in shown.stdout
 
 

@@ -135,3 +135,10 @@ def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
     assert shown.count("stopped: the fleet's budget is used up") == 1
     assert shown.count("it does not run: 100 % of the fleet's budget are used") == 1
     assert nothing_is_left(root)
+
+    journal = find_fleet(root).journal
+    *before, last = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(before) + '{"fake\n' + last)
+    broken = here("fleet", "attach", cwd=root)
+    assert (broken.returncode, broken.stdout) == (1, lines.rpartition(lines.splitlines()[-1])[0])
+    assert f"the journal breaks off behind event {len(before)}" in broken.stderr

@@ -3,7 +3,6 @@
 import argparse
 import shlex
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -32,14 +31,13 @@ from ralph_tui.runtime.restoring import (
     restore_worktree,
     sound,
 )
-from ralph_tui.runtime.sources.following import followed_run
+from ralph_tui.runtime.sources.following import followed_run, until_over
 from ralph_tui.runtime.sources.found import find_ours
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import BEST, ROLLED_BACK
 
-POLL_S = 0.1
 """How often the journal of a living run is looked into."""
 
 
@@ -222,25 +220,25 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
 
 def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
     """Wait for what comes of it after the event `since`; ``RalphError`` when that is a failure."""
-    came: list[Event] = []
-    journal, state = followed_run(live.run.journal, came.append), RunState()
+    found: WorktreeRestored | None = None
+
+    def heard(event: Event) -> None:
+        nonlocal found
+        if event.seq <= since:
+            return
+        if isinstance(event, WorktreeRestored):
+            found = event
+        if isinstance(event, Noticed) and event.text.startswith("the restore failed"):
+            raise RalphError(event.text)
+
+    def works(_: RunState) -> bool:
+        return found is None and worker(live.run.lock) is not None
+
+    journal = followed_run(live.run.journal, heard)
     try:
-        while True:
-            alive = worker(live.run.lock) is not None  # asked before the last look
-            came.clear()
-            state = journal.look(state)
-            for event in came:
-                if event.seq <= since:
-                    continue
-                if isinstance(event, WorktreeRestored):
-                    return event
-                if isinstance(event, Noticed) and event.text.startswith("the restore failed"):
-                    raise RalphError(event.text)
-            if journal.problem:
-                raise RalphError(journal.problem)
-            if not came and not alive:
-                raise RalphError("the run ended before it had restored the files; try it again")
-            if not came:
-                time.sleep(POLL_S)
+        until_over(journal, RunState(), works)
     finally:
         journal.close()
+    if found is not None:
+        return found
+    raise RalphError("the run ended before it had restored the files; try it again")

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 import textwrap
-import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.clones.receiving import BELOW
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import JournalError, RalphError, UsageError
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
@@ -23,10 +21,11 @@ from ralph_tui.cli.live import here
 from ralph_tui.cli.options import terminal_width
 from ralph_tui.cli.status_words import told
 from ralph_tui.config.files import screen_settings
-from ralph_tui.fleet.events import parse_fleet_event
+from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
 from ralph_tui.fleet.records import FleetFolder, find_fleet, find_fleets, read_fleet
+from ralph_tui.fleet.sources.whole import Fleet, followed_fleet
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import (
     COST_NOT_TOLD,
@@ -41,11 +40,9 @@ from ralph_tui.fleet.wording import (
     spent_words,
     state_word,
 )
+from ralph_tui.runtime.sources.following import until_over
 from ralph_tui.text.format import money, percent
 from ralph_tui.text.sanitize import clip, one_line
-
-LOOK_S = 0.2
-"""Between two looks at a journal that grows."""
 
 
 def status(args: argparse.Namespace) -> int:
@@ -74,30 +71,28 @@ def attach(args: argparse.Namespace) -> int:
 
 def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False) -> int:
     """Print what a fleet records until it is over, or ctrl+c leaves it alone."""
-    tail, state = Tail(folder.journal), FleetState()
+
+    def heard(event: FleetEvent) -> None:
+        wanted = loop is None or getattr(event, "loop", loop) == loop
+        if wanted and (text := fleet_line(event, as_json=as_json)):
+            print(text, flush=True)
+
+    def works(state: FleetState) -> bool:
+        return state.finished is None and folder.owner() is not None
+
+    journal = followed_fleet(folder.journal, heard)
     print(f"{folder.name}: its lines until it is over; ctrl+c leaves it running", file=sys.stderr)
     try:
-        while True:
-            for line in tail.lines():
-                event = parse_fleet_event(line)
-                state.apply(event)
-                about = getattr(event, "loop", loop)
-                wanted = loop is None or about == loop
-                if wanted and (text := fleet_line(event, as_json=as_json)):
-                    print(text, flush=True)
-            if state.finished is not None:
-                return OUTCOME_CODES[state.finished.outcome]
-            if not tail.rest and folder.owner() is None:
-                print(DIED_WORDS)
-                return ExitCode.FAILED
-            time.sleep(LOOK_S)
-    except ReplacedError:
-        raise UsageError(f"the journal of {folder.name} was replaced: attach again") from None
+        state = until_over(journal, FleetState(), works)
     except KeyboardInterrupt:
         print(f"\n{folder.name} goes on; watch it again: ralph-tui fleet attach")
         return ExitCode.COMPLETED
     finally:
-        tail.close()
+        journal.close()
+    if state.finished is not None:
+        return OUTCOME_CODES[state.finished.outcome]
+    print(DIED_WORDS)
+    return ExitCode.FAILED
 
 
 def _lines(root: Path, folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
@@ -275,7 +270,6 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
     def load(stage: "Stage") -> "Front":
         # Behind the first frame.
         from ralph_tui.fleet.cli.front import FleetFront  # noqa: PLC0415
-        from ralph_tui.fleet.sources.whole import Fleet  # noqa: PLC0415
 
         return FleetFront(Fleet(folder, here()), stage, loop=loop)
 

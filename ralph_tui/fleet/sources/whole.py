@@ -21,7 +21,7 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import GONE, cost_words, fleet_sentence
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.runs import FleetGlance
-from ralph_tui.runtime.sources.following import Following
+from ralph_tui.runtime.sources.following import Following, telling
 from ralph_tui.runtime.sources.listed import FleetGlances
 from ralph_tui.runtime.sources.outbox import Outbox
 from ralph_tui.runtime.sources.presence import Presence
@@ -34,6 +34,14 @@ def _wall_clock() -> datetime:
 
 def _parse(line: bytes, _: FleetState) -> FleetEvent:
     return parse_fleet_event(line)
+
+
+def followed_fleet(
+    journal: Path, heard: Callable[[FleetEvent], object] | None = None
+) -> Following[FleetState, FleetEvent]:
+    """The journal of a fleet; `heard` gets each event once."""
+    apply = telling(FleetState.apply, heard) if heard is not None else FleetState.apply
+    return Following(journal, FleetState, _parse, apply)
 
 
 class Fleet:
@@ -51,9 +59,7 @@ class Fleet:
         self.state = FleetState()
         self.lost, self.note = False, ""
         self._wall_clock = wall_clock
-        self._journal: Following[FleetState, FleetEvent] = Following(
-            folder.journal, FleetState, _parse, FleetState.apply
-        )
+        self._journal = followed_fleet(folder.journal)
         self._outbox: Outbox[Asked] = Outbox(self.hand_over)
         self.refused = self._outbox.refused
         self._presence = Presence(folder.lock)

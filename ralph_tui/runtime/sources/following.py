@@ -6,16 +6,19 @@ Rule: a look is called on the UI thread and stays short, however much there is t
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Generic, Protocol, TypeVar
 
 from ralph_tui.adapters.records.journal import parse_line
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
+from ralph_tui.base.errors import JournalError
 from ralph_tui.events import Event
 from ralph_tui.state import RunState
 
 LOOK_S = 0.03
 """Seconds a look may fold before the screen is drawn again."""
+POLL_S = 0.2
+"""Between two looks of who only waits."""
 
 
 class Fold(Protocol):
@@ -39,7 +42,7 @@ class Following(Generic[F, E]):
         journal: Path,
         fresh: Callable[[], F],
         parse: Callable[[bytes, F], E],
-        apply: Callable[[F, E], None],
+        apply: Callable[[F, E], object],
         advice: str = "",
     ) -> None:
         """`parse` raises ``ValueError`` for a line that is no event behind a state.
@@ -108,14 +111,42 @@ class Following(Generic[F, E]):
 def followed_run(
     journal: Path, heard: Callable[[Event], object] | None = None
 ) -> Following[RunState, Event]:
-    """The journal of a run; `heard` gets each event, again where it is read from its start."""
+    """The journal of a run; `heard` gets each event once."""
 
     def parse(line: bytes, state: RunState) -> Event:
         return parse_line(line, state.run.started)
 
-    def apply(state: RunState, event: Event) -> None:
-        state.apply(event)
-        if heard is not None:
+    apply = telling(RunState.apply, heard) if heard is not None else RunState.apply
+    return Following(journal, RunState, parse, apply, "; see ralph-tui replay")
+
+
+def telling(
+    apply: Callable[[F, E], object], heard: Callable[[E], object]
+) -> Callable[[F, E], object]:
+    """As `apply`, and `heard` gets each event once, also where a journal is read again."""
+    last = 0
+
+    def both(state: F, event: E) -> None:
+        nonlocal last
+        apply(state, event)
+        if event.seq > last:
+            last = event.seq
             heard(event)
 
-    return Following(journal, RunState, parse, apply, "; see ralph-tui replay")
+    return both
+
+
+def until_over(journal: Following[F, E], state: F, works: Callable[[F], bool]) -> F:
+    """Follow it until nothing comes any more and nobody works on it; the last state.
+
+    Raises ``JournalError`` where the journal breaks off.
+    """
+    while True:
+        over, before = not works(state), state.seq  # asked before the last look
+        state = journal.look(state)
+        if journal.problem:
+            raise JournalError(journal.problem)
+        if journal.whole and state.seq == before:
+            if over:
+                return state
+            sleep(POLL_S)
