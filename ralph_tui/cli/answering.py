@@ -33,11 +33,9 @@ class Answerable(Protocol):
     @property
     def name(self) -> str:
         """What its user calls it."""
-        ...
 
     def request(self, name: str, **fields: object) -> int:
         """Give it a command; raises ``RalphError`` with its reason."""
-        ...
 
 
 def add_answer_arguments(parser: argparse.ArgumentParser) -> None:

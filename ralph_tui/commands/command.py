@@ -52,32 +52,25 @@ class Steered(Protocol):
 
     def record(self, event: Event) -> None:
         """Journal and fold an event."""
-        ...
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
-        ...
 
     @property
     def works(self) -> bool:
         """Whether a session works."""
-        ...
 
     def say(self, guidance_id: str, text: str) -> None:
         """Give words to the session, where one works and takes them."""
-        ...
 
     def interrupt(self) -> None:
         """End the turn of the session."""
-        ...
 
     def change_learning(self, learning_id: str, change: Change, text: str, by: str) -> None:
         """Change the knowledge file; it is told when that is done, or why it is not."""
-        ...
 
     def reflect(self, text: str) -> None:
         """Record a reflection in the owner's words."""
-        ...
 
 
 class Command(BaseModel):

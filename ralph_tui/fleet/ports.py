@@ -253,26 +253,21 @@ class LoopHost(Protocol):
 
     def holds(self) -> tuple[Held, ...]:
         """The fleet's loops, alive or over and not removed; does not block for over 100 ms."""
-        ...
 
     def obey(self, order: Order) -> None:
         """Carry an order out. Called from any thread, in the order of arrival; does not block."""
-        ...
 
     def fleet_lost(self) -> None:
         """The fleet is not heard any more: the lease of each loop begins to run out."""
-        ...
 
     def fleet_found(self, fleet_id: str) -> None:
         """This fleet is there, or there again: no lease of its loops runs out.
 
         Loops of another fleet go on under their leases; what becomes of them is not observed.
         """
-        ...
 
     def close(self) -> None:
         """Stop all loops in order; returns when nothing of them is alive."""
-        ...
 
 
 class Dispatcher(Protocol):
@@ -283,19 +278,15 @@ class Dispatcher(Protocol):
 
     def start(self, observe: Observe) -> None:
         """Begin; raises ``RalphError`` where that cannot be."""
-        ...
 
     def send(self, host: str, order: Order) -> None:
         """Hand an order over; to a host that is gone it is lost, as `Gone` says."""
-        ...
 
     def dismiss(self, host: str, reason: str) -> None:
         """Let a host go that may not take part; it is told why, and no `Gone` follows."""
-        ...
 
     def stop(self) -> None:
         """Let all hosts go; an embedded one stops its loops in order. Returns within 10 s."""
-        ...
 
 
 ALL, FLEET = "all", ""
@@ -331,29 +322,22 @@ class FleetSource(Protocol):
     @property
     def loaded(self) -> bool:
         """All that was recorded at first is in the state."""
-        ...
 
     @property
     def live(self) -> bool:
         """Its process works on it, as far as is known."""
-        ...
 
     def start(self) -> None:
         """Begin to deliver commands; called once."""
-        ...
 
     def poll(self, now: float) -> FleetState:
         """Bring the state up to date; `now` is monotonic."""
-        ...
 
     def clock(self) -> datetime:
         """The present of what is shown: ages and countdowns are told against it."""
-        ...
 
     def send(self, loop: str, command: Command) -> None:
         """Hand a command to a loop, to `ALL` or to the `FLEET`."""
-        ...
 
     def stop(self) -> None:
         """The screen is gone."""
-        ...

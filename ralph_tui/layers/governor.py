@@ -44,7 +44,6 @@ class Attempt(Protocol):
         self, layer: str, decide: Callable[[], T], fallback: Callable[[], T], /, *, instead: str
     ) -> T:
         """What `decide` gives, or `fallback`."""
-        ...
 
 
 def unguarded(

@@ -20,7 +20,6 @@ class Remembers(Protocol):
 
     def recall(self, event: Event, state: RunState, /) -> object:
         """Take up one past event; `state` is the fold of those before it."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -90,15 +90,12 @@ class Session(Protocol):
 
     def send(self, guidance_id: str, text: str) -> bool:
         """Hand words over; False when it can no longer take them. Delivery is an event."""
-        ...
 
     def answer(self, request_id: str, answer: AgentAnswer) -> bool:
         """Answer what it has asked; False when that is not asked, or not any more."""
-        ...
 
     def stop(self, outcome: str = "stopped") -> None:
         """Begin to end it and all it started; returns at once. `outcome` names why."""
-        ...
 
 
 class Agent(Protocol):
@@ -110,7 +107,6 @@ class Agent(Protocol):
 
     def start(self, turn: Turn, emit: Emit) -> Session:
         """Start a session; raises ``AgentError`` when the program cannot be started."""
-        ...
 
 
 @runtime_checkable
@@ -125,7 +121,6 @@ class Asker(Protocol):
 
         One that is cancelled ends within a second, and leaves no process.
         """
-        ...
 
 
 class Memory(Protocol):
@@ -133,15 +128,12 @@ class Memory(Protocol):
 
     def begin(self) -> None:
         """A session starts."""
-        ...
 
     def end(self) -> None:
         """It is over; what was sampled stays to be taken."""
-        ...
 
     def take_peak(self) -> int:
         """The most bytes since the last call; 0: nothing is known. Returns at once."""
-        ...
 
 
 class NoMemory:

@@ -18,11 +18,9 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Wall time, UTC, aware."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds that never go back."""
-        ...
 
 
 @dataclass
@@ -67,20 +65,15 @@ class Host(Protocol):
     @property
     def clock(self) -> Clock:
         """The time."""
-        ...
 
     def start(self, name: str, work: Callable[[], T]) -> "Job":
         """Run `work` in a thread of its own."""
-        ...
 
     def receive(self, timeout: float) -> object | None:
         """The next Event, Command or finished Job in the inbox; None after `timeout` seconds."""
-        ...
 
     def record(self, event: Event) -> object:
         """Journal the event, fold it into the state of the run and show it: in this order."""
-        ...
 
     def emit(self, event: Event) -> None:
         """The `Emit` that agents and watchers are given."""
-        ...

@@ -41,34 +41,27 @@ class Knowledge(Protocol):
 
     def candidates(self, objective: str, task_type: str) -> "Sequence[Candidate]":
         """What may fit, proven and staged by runs that are over, pinned and muted ones too."""
-        ...
 
     def stage(self, learnings: Sequence[Learning]) -> None:
         """Keep what this run has learned for a second run to confirm."""
-        ...
 
     def credit(self, given: Sequence[Credit]) -> None:
         """Count uses and successes."""
-        ...
 
     def rest(self, looked_up: Collection[str]) -> None:
         """Count that this run ends without having looked up what is not among those ids."""
-        ...
 
     def promote(self) -> Sequence[Promotion]:
         """Make knowledge of what is proven; gives back every promotion this run has made."""
-        ...
 
     def change(self, learning_id: str, change: Change, text: str = "") -> Learning | None:
         """Carry out an owner's wish; the learning as it stands now, None when it is deleted.
 
         Raises ``KnowledgeError`` when there is no such learning.
         """
-        ...
 
     def take_notices(self) -> Sequence[str]:
         """What the owner is to be told of the files since the last call, a sentence each."""
-        ...
 
 
 class NoKnowledge:
@@ -105,19 +98,15 @@ class PastRuns(Protocol):
 
     def reflections(self) -> "Sequence[PastReflection]":
         """Of the earlier attempts of this task, oldest first."""
-        ...
 
     def iterations(self) -> Sequence[int]:
         """How many each earlier attempt of this task needed that completed."""
-        ...
 
     def related(self) -> "Sequence[RelatedTask]":
         """Tasks like this one, most alike first, at most 5."""
-        ...
 
     def index(self) -> Sequence[str]:
         """Let what is recorded by now be found; gives back what the owner is to be told."""
-        ...
 
 
 class NoPastRuns:

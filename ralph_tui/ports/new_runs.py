@@ -103,15 +103,12 @@ class Trial(Protocol):
 
     def run(self) -> "GateResult":
         """Run it to its end; blocks. Raises ``RalphError`` where it cannot be run now."""
-        ...
 
     def last_line(self) -> str:
         """What it printed last, sanitized; empty before it has; quick, any thread may call."""
-        ...
 
     def cancel(self) -> None:
         """End it, also before it has begun; returns at once, any thread may call."""
-        ...
 
 
 class NewRuns(Protocol):
@@ -119,24 +116,18 @@ class NewRuns(Protocol):
 
     def look(self) -> Surroundings:
         """What is here; asks no agent."""
-        ...
 
     def agents(self) -> Sequence[AgentOffer]:
         """The agents, each asked for its version; takes seconds."""
-        ...
 
     def problem(self, name: str, text: str) -> str:
         """Why a setting cannot have this value, as a sentence; empty where it can."""
-        ...
 
     def trial(self, command: str) -> Trial:
         """Get ready to run a completion command once."""
-        ...
 
     def draft(self) -> Draft | None:
         """What was typed and not started."""
-        ...
 
     def keep(self, draft: Draft) -> None:
         """Keep it for the next time; best effort."""
-        ...

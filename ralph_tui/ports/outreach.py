@@ -11,15 +11,12 @@ class Outreach(Protocol):
     @property
     def enabled(self) -> bool:
         """Whether any channel is set up."""
-        ...
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
         """Hand one over; what cannot be delivered is kept and tried again."""
-        ...
 
     def comment(self, key: str, text: str, iteration: int, run: RunStarted) -> None:
         """Words for the run's issue where it has one; `key` tells them from its others."""
-        ...
 
 
 class Silent:

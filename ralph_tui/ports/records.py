@@ -20,41 +20,33 @@ class Records(Protocol):
 
     def iteration_folder(self, iteration: int) -> Path:
         """``results/iter-001``, made when missing."""
-        ...
 
     def relative(self, path: Path) -> str:
         """A path inside the attempt's folder as the journal names it."""
-        ...
 
     def write_prompt(self, iteration: int, prompt: str, unsent: str | None = None) -> Path:
         """Keep the prompt of the iteration's next session as sent, in a file of its own.
 
         `unsent` is the path, as `relative` gives it, of one that no session got: it is replaced.
         """
-        ...
 
     def write_iteration_file(self, iteration: int, name: str, content: Any) -> Path:
         """Keep text, or a value as JSON, in the iteration's folder; what stood there is replaced.
 
         Secrets are taken out of text; a value is made of what events say. Raises ``OSError``.
         """
-        ...
 
     def assessment(self, state: RunState, iteration: int) -> dict[str, Any] | None:
         """What ``assessment.json`` is to say of an iteration, None for nothing; quick."""
-        ...
 
     def project(self, state: RunState) -> dict[str, Any]:
         """The projections of the run as it stands, as plain values; quick."""
-        ...
 
     def write_projections(self, projected: Mapping[str, Any]) -> None:
         """Write them; what stood in their place and cannot be read is set aside."""
-        ...
 
     def write_verification(self, iteration: int, result: "GateResult") -> None:
         """Keep the gate's result as JSON."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -78,14 +70,12 @@ class CheckpointFiles(Protocol):
 
     def path(self, iteration: int, number: int) -> str:
         """Where a checkpoint's file is, relative to the attempt's folder."""
-        ...
 
     def capture(self, facts: CheckpointFacts) -> None:
         """Write a checkpoint's file, and an inventory before and after a session; blocking, a job.
 
         Raises ``WorkspaceError`` when it cannot be written, ``NoRoomError`` when the disk is full.
         """
-        ...
 
 
 class NoCheckpointFiles:
@@ -107,7 +97,6 @@ class LoopStateFile(Protocol):
 
         Gives back sentences about what was set aside. Raises ``WorkspaceError``.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ class Runs(Protocol):
     @property
     def place(self) -> str:
         """The folder whose runs these are, as people name it."""
-        ...
 
     def names(self) -> Sequence[str] | None:
         """All of them, the one that was written to last first; None while nothing has changed.
@@ -42,20 +41,15 @@ class Runs(Protocol):
 
         Raises ``RalphError`` where they cannot be listed.
         """
-        ...
 
     def lost(self) -> Sequence[str]:
         """A sentence for each place whose runs cannot be listed, as of the last `names`."""
-        ...
 
     def living(self) -> Sequence[str]:
         """Those that a process works on now."""
-        ...
 
     def read(self, names: Iterable[str]) -> "Mapping[str, RunRow]":
         """The rows of these; one that is there no more has none."""
-        ...
 
     def fleet(self) -> FleetGlance | None:
         """The fleet that lives here, else the newest; None: there never was one."""
-        ...

@@ -40,8 +40,6 @@ class Archive(Protocol):
 
         Raises ``RalphError`` where the records cannot be searched.
         """
-        ...
 
     def recorded(self, found: Found) -> Source:
         """The recorded run at that moment; raises ``RalphError`` when it is there no more."""
-        ...

@@ -22,18 +22,15 @@ class Files(Protocol):
 
     def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
         """Changed files between two trees; ``RalphError`` when they are not there any more."""
-        ...
 
     def from_present(self, tree: str) -> tuple[FileChange, ...]:
         """What bringing the files as they are now back to a tree would change.
 
         A file that is there only now is "deleted"; raises as `changes`.
         """
-        ...
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         """A unified diff of one path or all, as git wrote it: untrusted; raises as `changes`."""
-        ...
 
 
 class OnDisk(Protocol):
@@ -45,34 +42,27 @@ class OnDisk(Protocol):
     @property
     def fleet(self) -> FleetWork | None:
         """What a fleet knows of it, as it is now; None: it is no loop of one."""
-        ...
 
     def report(self) -> str:
         """The report, as Markdown; raises ``RalphError``."""
-        ...
 
     def events(self) -> str:
         """All that is recorded by now, a JSON object per line; raises as `report`."""
-        ...
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of about this name, never over another one; raises as `report`.
 
         Gives back where it is.
         """
-        ...
 
     def last_sign(self) -> datetime | None:
         """When its process wrote last, a journal or how it stands; None: that is not known."""
-        ...
 
     def seen(self) -> Seen | None:
         """What this user saw of it last; None: nothing that is known."""
-        ...
 
     def put_down(self, seen: Seen) -> None:
         """Keep what this user has seen; it never fails."""
-        ...
 
 
 class Source(Protocol):
@@ -105,20 +95,15 @@ class Source(Protocol):
 
     def start(self) -> None:
         """Begin to deliver; called once, before the first poll."""
-        ...
 
     def poll(self, state: RunState, now: float) -> RunState:
         """Bring the state up to date; `now` is monotonic. A jump back returns a new state."""
-        ...
 
     def clock(self, state: RunState) -> datetime:
         """The present of what is shown: ages are told against it."""
-        ...
 
     def send(self, command: Command) -> None:
         """Hand a wish to the engine, if there is one."""
-        ...
 
     def stop(self) -> None:
         """The screen is gone."""
-        ...

@@ -15,11 +15,9 @@ class Gate(Protocol):
 
     def run(self, log: Path) -> "GateResult":
         """Run it to its end or its timeout, output to `log`; blocking, a job."""
-        ...
 
     def cancel(self) -> None:
         """End a running command and all it started; the blocked `run` then returns."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -60,27 +58,21 @@ class Workspace(Protocol):
 
     def snapshot(self, number: int, message: str) -> Snapshot:
         """Write the worktree as a tree on a hidden ref; index, branch and stash stay untouched."""
-        ...
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         """Changed files between two trees, or a tree and the worktree as it is now."""
-        ...
 
     def excerpt(self, since: str, until: str, limit: int) -> str:
         """A unified diff of two trees, cut to `limit` characters, without secrets; untrusted."""
-        ...
 
     def restore(self, tree: str) -> Restored:
         """Bring the worktree to a snapshot's tree; whoever calls it has held the present."""
-        ...
 
     def newest(self) -> int:
         """Number of this run's newest snapshot, recorded or not; 0 when there is none."""
-        ...
 
     def conflicts(self) -> tuple[str, ...]:
         """Paths with unresolved git conflicts."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -102,11 +94,9 @@ class Commits(Protocol):
 
         Raises ``WorkspaceError`` where that would be in the owner's way, or cannot be.
         """
-        ...
 
     def cancel(self) -> None:
         """End one that is being made; the blocked call then raises."""
-        ...
 
 
 class Watcher(Protocol):
@@ -114,8 +104,6 @@ class Watcher(Protocol):
 
     def follow(self, iteration: int, tree: str) -> None:
         """From now on changes are counted against this tree."""
-        ...
 
     def stop(self) -> None:
         """End it; returns when its thread is gone."""
-        ...

@@ -37,7 +37,6 @@ class Waiting(Protocol):
 
     def check(self) -> None:
         """Raises ``RalphError`` where it waits no more."""
-        ...
 
 
 class Bases:

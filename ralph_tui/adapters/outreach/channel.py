@@ -21,11 +21,9 @@ class Channel(Protocol):
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Where it went, one sentence; blocking. Raises ``UndeliveredError``."""
-        ...
 
     def probe(self, message: Message) -> str:
         """Send a test, and clear up behind it; as `deliver`."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -117,11 +117,9 @@ class Numbers(Protocol):
 
     def get(self, run_id: str) -> int | None:
         """Its number; None when there is none yet."""
-        ...
 
     def put(self, run_id: str, number: int | None) -> None:
         """Remember or, with None, forget it."""
-        ...
 
 
 class Tracker:

@@ -17,27 +17,22 @@ class ForeignRun(Protocol):
     @property
     def name(self) -> str:
         """What the command line calls it: ``TOOL/1a2b3c4d``."""
-        ...
 
     @property
     def path(self) -> Path:
         """The file that it is the run of."""
-        ...
 
     @property
     def folder(self) -> Path:
         """What it left lies below it."""
-        ...
 
     @property
     def changed(self) -> float:
         """When its file was written last, seconds since the epoch; 0 where it is gone."""
-        ...
 
     @property
     def stamp(self) -> str:
         """Differs once one of its files was written, came or went."""
-        ...
 
 
 class ForeignRuns(Protocol):
@@ -48,23 +43,18 @@ class ForeignRuns(Protocol):
 
     def find(self, root: Path) -> Sequence[ForeignRun]:
         """All of a worktree, in no order."""
-        ...
 
     def find_at(self, path: Path) -> ForeignRun | None:
         """The run whose file or folder this is, or that it belongs to; of several the newest."""
-        ...
 
     def remains(self, root: Path) -> Sequence[str]:
         """A sentence for each place of a worktree whose run cannot be listed."""
-        ...
 
     def row_of(self, run: ForeignRun) -> "RunRow":
         """For a list; the run is one that it found."""
-        ...
 
     def read(self, run: ForeignRun) -> "Recording":
         """All of it as events; the run is one that it found."""
-        ...
 
 
 class NoForeignRuns:

@@ -131,11 +131,9 @@ class CommandReceiver(Protocol):
 
     def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
         """Carry a command out; `reply` is called once with what came of it, from another thread."""
-        ...
 
     def emit(self, event: Event) -> None:
         """Put an event of the server itself into the record."""
-        ...
 
 
 Reply = Callable[[Accepted | Refused], None]

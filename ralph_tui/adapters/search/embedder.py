@@ -31,7 +31,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """A vector for each text."""
-        ...
 
 
 WORD: Final = 1.0

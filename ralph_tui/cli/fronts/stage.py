@@ -35,19 +35,15 @@ class Front(Protocol):
 
     def screen(self) -> BaseScreen:
         """The first screen."""
-        ...
 
     def begin(self) -> None:
         """The first screen is painted: now there is time for the rest."""
-        ...
 
     def handle_signal(self, number: signal.Signals) -> None:
         """A signal came, or the terminal is gone; in a thread of its own."""
-        ...
 
     def end(self) -> int:
         """After the screen; the exit code."""
-        ...
 
 
 class Stage:

@@ -32,7 +32,6 @@ class Results(Protocol):
     @property
     def copied(self) -> dict[str, str]:
         """The files that every tree gets: path and content, base64."""
-        ...
 
     def receive(
         self, collected: Collected, run_id: str, earlier: Earlier | None
@@ -41,27 +40,21 @@ class Results(Protocol):
 
         `earlier` is what was collected of the loop before: its branch goes on.
         """
-        ...
 
     def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
         """Make a branch of an attempt whose place another one has taken; raises ``RalphError``."""
-        ...
 
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
         """Which of the branches of collected loops cannot be merged one after the other."""
-        ...
 
     def verify(self, loop: LoopState) -> FleetEvent:
         """Run the completion command of a collected loop once more: ``WinnerVerified``."""
-        ...
 
     def bundle_base(self, commit: str) -> bytes:
         """The commit that all loops begin with, for a host that cannot get it."""
-        ...
 
     def cancel(self) -> None:
         """End what goes on soon; from any thread."""
-        ...
 
 
 Tell = Callable[[LoopState, Command], None]

@@ -75,12 +75,10 @@ class Use(Protocol):
     @property
     def peak_percent(self) -> float | None:
         """Of the window; None while nothing is known."""
-        ...
 
     @property
     def filled(self) -> int:
         """Windows that were full: those handed over for it, and those the agent summed up."""
-        ...
 
 
 def windows_fill(history: Iterable[Use], checkpoint_percent: float = 85.0) -> bool:

@@ -27,7 +27,6 @@ class Fold(Protocol):
     @property
     def seq(self) -> int:
         """Of the last event that was taken in; 0: of none."""
-        ...
 
 
 F = TypeVar("F", bound=Fold)

@@ -31,7 +31,6 @@ class FleetGlances(Protocol):
 
     def glance(self) -> FleetGlance | None:
         """How it stands; None where there is none, or nothing is recorded of it yet."""
-        ...
 
 
 class ListedRuns:

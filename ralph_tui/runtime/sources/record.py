@@ -17,33 +17,26 @@ class Record(Protocol):
     @property
     def outline(self) -> Outline:
         """Of the whole record, as far as it is read."""
-        ...
 
     @property
     def problem(self) -> str:
         """One sentence about why this is not all of it; empty when it is."""
-        ...
 
     @property
     def remark(self) -> str:
         """One sentence about what is not told of it; empty when all is."""
-        ...
 
     def __len__(self) -> int:
         """How many events there are; fewer, once a line turned out to be bad."""
-        ...
 
     def events(self, start: int, stop: int) -> Sequence[Event]:
         """Those from index `start` to before `stop`; from any thread."""
-        ...
 
     def look(self) -> bool:
         """Take in some of what has come since; whether there was any."""
-        ...
 
     def close(self) -> None:
         """It is looked at no more."""
-        ...
 
 
 class ListedRecord:

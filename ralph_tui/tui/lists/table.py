@@ -156,7 +156,6 @@ class Listed(Protocol):
     @property
     def count(self) -> int:
         """How many there are."""
-        ...
 
 
 class ListTable(LineWidget):

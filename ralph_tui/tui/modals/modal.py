@@ -70,15 +70,12 @@ class Below(Protocol):
 
     def open_help(self) -> None:
         """Explain keys and signs."""
-        ...
 
     def leave(self) -> None:
         """Leave, or ask how."""
-        ...
 
     def look_away(self) -> None:
         """A dialog has closed by itself: what is typed for it counts for nothing."""
-        ...
 
 
 class KeysRow(LineWidget):

@@ -118,12 +118,9 @@ class Runner(Protocol):
     @property
     def inside(self) -> bool:
         """Whether the next line is quoted by this runner's report."""
-        ...
 
     def feed(self, line: str) -> None:
         """Take one line: no newline, no control sequences."""
-        ...
 
     def result(self) -> Tally | None:
         """The tests of all its runs in this output; None when it was not there."""
-        ...
