@@ -30,7 +30,7 @@ from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.ports import NoPastRuns
+from ralph_tui.ports.knowledge import NoPastRuns
 from tests.world import World
 from tests.world.agents import FakeSession
 

@@ -15,7 +15,7 @@ from bench.result import Result, Scale, in_turns, ms, per_call, seconds_of
 from ralph_tui.adapters.workspace.git import run_git
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.ports import Snapshot
+from ralph_tui.ports.worktree import Snapshot
 
 BUDGETS = {1_000: 2.5, 20_000: 1.8}
 """The ratio allowed by the number of files."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ralph_tui.adapters.agents import AgentContext
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.events import Event, SessionFinished, SessionStarted
-from ralph_tui.ports import Permissions, Turn
+from ralph_tui.ports.agents import Permissions, Turn
 from tests.waiting import PATIENCE_S
 
 GRACE_S = PATIENCE_S

@@ -11,7 +11,7 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.sensor import Sensor
 from ralph_tui.loop.guard import Guard
 from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Ports
+from ralph_tui.ports.outside import Ports
 from ralph_tui.state import RunState
 
 

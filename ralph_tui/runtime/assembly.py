@@ -42,7 +42,9 @@ from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
 from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Asker, NoKnowledge, NoPastRuns, Ports
+from ralph_tui.ports.agents import Asker
+from ralph_tui.ports.knowledge import NoKnowledge, NoPastRuns
+from ralph_tui.ports.outside import Ports
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine

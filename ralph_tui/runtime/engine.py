@@ -19,7 +19,7 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import JournalError, JournalFullError, RalphError, out_of_means
 from ralph_tui.commands import Abort, Command, Stop
 from ralph_tui.loop.waiting.disk_full import wait_began, wait_ended
-from ralph_tui.ports import Accepted, Clock, CommandRequest, Job, Refused
+from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Job, Refused
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.state import RunState
 from ralph_tui.state.ending import ended

@@ -14,7 +14,8 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.workspace.plan_file import find_plan
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.template_file import load_template
-from ralph_tui.ports import Agent, PromptTemplate
+from ralph_tui.ports.agents import Agent
+from ralph_tui.ports.records import PromptTemplate
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.lineup import Lineup, line_up
 from ralph_tui.runtime.request import RunRequest

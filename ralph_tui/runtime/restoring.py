@@ -30,7 +30,7 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 
 if TYPE_CHECKING:
-    from ralph_tui.ports import Workspace
+    from ralph_tui.ports.worktree import Workspace
 
 LIST = "leave the number out to list those there are"
 

@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tui.adapters.agents import AGENTS, AgentDescription
 from ralph_tui.events import SessionFinished, SessionStarted, UsageReported
-from ralph_tui.ports import Permissions, Turn
+from ralph_tui.ports.agents import Permissions, Turn
 from tests.agent_sessions import Heard, context_in
 from tests.doubles.codex_launch import CODEX_STUB, stub_environment
 from tests.doubles.launch import LOGIN, STUB

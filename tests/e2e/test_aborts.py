@@ -13,7 +13,7 @@ import pytest
 from ralph_tui.adapters.agents.acp.agent import AcpAgent
 from ralph_tui.adapters.agents.acp.quirks import ANY
 from ralph_tui.adapters.agents.claude import CLAUDE
-from ralph_tui.ports import Agent, Permissions, Turn
+from ralph_tui.ports.agents import Agent, Permissions, Turn
 from tests.agent_sessions import Heard, context_in
 from tests.doubles import acp
 from tests.doubles.api import Api

@@ -10,7 +10,7 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.requests import MOST_OPEN
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
-from ralph_tui.ports import AgentAnswer, Permissions, Session
+from ralph_tui.ports.agents import AgentAnswer, Permissions, Session
 from tests.agent_sessions import Heard, alive
 from tests.e2e.test_claude_stub import Bench
 from tests.waiting import until

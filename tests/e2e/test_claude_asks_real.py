@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, ToolDenied, ToolFinished
-from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.agent_sessions import Heard, alive
 from tests.doubles.launch import real_binary
 from tests.doubles.scenario import Answer, ToolUse

@@ -14,7 +14,7 @@ from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
 from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
 from ralph_tui.layers.intelligence.system_context import system_context
-from ralph_tui.ports import Ask, Permissions, Turn
+from ralph_tui.ports.agents import Ask, Permissions, Turn
 from tests.agent_sessions import Heard, alive, context_in, numbered_turn
 from tests.doubles.api import Api
 from tests.doubles.launch import prepare, real_binary, real_environment

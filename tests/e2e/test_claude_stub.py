@@ -20,7 +20,7 @@ from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.ports import Ask, Permissions, Turn
+from ralph_tui.ports.agents import Ask, Permissions, Turn
 from tests.agent_sessions import Heard, alive, context_in, numbered_turn
 from tests.doubles.launch import environment, on_path, prepare
 from tests.doubles.scenario import load

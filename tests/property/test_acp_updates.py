@@ -14,7 +14,7 @@ from ralph_tui.adapters.agents.acp.updates import UpdateReader
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Failure, Request
 from ralph_tui.events import ToolFinished, ToolStarted
-from ralph_tui.ports import Permissions
+from ralph_tui.ports.agents import Permissions
 from tests.examples import HALF
 from tests.unit.adapters.agents.acp.recorded import ROOT
 

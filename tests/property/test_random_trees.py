@@ -10,7 +10,7 @@ import pytest
 
 from ralph_tui.adapters.workspace.changes import file_change
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-from ralph_tui.ports import Snapshot
+from ralph_tui.ports.worktree import Snapshot
 from tests.property.random_trees import RandomTree, State, git, promised, state_of
 from tests.workspaces import workspace_of
 

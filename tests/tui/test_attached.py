@@ -18,7 +18,7 @@ from ralph_tui.adapters.records.tail import CHUNK, ReplacedError, Tail
 from ralph_tui.adapters.remote.server import listening
 from ralph_tui.commands import Command, Pause, Present, Stop
 from ralph_tui.events import Event, QuestionAnswered
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.sources.attached import Attached

@@ -22,7 +22,7 @@ from ralph_tui.fleet.records import FleetFolder, create_fleet, take_lock
 from ralph_tui.fleet.sources.loop import FleetLoop, opened_loop
 from ralph_tui.fleet.sources.whole import Fleet, FollowedFleet
 from ralph_tui.fleet.wording import DIED_WORDS
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState

@@ -7,7 +7,8 @@ from typing import cast
 
 from ralph_tui.events import AgentReported, PromiseMade, SessionFinished, SessionStarted
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.ports import AgentAnswer, Ask, Asked, Emit, Turn
+from ralph_tui.ports.agents import AgentAnswer, Ask, Asked, Turn
+from ralph_tui.ports.host import Emit
 
 
 @dataclass

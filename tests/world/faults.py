@@ -16,7 +16,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events import AgentReported
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.retrieval import Candidate
-from ralph_tui.ports import Credit, Promotion
+from ralph_tui.ports.knowledge import Credit, Promotion
 from tests.world.agents import FakeAsker, FakeSession
 from tests.world.records import FakeStateFile
 from tests.world.world import World

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from ralph_tui.events import Event
-from ralph_tui.ports import Job
+from ralph_tui.ports.host import Job
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 

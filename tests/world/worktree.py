@@ -7,7 +7,7 @@ from pathlib import Path
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.runners import MOST_NAMES
-from ralph_tui.ports import Restored, Snapshot
+from ralph_tui.ports.worktree import Restored, Snapshot
 
 
 class FakeGate:

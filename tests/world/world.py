@@ -13,16 +13,10 @@ from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import (
-    Commits,
-    Knowledge,
-    LoopStateFile,
-    NoKnowledge,
-    NoPastRuns,
-    PastRuns,
-    Ports,
-    PromptTemplate,
-)
+from ralph_tui.ports.knowledge import Knowledge, NoKnowledge, NoPastRuns, PastRuns
+from ralph_tui.ports.outside import Ports
+from ralph_tui.ports.records import LoopStateFile, PromptTemplate
+from ralph_tui.ports.worktree import Commits
 from tests.world.agents import FakeAgent, FakeAsker, FakeMemory
 from tests.world.host import BEGAN, FakeHost
 from tests.world.outreach import FakeOutreach

@@ -4,7 +4,7 @@ from ralph_tui.adapters.agents.claude.one_shot import ask_once
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.adapters.agents.demo import DEMO, program
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.ports import Ask, Asked
+from ralph_tui.ports.agents import Ask, Asked
 
 
 class DemoAgent(StreamAgent):

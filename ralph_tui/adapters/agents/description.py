@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
-    from ralph_tui.ports import Agent
+    from ralph_tui.ports.agents import Agent
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ralph_tui.ports import Permissions
+from ralph_tui.ports.agents import Permissions
 from ralph_tui.text.json_fields import as_text
 
 _SUBCOMMANDS: Mapping[str, int] = {

@@ -19,7 +19,8 @@ from ralph_tui.adapters.agents.output import CHUNK, BoundedLines, Transcript, ch
 from ralph_tui.adapters.processes.child import PIPE, Child, Exit, launch
 from ralph_tui.base.errors import AgentError, ProcessError, why
 from ralph_tui.events import AgentNoted, Event, SessionStarted
-from ralph_tui.ports import AgentAnswer, Emit, Turn
+from ralph_tui.ports.agents import AgentAnswer, Turn
+from ralph_tui.ports.host import Emit
 
 
 def start_child(argv: list[str], context: AgentContext, turn: Turn) -> Child:

@@ -13,7 +13,7 @@ from ralph_tui.adapters.outreach.http_service import UndeliveredError
 from ralph_tui.adapters.outreach.message import Message
 from ralph_tui.adapters.outreach.outbox import Outbox, QueuedMessage
 from ralph_tui.events import EscalationDelivered
-from ralph_tui.ports import Clock, Emit
+from ralph_tui.ports.host import Clock, Emit
 
 FIRST_PAUSE = 5.0
 """Seconds before the first retry; every further one waits twice as long."""

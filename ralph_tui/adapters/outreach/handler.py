@@ -10,7 +10,7 @@ from ralph_tui.adapters.outreach.delivery_queue import DeliveryQueue
 from ralph_tui.adapters.outreach.message import Readings, comment_of, message_of
 from ralph_tui.adapters.outreach.outbox import Outbox
 from ralph_tui.events import EscalationRaised, RunStarted
-from ralph_tui.ports import Clock, Emit
+from ralph_tui.ports.host import Clock, Emit
 
 
 class EscalationHandler:

@@ -20,7 +20,7 @@ from ralph_tui.base.errors import NO_ROOM, JournalError, JournalFullError, why
 from ralph_tui.base.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.events import SCHEMA_VERSION, Event, RunStarted, parse_event, parse_newer
 from ralph_tui.events.base import EPOCH
-from ralph_tui.ports import Clock
+from ralph_tui.ports.host import Clock
 
 KEEP_SIZE = 1
 AHEAD = 16 * 1024

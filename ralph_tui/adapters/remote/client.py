@@ -18,7 +18,7 @@ from ralph_tui.base.errors import RalphError
 
 if TYPE_CHECKING:
     from ralph_tui.commands import Command
-    from ralph_tui.ports import Accepted, Refused
+    from ralph_tui.ports.host import Accepted, Refused
 
 PATIENCE_S = 10.0
 """How long an answer is waited for."""
@@ -44,7 +44,7 @@ def send(
     `lives` says whether the run's process is there: then its socket is waited for. Raises
     ``RalphError`` when the run is gone or does not answer.
     """
-    from ralph_tui.ports import Accepted, Refused  # noqa: PLC0415  `request` does without them
+    from ralph_tui.ports.host import Accepted, Refused  # noqa: PLC0415  `request` does without them
 
     try:
         return Accepted(request(path, command.model_dump(mode="json"), timeout, lives))

@@ -22,7 +22,7 @@ from ralph_tui.adapters.remote.protocol import LIMIT, accepted_line, refused_lin
 from ralph_tui.adapters.remote.requests import Request, read_fleet_request, read_request
 from ralph_tui.commands import Command
 from ralph_tui.events import Event, Noticed
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 
 BACKLOG = 64
 BEGUN = ".new"

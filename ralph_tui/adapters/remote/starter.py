@@ -20,7 +20,7 @@ from ralph_tui.adapters.remote.protocol import LIMIT, REASON_LIMIT, VERSION
 from ralph_tui.adapters.remote.requests import command_of, read_fields
 from ralph_tui.adapters.remote.server import CommandReceiver
 from ralph_tui.base.errors import UsageError
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.text.sanitize import clip, one_line
 
 CHUNK = 1 << 16

@@ -25,7 +25,7 @@ from ralph_tui.adapters.workspace.obstacles import (
 )
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.adapters.workspace.staging import Staged, nul_separated
-from ralph_tui.ports import LeftAlone, Restored
+from ralph_tui.ports.worktree import LeftAlone, Restored
 
 _MAY_HAVE_BEEN = "the snapshot's own rules ignore it, so that it may have been there"
 _NOT_HELD = "the snapshot could not save it"

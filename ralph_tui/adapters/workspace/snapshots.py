@@ -30,7 +30,7 @@ from ralph_tui.adapters.workspace.staging import (
 )
 from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.ports import Restored, Snapshot
+from ralph_tui.ports.worktree import Restored, Snapshot
 from ralph_tui.text.sanitize import one_line
 
 

@@ -24,7 +24,7 @@ from ralph_tui.base.plain_files import folder_of
 from ralph_tui.events.run import Noticed
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor import files_changed
-from ralph_tui.ports import Emit
+from ralph_tui.ports.host import Emit
 
 Batches = Iterable[set[tuple[watchfiles.Change, str]]]
 

@@ -16,7 +16,7 @@ from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.user_config import UserConfig
 from ralph_tui.base.errors import ProcessError, WorkspaceError
-from ralph_tui.ports import Committed
+from ralph_tui.ports.worktree import Committed
 from ralph_tui.text.sanitize import one_line, shorten
 
 LIMIT_S = 120.0

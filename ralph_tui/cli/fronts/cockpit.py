@@ -37,7 +37,7 @@ from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Stage
 from ralph_tui.commands import Command, Restore, Stop, over
 from ralph_tui.events import Event, RunCrashed, RunFinished
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.sources.live import Live
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.runtime.sources.snapshots import RecordedFiles

@@ -15,7 +15,7 @@ from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState, ended, refusal
 from ralph_tui.fleet.ports import End, Tell, Told
 from ralph_tui.fleet.runtime.core import Core
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.text.sanitize import clip, one_line
 
 OVER = "the fleet is over"

@@ -22,9 +22,8 @@ from ralph_tui.fleet.runtime.carrying_out import CarryingOut, Mirrors, Results
 from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.fleet.runtime.observing import Observing
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.clones import Source
-from ralph_tui.ports.host import Clock
+from ralph_tui.ports.host import Accepted, Clock, Refused
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
 

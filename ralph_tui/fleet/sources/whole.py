@@ -19,7 +19,7 @@ from ralph_tui.fleet.ports import ALL, FLEET, Asked
 from ralph_tui.fleet.records import FleetFolder, find_fleets
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import GONE, cost_words, fleet_sentence
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.runtime.sources.following import Following, telling
 from ralph_tui.runtime.sources.listed import FleetGlances

@@ -14,7 +14,7 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.service_limits import wait_for_service, wait_until
 from ralph_tui.loop.waiting.ends import Ended
-from ralph_tui.ports import Agent
+from ralph_tui.ports.agents import Agent
 from ralph_tui.state.roster import Refusal
 
 STARTS = 2

@@ -13,7 +13,7 @@ from ralph_tui.events.waiting import SILENCE, Option
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.ports import AgentAnswer
+from ralph_tui.ports.agents import AgentAnswer
 from ralph_tui.text.format import wait_time
 
 ONCE = Option(key="y", answer="once", verb="allow it, this once")

@@ -11,7 +11,9 @@ from ralph_tui.layers.sensor import files_changed
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.workspace_facts import snapshot_taken, worktree_restored
-from ralph_tui.ports import CheckpointFacts, Job, Restored, Snapshot
+from ralph_tui.ports.host import Job
+from ralph_tui.ports.records import CheckpointFacts
+from ralph_tui.ports.worktree import Restored, Snapshot
 from ralph_tui.state import IterationSpan
 
 UNKNOWN = (

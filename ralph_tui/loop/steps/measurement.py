@@ -20,7 +20,7 @@ from ralph_tui.loop.steps.judging import Judging
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.ends import Ended
-from ralph_tui.ports import Gate
+from ralph_tui.ports.worktree import Gate
 from ralph_tui.text.format import count
 from ralph_tui.text.terms import who_words
 

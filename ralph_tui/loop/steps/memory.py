@@ -29,7 +29,8 @@ from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.waiting.ends import Late
 from ralph_tui.loop.waiting.scheduler import JOB_S
-from ralph_tui.ports import Credit, Job
+from ralph_tui.ports.host import Job
+from ralph_tui.ports.knowledge import Credit
 
 T = TypeVar("T")
 WITHOUT = "the run goes on without it"

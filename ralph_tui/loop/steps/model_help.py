@@ -22,7 +22,7 @@ from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.waiting.ends import Ended
-from ralph_tui.ports import Ask, Asked
+from ralph_tui.ports.agents import Ask, Asked
 
 WORDS: dict[Purpose, str] = {
     "prompt": "prompt",

@@ -10,7 +10,7 @@ from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import read_plan
-from ralph_tui.ports import Job
+from ralph_tui.ports.host import Job
 
 LOOK_S = 3.0
 """Seconds from one look at the plan to the next."""

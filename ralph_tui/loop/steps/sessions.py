@@ -25,7 +25,7 @@ from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.watchdog import Watchdog
-from ralph_tui.ports import Permissions, Turn
+from ralph_tui.ports.agents import Permissions, Turn
 
 
 class SessionBudget(Step):

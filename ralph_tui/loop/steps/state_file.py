@@ -14,7 +14,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.context.loop_state import fields_of
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
-from ralph_tui.ports import Job
+from ralph_tui.ports.host import Job
 
 LAST_S = 10.0
 """Seconds that the run's end waits for it."""

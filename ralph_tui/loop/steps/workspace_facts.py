@@ -2,7 +2,7 @@
 
 from ralph_tui.events import Event, SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import MOST_KEPT, MOST_PATHS
-from ralph_tui.ports import Restored, Snapshot
+from ralph_tui.ports.worktree import Restored, Snapshot
 
 
 def worktree_restored(

@@ -2,7 +2,7 @@
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.events.run import Outcome
-from ralph_tui.ports import Job
+from ralph_tui.ports.host import Job
 
 
 class Ended(Exception):  # noqa: N818  an end is not an error

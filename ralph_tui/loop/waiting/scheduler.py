@@ -49,16 +49,9 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.by_hand import by_hand
 from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
 from ralph_tui.loop.waiting.ends import Ended, Late
-from ralph_tui.ports import (
-    Accepted,
-    CommandRequest,
-    Host,
-    Job,
-    Knowledge,
-    NoKnowledge,
-    Refused,
-    Session,
-)
+from ralph_tui.ports.agents import Session
+from ralph_tui.ports.host import Accepted, CommandRequest, Host, Job, Refused
+from ralph_tui.ports.knowledge import Knowledge, NoKnowledge
 from ralph_tui.state import RunState
 
 

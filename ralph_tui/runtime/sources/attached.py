@@ -16,7 +16,7 @@ from ralph_tui.adapters.records.status import unheard
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import WATCHED, Command
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
 from ralph_tui.runtime.sources.following import followed_run

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from ralph_tui.base.errors import RalphError
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.text.sanitize import one_line
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ import pytest
 from ralph_tui import events as ev
 from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.codex.agent import CodexAgent
-from ralph_tui.ports import Turn
+from ralph_tui.ports.agents import Turn
 from tests.agent_sessions import Heard, context_in, numbered_turn
 from tests.doubles.codex_launch import (
     CODEX_STUB,

@@ -16,7 +16,7 @@ from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.codex import agent as codex_session
 from ralph_tui.adapters.agents.codex.agent import CodexAgent
 from ralph_tui.base.errors import UsageError
-from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.agent_sessions import Heard, alive, context_in
 from tests.doubles.codex_launch import (
     CODEX_STUB,

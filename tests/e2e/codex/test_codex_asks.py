@@ -3,7 +3,7 @@
 import sys
 
 from ralph_tui import events as ev
-from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.agent_sessions import Heard
 from tests.doubles.scenario import Answer
 from tests.e2e.codex.lab import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.events import AgentNoted, Event, SessionFinished, UsageReported
-from ralph_tui.ports import Permissions
+from ralph_tui.ports.agents import Permissions
 from tests.doubles.codex_launch import CODEX_STUB
 from tests.doubles.scenario import Answer, ToolUse
 from tests.e2e.codex.lab import REAL, Lab, bash, write

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ralph_tui import events as ev
-from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.agent_sessions import Heard, alive
 from tests.doubles.scenario import Answer
 from tests.e2e.codex.lab import (

@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.adapters.records.status import worked_on_s
 from ralph_tui.base.errors import JournalError, JournalFullError
 from ralph_tui.commands import Pause, Stop
-from ralph_tui.ports import Job
+from ralph_tui.ports.host import Job
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.inbox import LIMIT, Inbox

@@ -13,7 +13,7 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import UsageError, WorkspaceError
-from ralph_tui.ports import Restored
+from ralph_tui.ports.worktree import Restored
 from ralph_tui.runtime.restoring import chosen, not_held, points, restore_worktree
 from ralph_tui.state import RunState
 from tests.rows import each_row

@@ -19,7 +19,8 @@ from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.installed import NOT_TOLD, printed, program_path
 from ralph_tui.adapters.agents.permissions import FILTERS, rules_for_command
 from ralph_tui.adapters.agents.process_session import start_child
-from ralph_tui.ports import Emit, Permissions, Turn
+from ralph_tui.ports.agents import Permissions, Turn
+from ralph_tui.ports.host import Emit
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_map
 

@@ -21,7 +21,8 @@ from ralph_tui.adapters.agents.rpc.agent_session import AgentSession
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Failure, Notification, Request
 from ralph_tui.adapters.processes.child import Child
-from ralph_tui.ports import AgentAnswer, Emit, Turn
+from ralph_tui.ports.agents import AgentAnswer, Turn
+from ralph_tui.ports.host import Emit
 from ralph_tui.text.json_fields import as_map, as_text
 
 

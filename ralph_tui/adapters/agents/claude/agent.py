@@ -10,7 +10,8 @@ from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.events import SessionFinished, SessionStarted
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.ports import AgentAnswer, Ask, Asked, Emit, Session, Turn
+from ralph_tui.ports.agents import AgentAnswer, Ask, Asked, Session, Turn
+from ralph_tui.ports.host import Emit
 
 
 class RefusedSession:

@@ -13,7 +13,7 @@ from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.installed import run_once
 from ralph_tui.base.errors import ProcessError
-from ralph_tui.ports import Ask, Asked
+from ralph_tui.ports.agents import Ask, Asked
 from ralph_tui.text.foreign_json import parse_json, parse_json_at
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import clip, one_line

@@ -10,7 +10,7 @@ from ralph_tui.adapters.agents.claude.requests import NO_PLANS
 from ralph_tui.adapters.agents.installed import dotted, printed, program_path, stamp
 from ralph_tui.adapters.agents.permissions import rules_for_command
 from ralph_tui.base.errors import UsageError
-from ralph_tui.ports import Permissions, Turn
+from ralph_tui.ports.agents import Permissions, Turn
 
 Version = tuple[int, ...]
 

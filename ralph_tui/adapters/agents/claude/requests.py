@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ralph_tui.adapters.agents.asked import MOST_INPUT, asked, choice_in
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, Event
 from ralph_tui.events.asking import AgentChoice
-from ralph_tui.ports import AgentAnswer
+from ralph_tui.ports.agents import AgentAnswer
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 

@@ -19,7 +19,8 @@ from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.ends import SessionEnd, Tally
 from ralph_tui.adapters.agents.process_session import ProcessSession, start_child
 from ralph_tui.adapters.processes.child import Child
-from ralph_tui.ports import AgentAnswer, Emit, Session, Turn
+from ralph_tui.ports.agents import AgentAnswer, Session, Turn
+from ralph_tui.ports.host import Emit
 
 LONGEST_LINE = 64 << 20
 RECEIPT_S = 10.0

@@ -16,7 +16,7 @@ from ralph_tui.adapters.agents.codex.items import (
 from ralph_tui.adapters.agents.codex.reader import CodexReader
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Id, Request
-from ralph_tui.ports import AgentAnswer
+from ralph_tui.ports.agents import AgentAnswer
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 Json = Mapping[str, object]

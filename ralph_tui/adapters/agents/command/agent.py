@@ -13,7 +13,8 @@ from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.ends import LONGEST_REASON, SessionEnd
 from ralph_tui.adapters.agents.process_session import ProcessSession, start_child
 from ralph_tui.events import AgentSpoke, Event
-from ralph_tui.ports import Emit, Turn
+from ralph_tui.ports.agents import Turn
+from ralph_tui.ports.host import Emit
 from ralph_tui.text.sanitize import shorten
 
 BATCH_S = 0.1

@@ -18,7 +18,8 @@ from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import AgentAskedNoMore, Event
-from ralph_tui.ports import AgentAnswer, Emit, Turn
+from ralph_tui.ports.agents import AgentAnswer, Turn
+from ralph_tui.ports.host import Emit
 from ralph_tui.text.format import duration
 
 FIRST_S = 10.0

@@ -13,7 +13,7 @@ from ralph_tui.adapters.agents.rpc.messages import Id
 from ralph_tui.adapters.agents.tools import tool_denied
 from ralph_tui.events import AgentAsked, ToolDenied
 from ralph_tui.events.asking import AgentChoice
-from ralph_tui.ports import AgentAnswer
+from ralph_tui.ports.agents import AgentAnswer
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]

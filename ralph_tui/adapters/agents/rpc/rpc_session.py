@@ -30,7 +30,8 @@ from ralph_tui.adapters.agents.rpc.messages import (
 from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.adapters.processes.memory import worked
 from ralph_tui.events import Event
-from ralph_tui.ports import Emit, Turn
+from ralph_tui.ports.agents import Turn
+from ralph_tui.ports.host import Emit
 
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0

@@ -17,7 +17,8 @@ from ralph_tui.adapters.records.aiwg.inventory import (
 from ralph_tui.adapters.records.files import write_json
 from ralph_tui.base.errors import RalphError, why, workspace_error
 from ralph_tui.events.text import Line
-from ralph_tui.ports import CheckpointFacts, Clock, Records
+from ralph_tui.ports.host import Clock
+from ralph_tui.ports.records import CheckpointFacts, Records
 
 MOST_MODIFIED = 10_000
 """Names of all files that a session has modified."""

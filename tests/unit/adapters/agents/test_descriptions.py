@@ -19,7 +19,7 @@ from ralph_tui.adapters.agents.programs import binary_of
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.options import add_settings, load_settings
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.ports import Agent
+from ralph_tui.ports.agents import Agent
 
 
 def never_built(context: agents.AgentContext) -> Agent:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.permissions import Permits, rules_for_denied
-from ralph_tui.ports import Permissions
+from ralph_tui.ports.agents import Permissions
 from tests.rows import each_row
 
 ROOT = Path("/work/tree")

@@ -20,7 +20,7 @@ from ralph_tui.adapters.processes import bounded_work
 from ralph_tui.adapters.processes import child as running
 from ralph_tui.base.errors import AgentError, UsageError
 from ralph_tui.config.settings import AgentSettings
-from ralph_tui.ports import Turn
+from ralph_tui.ports.agents import Turn
 from tests.agent_sessions import Heard, alive, context_in
 from tests.paths import FIXTURES
 

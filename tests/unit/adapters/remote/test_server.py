@@ -25,7 +25,7 @@ from ralph_tui.adapters.remote.protocol import LIMIT
 from ralph_tui.adapters.remote.server import CONNECTIONS, listen, listening
 from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from tests.unit.adapters.remote.living import (

@@ -17,7 +17,7 @@ from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.fleet.host.running import Channel
 from ralph_tui.fleet.ports import Tell, Told
-from ralph_tui.ports import Accepted, Refused
+from ralph_tui.ports.host import Accepted, Refused
 from tests.waiting import PATIENCE_S, until
 
 

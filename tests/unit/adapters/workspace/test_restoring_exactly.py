@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.ports import Restored
+from ralph_tui.ports.worktree import Restored
 from tests.property.random_trees import git, state_of
 from tests.workspaces import workspace_of
 

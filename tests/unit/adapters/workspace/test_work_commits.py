@@ -11,7 +11,7 @@ import pytest
 from ralph_tui.adapters.workspace import work_commits
 from ralph_tui.adapters.workspace.work_commits import WorkCommits
 from ralph_tui.base.errors import WorkspaceError
-from ralph_tui.ports import Committed
+from ralph_tui.ports.worktree import Committed
 from tests.processes import state_of
 from tests.waiting import until
 from tests.workspaces import workspace_of

@@ -24,8 +24,8 @@ from ralph_tui.fleet.records import Mirror, read_fleet
 from ralph_tui.fleet.runtime import engine as engine_module
 from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.clones import Base, Collected, Earlier, Place, Source
+from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan, started, three_tries

@@ -5,8 +5,8 @@ from pathlib import Path
 from ralph_tui.commands import Pause, Unpause
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet import ports as seen
-from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.clones import Place
+from ralph_tui.ports.host import Accepted, Refused
 from tests.doubles.played_hosts import PlayedHosts
 from tests.fleet_events import a_loop, a_plan
 from tests.unit.fleet.runtime.test_engine import begin, over, running, work_of

@@ -20,7 +20,7 @@ from ralph_tui.commands import (
 )
 from ralph_tui.config.settings import CheckpointSettings, PermissionSettings, Settings
 from ralph_tui.events.run import Mode
-from ralph_tui.ports import AgentAnswer
+from ralph_tui.ports.agents import AgentAnswer
 from tests.world import World
 from tests.world.agents import FakeSession
 

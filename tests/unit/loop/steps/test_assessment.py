@@ -12,7 +12,7 @@ from ralph_tui.events.intelligence import Statement
 from ralph_tui.layers.intelligence import InnerLoop, IntelligenceSettings, Traces
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.steps import assessment
-from ralph_tui.ports import NoCheckpointFiles
+from ralph_tui.ports.records import NoCheckpointFiles
 from tests.unit.loop.test_recovery import broken_off
 from tests.world import FakeSession, World
 from tests.world.moments import moments

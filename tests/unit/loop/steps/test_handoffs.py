@@ -13,7 +13,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import MOST_CHARACTERS
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.settings import ContextSettings
-from ralph_tui.ports import Asked
+from ralph_tui.ports.agents import Asked
 from tests.world import FakeAsker, FakeSession, World
 from tests.world.faults import Fault, Part, injected
 from tests.world.owner import answer

@@ -23,12 +23,8 @@ from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.loop.steps import memory
-from ralph_tui.ports import (
-    Credit,
-    NoPastRuns,
-    Promotion,
-    PromptTemplate,
-)
+from ralph_tui.ports.knowledge import Credit, NoPastRuns, Promotion
+from ralph_tui.ports.records import PromptTemplate
 from ralph_tui.state import RunState
 from tests.world.agents import FakeSession
 from tests.world.moments import moments

@@ -10,7 +10,7 @@ from ralph_tui import events as ev
 from ralph_tui.commands import Abort, Guide, Instruct, Stop
 from ralph_tui.config.settings import Settings
 from ralph_tui.layers.intelligence import IntelligenceSettings
-from ralph_tui.ports import Ask, Asked
+from ralph_tui.ports.agents import Ask, Asked
 from tests.unit.loop.steps.test_memory import Remembered, reporting
 from tests.world import FakeAsker, FakeSession, World, promise, wait
 from tests.world.owner import answer

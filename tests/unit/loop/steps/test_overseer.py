@@ -25,7 +25,7 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.oversight import Health
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.oversight import OversightSettings, Situation, beside
-from ralph_tui.ports import Accepted, CommandRequest, Refused
+from ralph_tui.ports.host import Accepted, CommandRequest, Refused
 from ralph_tui.state import RunState
 from tests.examples import FEWER
 from tests.unit.loop.invariants import check

@@ -18,7 +18,7 @@ from ralph_tui.layers.intelligence.template import (
     Template,
     parse_template,
 )
-from ralph_tui.ports import PromptTemplate
+from ralph_tui.ports.records import PromptTemplate
 from tests.world import FakeAsker, World, promise
 from tests.world.agents import FakeSession
 from tests.world.owner import Reply, answer

@@ -12,7 +12,7 @@ from ralph_tui.layers.context.resume import DO_NOT_RESTART
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.handover import HEADING
 from ralph_tui.layers.intelligence.template import parse_template
-from ralph_tui.ports import PromptTemplate
+from ralph_tui.ports.records import PromptTemplate
 from tests.unit.loop.steps.rollovers import fills
 from tests.unit.loop.test_recovery import broken_off
 from tests.world import FakeAsker, FakeSession, World

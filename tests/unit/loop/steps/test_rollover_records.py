@@ -8,7 +8,7 @@ from ralph_tui.commands import Answer, RollOver
 from ralph_tui.config.settings import Settings
 from ralph_tui.layers.memory.issues import standing
 from ralph_tui.layers.settings import ContextSettings
-from ralph_tui.ports import Committed
+from ralph_tui.ports.worktree import Committed
 from ralph_tui.state.actions import Derivation
 from tests.unit.loop.invariants import check
 from tests.unit.loop.steps.rollovers import Act, begins, ends, fills, outcomes, told, worlds

@@ -15,7 +15,7 @@ from ralph_tui.events import (
     AgentAsked,
     SessionFinished,
 )
-from ralph_tui.ports import Permissions, Turn
+from ralph_tui.ports.agents import Permissions, Turn
 from tests.agent_sessions import Heard, context_in, numbered_turn
 from tests.doubles import acp
 

@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.agents.rpc import agent_session as silence
-from ralph_tui.ports import AgentAnswer
+from ralph_tui.ports.agents import AgentAnswer
 from tests.agent_sessions import alive
 from tests.unit.adapters.agents.acp.bench import EVERY, ROWS, Bench, Step, asked, bash
 from tests.waiting import until

@@ -3,7 +3,7 @@
 import json
 
 from ralph_tui.adapters.agents.acp.agent import VARIABLE, rules, with_rules
-from ralph_tui.ports import Permissions
+from ralph_tui.ports.agents import Permissions
 from tests.rows import each_row
 
 

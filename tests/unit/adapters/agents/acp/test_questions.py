@@ -9,7 +9,7 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.agents.acp.approvals import why_of
 from ralph_tui.adapters.agents.acp.tools import ToolUse
 from ralph_tui.adapters.agents.permissions import Permits
-from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.rows import each_row
 from tests.unit.adapters.agents.acp.bench import EVERY, ONCE, REJECT, Bench, asked, bash
 

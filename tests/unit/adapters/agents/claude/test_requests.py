@@ -10,7 +10,7 @@ from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, ToolDenied, ToolFinished
-from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.paths import FIXTURES
 from tests.rows import each_row
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.agents.claude.program import LONGEST_CONTEXT, Program
 from ralph_tui.layers.intelligence.system_context import system_context
-from ralph_tui.ports import Turn
+from ralph_tui.ports.agents import Turn
 
 FLAG = "--append-system-prompt"
 

@@ -5,7 +5,7 @@ from ralph_tui.adapters.agents.codex.reader import CodexReader
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Request
-from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.unit.adapters.agents.codex.test_reader import ROOT, Read
 
 

@@ -17,7 +17,7 @@ from ralph_tui.adapters.agents.codex.reader import CodexReader, Ledger
 from ralph_tui.adapters.agents.ends import FailedCall
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.rpc.messages import Notification, Request, Response, read_message
-from ralph_tui.ports import AgentAnswer, Permissions
+from ralph_tui.ports.agents import AgentAnswer, Permissions
 from ralph_tui.text.json_fields import as_map
 from tests.paths import FIXTURES
 from tests.rows import each_row

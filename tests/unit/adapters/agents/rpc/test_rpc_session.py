@@ -15,7 +15,7 @@ from ralph_tui.adapters.agents.rpc import rpc_session
 from ralph_tui.adapters.agents.rpc.messages import Notification, Request
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
 from ralph_tui.events import AgentNoted, AgentSpoke, Event
-from ralph_tui.ports import Turn
+from ralph_tui.ports.agents import Turn
 from tests.agent_sessions import Heard, alive, context_in
 from tests.waiting import until
 

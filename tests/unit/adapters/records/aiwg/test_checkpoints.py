@@ -20,7 +20,7 @@ from ralph_tui.adapters.workspace.git_status import GitStatus, git_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.workspace import Trigger
-from ralph_tui.ports import CheckpointFacts
+from ralph_tui.ports.records import CheckpointFacts
 from ralph_tui.text.format import duration
 from tests.rows import each_row
 from tests.world import FakeClock
