@@ -106,12 +106,7 @@ class Model(Api):
 
     def _said(self, tokens: int, words: str, *uses: ToolUse) -> Answer:
         return Answer(
-            words,
-            uses,
-            delay_s=DELAY_S,
-            input_tokens=tokens,
-            cached_tokens=0,
-            output_tokens=20,
+            words, uses, delay_s=DELAY_S, input_tokens=tokens, cached_tokens=0, output_tokens=20
         )
 
     def _mind(self, number: int) -> Mind:

@@ -2,14 +2,7 @@
 
 from collections.abc import Iterator
 
-from bench import (
-    fleet_commands,
-    fleet_dispatch,
-    fleet_engine,
-    fleet_many,
-    fleet_trees,
-    fleet_walls,
-)
+from bench import fleet_commands, fleet_dispatch, fleet_engine, fleet_many, fleet_trees, fleet_walls
 from bench.result import Result, Scale
 
 

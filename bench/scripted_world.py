@@ -163,10 +163,7 @@ def iterations_of(task: Task, seed: int, arm: Arm, place: Path) -> Ran:
         said = [event for event in taught.events if isinstance(event, ReflectionWritten)]
         before = [
             PastReflection(
-                f"task-001/001 #{number}",
-                one.triggered_by,
-                one.learning,
-                tuple(one.action_items),
+                f"task-001/001 #{number}", one.triggered_by, one.learning, tuple(one.action_items)
             )
             for number, one in enumerate(said, 1)
         ]

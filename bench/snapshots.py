@@ -67,12 +67,7 @@ def _compare(root: Path, files: int, rounds: int) -> Iterator[Result]:
             f"{ratio:.2f}x ({ms(later)} : {ms(status)}; the first took {ms(first)})",
             f"<= {BUDGETS[files]}x git status --porcelain",
             ratio <= BUDGETS[files],
-            {
-                "seconds": later,
-                "status_seconds": status,
-                "ratio": ratio,
-                "first_seconds": first,
-            },
+            {"seconds": later, "status_seconds": status, "ratio": ratio, "first_seconds": first},
         )
     yield from _looks(workspace, taken, files)
     yield _floor(root, files)

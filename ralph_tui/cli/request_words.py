@@ -40,11 +40,7 @@ def request_text(question: Question) -> Iterator[str]:
         answers = count(len(choices), "answer")
         yield from ("", f"choose takes {answers}: a number, several as 1,3, or your own words")
         return
-    blocks = {
-        WOULD_DO: request["input"],
-        WHY: request["why"],
-        WOULD_ALLOW: request["rule"],
-    }
+    blocks = {WOULD_DO: request["input"], WHY: request["why"], WOULD_ALLOW: request["rule"]}
     for head, text in blocks.items():
         if text:
             yield from ("", f"{head}:", *(f"  {line}" for line in plain(text).splitlines()))

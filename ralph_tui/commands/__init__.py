@@ -19,11 +19,7 @@ from ralph_tui.commands.command import (
     refusal,
     stopping,
 )
-from ralph_tui.commands.questions import (
-    Answer,
-    Hold,
-    Present,
-)
+from ralph_tui.commands.questions import Answer, Hold, Present
 from ralph_tui.commands.steering import (
     Abort,
     Extend,
@@ -43,12 +39,7 @@ from ralph_tui.commands.words import (
     Instruct,
     Reflect,
 )
-from ralph_tui.commands.work import (
-    Checkpoint,
-    Restore,
-    RollOver,
-    files_rest,
-)
+from ralph_tui.commands.work import Checkpoint, Restore, RollOver, files_rest
 
 __all__ = [
     "IMPORTED",

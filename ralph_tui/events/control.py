@@ -6,11 +6,7 @@ from ralph_tui.events.base import Event, Row
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.terms import SEVERITIES, in_words, remedy_words
 
-__all__ = [
-    "AlarmCleared",
-    "AlarmRaised",
-    "SignalComputed",
-]
+__all__ = ["AlarmCleared", "AlarmRaised", "SignalComputed"]
 
 Band = Literal["near_completion", "moderate", "significant", "critical"]
 Profile = Literal["exploration", "focused", "aggressive", "damped"]

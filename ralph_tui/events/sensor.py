@@ -7,11 +7,7 @@ from ralph_tui.events.text import Line, Name, Plain
 from ralph_tui.text.format import duration, percent
 from ralph_tui.text.sanitize import clip_name, one_line
 
-__all__ = [
-    "GateFinished",
-    "GateStarted",
-    "ReadingTaken",
-]
+__all__ = ["GateFinished", "GateStarted", "ReadingTaken"]
 
 ReadingSource = Literal["tests", "plan", "agent", "estimate"]
 

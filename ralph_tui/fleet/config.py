@@ -97,11 +97,7 @@ HERE = "\0"
 SECTIONS: Mapping[str, type[Table]] = {
     "fleet": FleetTable, "account": AccountTable, "objective": ObjectiveTable,
 }  # fmt: skip
-HEADERS = {
-    "fleet": "[fleet]",
-    "account": "[account.NAME]",
-    "objective": "[[objective]]",
-}
+HEADERS = {"fleet": "[fleet]", "account": "[account.NAME]", "objective": "[[objective]]"}
 """How a table begins."""
 
 
@@ -260,10 +256,7 @@ def _accounts(read: FileRead, told: Any) -> dict[str, int]:
 
 
 def _loops(
-    read: FileRead,
-    fleet: FleetTable,
-    objectives: list[ObjectiveTable],
-    accounts: Mapping[str, int],
+    read: FileRead, fleet: FleetTable, objectives: list[ObjectiveTable], accounts: Mapping[str, int]
 ) -> Iterator[Loop]:
     ids = list(_ids(read, objectives))
     _check_after(read, objectives, ids)
@@ -320,11 +313,7 @@ def _end_of(read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int) 
 
 
 def _account(
-    read: FileRead,
-    fleet: FleetTable,
-    one: ObjectiveTable,
-    where: str,
-    accounts: Mapping[str, int],
+    read: FileRead, fleet: FleetTable, one: ObjectiveTable, where: str, accounts: Mapping[str, int]
 ) -> str:
     account = one.account or fleet.account or ""
     if account and account not in accounts:

@@ -230,11 +230,7 @@ class _Telling:
             return [evaluation.signal, *known]
         if finding.opened:
             self._governor.answered(approved=True)
-        return [
-            evaluation.signal,
-            *known,
-            *_found(k, finding if limited else _unlimited(finding)),
-        ]
+        return [evaluation.signal, *known, *_found(k, finding if limited else _unlimited(finding))]
 
     def _iteration_finished(self, told: ToldIteration) -> ev.IterationFinished:
         run = self._state.run

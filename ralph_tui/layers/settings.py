@@ -3,13 +3,7 @@
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    field_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from ralph_tui.layers.context.state_file import NAME
 from ralph_tui.text.durations import DAY, Seconds

@@ -5,18 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ralph_tui.ports.agents import (
-    Agent,
-    Asker,
-    Memory,
-    NoMemory,
-)
-from ralph_tui.ports.knowledge import (
-    Knowledge,
-    NoKnowledge,
-    NoPastRuns,
-    PastRuns,
-)
+from ralph_tui.ports.agents import Agent, Asker, Memory, NoMemory
+from ralph_tui.ports.knowledge import Knowledge, NoKnowledge, NoPastRuns, PastRuns
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import (
     CheckpointFiles,
@@ -25,12 +15,7 @@ from ralph_tui.ports.records import (
     PromptTemplate,
     Records,
 )
-from ralph_tui.ports.worktree import (
-    Commits,
-    Gate,
-    Watcher,
-    Workspace,
-)
+from ralph_tui.ports.worktree import Commits, Gate, Watcher, Workspace
 
 if TYPE_CHECKING:
     from ralph_tui.layers.intelligence import Traces

@@ -117,12 +117,7 @@ class OversightFold(Fold):
     def on_intervention_made(self, event: ev.InterventionMade) -> None:
         self.interventions.append(
             Intervention(
-                event.seq,
-                event.iteration,
-                event.level,
-                event.about,
-                event.reason,
-                self._completion,
+                event.seq, event.iteration, event.level, event.about, event.reason, self._completion
             )
         )
         if self._recomputed and event.level in ("REDIRECT", "PAUSE"):

@@ -287,11 +287,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         return self._cockpit
 
     def replace_first(
-        self,
-        cockpit: Callable[[], BaseScreen],
-        *,
-        ready: Callable[[], None],
-        beside: SideScreens,
+        self, cockpit: Callable[[], BaseScreen], *, ready: Callable[[], None], beside: SideScreens
     ) -> None:
         """Put another screen in the place of the first, with what was typed there meanwhile."""
         self._make_cockpit = cockpit
@@ -377,10 +373,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self._collection.go_on()
 
     def exit(
-        self,
-        result: str | None = None,
-        return_code: int = 0,
-        message: RenderableType | None = None,
+        self, result: str | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
         """Leave, once the first screen stands: widgets that are still mounted would fail."""
         leave = partial(super().exit, result, return_code, message)

@@ -11,14 +11,7 @@ import pytest
 from ralph_tui.loop.steps import service_limits
 from tests.doubles import acp
 from tests.e2e.cli import GATE, events_of, here, project
-from tests.e2e.test_asked_run import (  # noqa: F401 - a fixture
-    Open,
-    answer,
-    journal,
-    leave,
-    of,
-    terminal,
-)
+from tests.e2e.test_asked_run import Open, answer, journal, leave, of, terminal  # noqa: F401 - a fixture
 
 PROGRAM = Path(acp.__file__).parent / "bin" / "acp"
 DONE = "for n in 0 1 2 3; do touch done-$n.txt; done"

@@ -82,10 +82,7 @@ def on_terminal(lines: list[tuple[str, ...]], cwd: Path) -> str:
 
 
 def test_on_a_terminal_no_screen_comes_and_goes(git_repo: Path) -> None:
-    lines = [
-        (*RUN, "--max-iterations", "0"),
-        RUN,
-    ]
+    lines = [(*RUN, "--max-iterations", "0"), RUN]
     written = on_terminal(lines, git_repo)
     assert "\x1b[?1049h" not in written
     assert "limits.max_iterations (--max-iterations) must be at least 1" in written

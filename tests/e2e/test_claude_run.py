@@ -16,13 +16,7 @@ import pytest
 
 from ralph_tui.loop.steps import service_limits
 from tests.doubles.api import Api
-from tests.doubles.launch import (
-    STUB,
-    environment,
-    prepare,
-    real_binary,
-    real_environment,
-)
+from tests.doubles.launch import STUB, environment, prepare, real_binary, real_environment
 from tests.doubles.scenario import FOLDER, load
 from tests.e2e.cli import CLI, Command, events_of, here, processes_of, run
 from tests.processes import Child

@@ -194,11 +194,7 @@ def test_without_any_agent_nothing_begins(git_repo: Path, agents: Agents) -> Non
     [
         ("codx", (), "there is no agent 'codx' (agent.fallback): did you mean codex?"),
         ("demo", (), "'demo' (agent.fallback) takes no work over: leave it out"),
-        (
-            "codex,codex",
-            (),
-            "agent.fallback (--set) must name each agent once, not 'codex,codex'",
-        ),
+        ("codex,codex", (), "agent.fallback (--set) must name each agent once, not 'codex,codex'"),
         (
             "command",
             ("--set", "agent.command=cat", "--permissions", "edits"),

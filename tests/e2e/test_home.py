@@ -70,8 +70,7 @@ def test_from_home_to_the_prompt_of_an_alarm_and_back_in_under_ten_keys(
 
 
 @pytest.mark.parametrize(
-    ("number", "where"),
-    [(signal.SIGHUP, "at home"), (signal.SIGINT, "in a replay")],
+    ("number", "where"), [(signal.SIGHUP, "at home"), (signal.SIGINT, "in a replay")]
 )
 def test_a_signal_ends_home_also_while_something_is_open(
     tmp_path: Path, opened: list[At], number: signal.Signals, where: str

@@ -122,8 +122,7 @@ def test_the_lab_says_what_is_recomputed(wired: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sample", "lines"),
-    [("internal-hook", ""), ("ref-stuck", "files   source 1")],
+    ("sample", "lines"), [("internal-hook", ""), ("ref-stuck", "files   source 1")]
 )
 def test_what_was_not_recorded_is_not_told_as_zero(sample: str, lines: str, tmp_path: Path) -> None:
     root = unpacked(sample, tmp_path)

@@ -106,10 +106,7 @@ class Host:
         return free and not left
 
 
-CASES = [
-    *((habit, signal.SIGKILL) for habit in PROCESSES),
-    ("tree", signal.SIGTERM),
-]
+CASES = [*((habit, signal.SIGKILL) for habit in PROCESSES), ("tree", signal.SIGTERM)]
 
 
 def name(case: tuple[str, signal.Signals]) -> str:

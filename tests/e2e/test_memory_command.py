@@ -271,11 +271,7 @@ def test_a_learning_is_deleted_after_a_yes(folder: Path) -> None:
         (["import", "nowhere.json"], 2, "cannot read nowhere.json: No such file or directory"),
         (["import", "."], 2, "cannot read .: it is a folder, not a plain file"),
         (["export", "."], 2, ". is there already: name another file, or say --force"),
-        (
-            ["export", "no/such/folder.json"],
-            2,
-            "there is no folder no/such: make it",
-        ),
+        (["export", "no/such/folder.json"], 2, "there is no folder no/such: make it"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(

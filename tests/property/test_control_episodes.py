@@ -23,8 +23,7 @@ from ralph_tui.layers.oversight.episodes import Episode
 from tests.examples import FEWER
 
 READINGS = st.one_of(
-    st.integers(0, 100).map(float),
-    st.sampled_from([40.0, 40.0, 41.0, 45.0, 60.0, 62.5]),
+    st.integers(0, 100).map(float), st.sampled_from([40.0, 40.0, 41.0, 45.0, 60.0, 62.5])
 )
 SAMPLES = st.lists(
     st.tuples(

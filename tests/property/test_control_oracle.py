@@ -91,10 +91,7 @@ MARKS = st.one_of(
     st.just(oracle.Mark(novel=True)),
     st.just(oracle.Mark(grew=True)),
     st.builds(
-        oracle.Mark,
-        rolled_back=st.just(True),
-        undone=st.integers(0, 6),
-        novel=st.booleans(),
+        oracle.Mark, rolled_back=st.just(True), undone=st.integers(0, 6), novel=st.booleans()
     ),
 )
 TESTS = st.sampled_from([None, None, 0, 1, 7, 12, 40, 100, 1000])
@@ -284,10 +281,7 @@ GREW, NOVEL = oracle.Mark(grew=True), oracle.Mark(novel=True)
             {8: "REDIRECT"} | dict.fromkeys([22, 29, 43, 71], "PAUSE"),
         ),
         (Case([4.0, 8, 8, 8, 12, 16, 16, 16, 16, 16, 16, 20, 24], 0.0, 60, 100, PLAIN), {}),
-        (
-            Case([40.0, 45, 50, 25, 27.5, 30, 32.5, 35, 37.5], 35.0, 30, 100, PLAIN, {4: GREW}),
-            {},
-        ),
+        (Case([40.0, 45, 50, 25, 27.5, 30, 32.5, 35, 37.5], 35.0, 30, 100, PLAIN, {4: GREW}), {}),
         (
             Case([0.0] * 12, 0.0, 20, 100, PLAIN, dict.fromkeys(range(1, 13), NOVEL)),
             {9: "REDIRECT", 11: "PAUSE"},

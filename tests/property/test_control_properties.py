@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.layers.control import (
-    Budget,
-    ControlSettings,
-    Evaluation,
-    History,
-    Sample,
-)
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample
 from ralph_tui.layers.control import evaluate as evaluate_reading
 from ralph_tui.layers.control.law import PROFILES, Gains, measure, output
 from ralph_tui.layers.oversight import OversightSettings

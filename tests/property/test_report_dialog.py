@@ -50,8 +50,4 @@ def test_no_row_is_wider_than_the_dialog(texts: list[str], width: int) -> None:
 
 def test_headings_stand_out_and_a_chart_is_left_alone() -> None:
     page = ["# What **changed**", "", "", "```text", "** ▂", "```"]
-    assert without_marks(page, 40) == [
-        [("What changed", "accent strong")],
-        [],
-        [("** ▂", "text")],
-    ]
+    assert without_marks(page, 40) == [[("What changed", "accent strong")], [], [("** ▂", "text")]]

@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 from bench.secret_forms import Form, caught, forms
 from bench.secrets import ORDINARY
 from ralph_tui.text.sanitize import plain
-from ralph_tui.text.secrets import (
-    HIDDEN,
-    assigned,
-    formats,
-    hints,
-    lines,
-    named,
-    redact,
-)
+from ralph_tui.text.secrets import HIDDEN, assigned, formats, hints, lines, named, redact
 from ralph_tui.text.secrets.lines import LineFilter
 from tests.examples import FEWER
 from tests.rows import each_row

@@ -26,8 +26,7 @@ def played(driver: Driver, state: State) -> Callable[[Pilot[Any]], Awaitable[Non
 
 
 @pytest.mark.parametrize(
-    ("state", "size"),
-    [pytest.param(state, size, id=name) for name, state, size in pictures()],
+    ("state", "size"), [pytest.param(state, size, id=name) for name, state, size in pictures()]
 )
 def test_picture(
     snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch, state: State, size: Size

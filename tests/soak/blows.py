@@ -19,14 +19,7 @@ from tests.soak.moments import SOON
 from tests.soak.program import Program
 
 Target = Literal[
-    "ralph-tui",
-    "keeper",
-    "both",
-    "git",
-    "git, both",
-    "stopped",
-    "stop, kill",
-    "keeper stop",
+    "ralph-tui", "keeper", "both", "git", "git, both", "stopped", "stop, kill", "keeper stop"
 ]
 TARGETS: dict[Target, int] = {
     "ralph-tui": 5,

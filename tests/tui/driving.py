@@ -188,9 +188,7 @@ def replay(events: Sequence[Event], **options: Any) -> Driver:
 
 
 def drive(
-    driver: Driver,
-    scenario: Callable[[Driver], Awaitable[None]],
-    size: tuple[int, int] = (80, 24),
+    driver: Driver, scenario: Callable[[Driver], Awaitable[None]], size: tuple[int, int] = (80, 24)
 ) -> Driver:
     """Run a scenario in the app; anything that goes wrong in the app fails the test."""
 

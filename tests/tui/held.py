@@ -63,13 +63,7 @@ DIFFS = {
 
 def change(path: str, status: object, category: object, added: int, removed: int) -> FileChange:
     return FileChange.model_validate(
-        {
-            "path": path,
-            "status": status,
-            "category": category,
-            "added": added,
-            "removed": removed,
-        }
+        {"path": path, "status": status, "category": category, "added": added, "removed": removed}
     )
 
 

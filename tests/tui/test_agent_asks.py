@@ -21,12 +21,7 @@ async def opened(driver: Driver, kind: type[Question] = Question) -> None:
 
 @pytest.mark.parametrize(
     ("keys", "answer", "text"),
-    [
-        ("y", "once", ""),
-        ("s", "session", ""),
-        ("n", "refuse", ""),
-        ("gno!", "refuse", "no!"),
-    ],
+    [("y", "once", ""), ("s", "session", ""), ("n", "refuse", ""), ("gno!", "refuse", "no!")],
 )
 def test_a_letter_allows_or_refuses(keys: str, answer: str, text: str) -> None:
     async def look(driver: Driver) -> None:

@@ -11,26 +11,11 @@ from hypothesis import strategies as st
 from ralph_tui.analysis.verdict import iterations_left, verdict
 from ralph_tui.events import ReadingTaken, WorktreeRestored
 from ralph_tui.events.control import Profile
-from ralph_tui.layers.control import (
-    BAND_BOUNDS,
-    PROGRESS_ALARMS,
-    Budget,
-    History,
-    Sample,
-    evaluate,
-)
+from ralph_tui.layers.control import BAND_BOUNDS, PROGRESS_ALARMS, Budget, History, Sample, evaluate
 from ralph_tui.state import ChartMark, RunState, SignalPoint
 from ralph_tui.tui.draw.chart import Heights, columns_of, heights, plot
 from ralph_tui.tui.draw.completion import AHEAD
-from ralph_tui.tui.draw.course import (
-    Course,
-    ahead,
-    ahead_of,
-    course_of,
-    glyphs,
-    horizon,
-    segments,
-)
+from ralph_tui.tui.draw.course import Course, ahead, ahead_of, course_of, glyphs, horizon, segments
 from ralph_tui.tui.draw.raster import thinned
 from ralph_tui.tui.draw.scale import LEAST_RANGE, SEEN_SHARE, Scale, seen
 from ralph_tui.tui.draw.spans import Line, cells

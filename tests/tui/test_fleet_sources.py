@@ -300,8 +300,7 @@ def test_home_is_told_of_the_newest_fleet(elsewhere: Elsewhere, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("name", "loop"),
-    [(None, ""), ("fleet-001", ""), ("3a", "3a"), ("fleet-001/3a", "3a")],
+    ("name", "loop"), [(None, ""), ("fleet-001", ""), ("3a", "3a"), ("fleet-001/3a", "3a")]
 )
 def test_what_attach_means(
     elsewhere: Elsewhere, tmp_path: Path, name: str | None, loop: str

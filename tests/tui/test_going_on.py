@@ -22,8 +22,7 @@ def with_record(driver: Driver, root: Path, name: str) -> Driver:
 
 
 @pytest.mark.parametrize(
-    ("key", "words"),
-    [("u", ("resume", "task-001/001", "--max-iterations", "15")), ("N", AGAIN)],
+    ("key", "words"), [("u", ("resume", "task-001/001", "--max-iterations", "15")), ("N", AGAIN)]
 )
 @pytest.mark.parametrize("kind", [live, replay])
 def test_the_screen_ends_with_the_command_that_stands_there(

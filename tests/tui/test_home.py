@@ -327,12 +327,7 @@ def test_it_begins_where_it_was_left_and_says_what_failed() -> None:
 
     at_home(
         look,
-        HomeDriver(
-            DONE,
-            DIED,
-            listing=first.listing,
-            said="there is no run 'task-003/001' here",
-        ),
+        HomeDriver(DONE, DIED, listing=first.listing, said="there is no run 'task-003/001' here"),
     )
 
 

@@ -18,12 +18,7 @@ from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.modals.restore import Restore as RestoreDialog
 from ralph_tui.tui.panes.facts import between, facts
 from ralph_tui.tui.panes.iterations import IterationsPane
-from ralph_tui.tui.panes.timeline_points import (
-    points_of,
-    to_restore,
-    tree_at,
-    tree_before,
-)
+from ralph_tui.tui.panes.timeline_points import points_of, to_restore, tree_at, tree_before
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.held import DIFFS, Held

@@ -46,9 +46,7 @@ async def leaves(driver: Driver) -> None:
     driver.app.exit()
 
 
-def test_it_was_looked_at_until_its_screen_was_left_also_where_nothing_came(
-    tmp_path: Path,
-) -> None:
+def test_it_was_looked_at_until_its_screen_was_left_also_where_nothing_came(tmp_path: Path) -> None:
     driver = live(story("redirect"))
     driver.source.record = kept = record(tmp_path, "redirect")
     pressed: list[Seen | None] = []

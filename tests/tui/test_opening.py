@@ -40,9 +40,7 @@ def opened(*keys: str, size: tuple[int, int] = (80, 24)) -> list[type[Screen[obj
     async def until_cockpit(pilot: Pilot[str]) -> None:
         stands = asyncio.Event()
         app.replace_first(
-            partial(CockpitScreen, source),
-            ready=stands.set,
-            beside=side_screens(source),
+            partial(CockpitScreen, source), ready=stands.set, beside=side_screens(source)
         )
         await stands.wait()
         await pilot.pause()

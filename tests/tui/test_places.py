@@ -125,10 +125,7 @@ def test_the_prompts_key_leads_back_to_where_one_was(back: str) -> None:
     drive(live(story("running")), look)
 
 
-SIZES = [
-    *((width, 24) for width in (20, 60, 80, 200)),
-    *((80, 5), (100, 12), (100, 16), (140, 60)),
-]
+SIZES = [*((width, 24) for width in (20, 60, 80, 200)), *((80, 5), (100, 12), (100, 16), (140, 60))]
 
 
 def test_nothing_overprints_at_any_size() -> None:

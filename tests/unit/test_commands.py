@@ -61,11 +61,7 @@ def state_of(*events: ev.Event) -> RunState:
         (Extend(), [], "by nothing: name iterations or dollars"),
         (Hold(question_id="q1"), [QUESTION], "no countdown runs"),
         (Hold(question_id="q0"), [QUESTION], "that question is closed already"),
-        (
-            Answer(question_id="q1", answer="guide"),
-            [QUESTION],
-            "guide needs words: add them",
-        ),
+        (Answer(question_id="q1", answer="guide"), [QUESTION], "guide needs words: add them"),
         (Answer(question_id="q1", answer="guide", text="go on"), [QUESTION], None),
         (
             Answer(question_id="q1", answer="abort"),

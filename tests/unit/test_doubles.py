@@ -131,8 +131,7 @@ def test_a_scenario_ends_as_it_says(name: str, tmp_path: Path) -> None:
 
 
 @each_row(
-    ("version", "receipts"),
-    [("2.1.197", []), ("2.1.329", ["queued", "started", "completed"])],
+    ("version", "receipts"), [("2.1.197", []), ("2.1.329", ["queued", "started", "completed"])]
 )
 def test_receipts_depend_on_the_version(version: str, receipts: list[str], tmp_path: Path) -> None:
     done = play("guidance_in_tool", tmp_path, STUB_VERSION=version)

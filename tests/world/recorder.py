@@ -120,11 +120,7 @@ class Recorder:
         )
         self.add(
             ev.ReadingTaken(
-                iteration=iteration,
-                completion=points,
-                source="tests",
-                passed=passed,
-                total=TOTAL,
+                iteration=iteration, completion=points, source="tests", passed=passed, total=TOTAL
             )
         )
 

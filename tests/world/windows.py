@@ -187,11 +187,7 @@ def end_for_rollover(run: Recorder, k: int, number: int) -> None:
     )
     run.add(
         ev.RolloverBegan(
-            iteration=k,
-            number=number,
-            cause="L2",
-            percent=86.4,
-            reason="the context is 86 % full",
+            iteration=k, number=number, cause="L2", percent=86.4, reason="the context is 86 % full"
         )
     )
 

@@ -219,8 +219,7 @@ _PART = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) ?([a-z]+)", re.I)
 _UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _EPOCH = re.compile(
-    r"(?P<before>\b(?:resets?|try again|until)(?: at)?:? |\breached\|)(?P<at>[12]\d{9})\b",
-    re.I,
+    r"(?P<before>\b(?:resets?|try again|until)(?: at)?:? |\breached\|)(?P<at>[12]\d{9})\b", re.I
 )
 _FARTHEST = timedelta(days=40)
 

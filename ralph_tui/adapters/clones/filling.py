@@ -13,13 +13,7 @@ from pathlib import Path
 from ralph_tui.adapters.clones.git import own_git
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.base.errors import UsageError, WorkspaceError, why, workspace_error
-from ralph_tui.base.plain_files import (
-    is_plain,
-    leaves_folder,
-    make_folder,
-    read_bytes,
-    write_whole,
-)
+from ralph_tui.base.plain_files import is_plain, leaves_folder, make_folder, read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line, shorten
 
 SETUP_LIMIT_S = 1800.0

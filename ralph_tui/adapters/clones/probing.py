@@ -76,11 +76,7 @@ class Probe:
 
     def _measured(self) -> GateResult:
         gate = ShellGate(
-            self.command,
-            cwd=self.tree,
-            run_id="fleet-probe",
-            timeout_s=LIMIT_S,
-            env=self.variables,
+            self.command, cwd=self.tree, run_id="fleet-probe", timeout_s=LIMIT_S, env=self.variables
         )
         self.cancelled_by(gate)
         return gate.run(self.log)

@@ -11,12 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from ralph_tui.adapters.knowledge.entries import (
-    is_known,
-    learning_of,
-    runs_of,
-    with_learning,
-)
+from ralph_tui.adapters.knowledge.entries import is_known, learning_of, runs_of, with_learning
 from ralph_tui.adapters.knowledge.files import document_of, parsed, refuse_other_version
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.adapters.knowledge.ledger import Ledger

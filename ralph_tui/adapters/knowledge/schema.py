@@ -52,11 +52,7 @@ _TRUTH: Check = (lambda value: isinstance(value, bool), "true or false")
 _COUNT: Check = (_is_count, "a whole number from 0")
 _SHARE: Check = (lambda value: _is_number(value) and 0 <= value <= 1, "a number from 0 to 1")
 
-_REQUIRED: Mapping[str, Check] = {
-    "type": _NAME,
-    "content": _OBJECT,
-    "confidence": _SHARE,
-}
+_REQUIRED: Mapping[str, Check] = {"type": _NAME, "content": _OBJECT, "confidence": _SHARE}
 _OPTIONAL: Mapping[str, Check] = {
     "id": _NAME,
     "taskType": _TEXT,

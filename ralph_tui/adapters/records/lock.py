@@ -72,8 +72,7 @@ class Owner:
             raw = parse_json(read_bytes(path, most=LARGEST))
             pid = int(raw["pid"])
             return cls(
-                pid if 0 < pid < 1 << 31 else 0,
-                *(one_line(str(raw.get(key, ""))) for key in names),
+                pid if 0 < pid < 1 << 31 else 0, *(one_line(str(raw.get(key, ""))) for key in names)
             )
         except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return cls()

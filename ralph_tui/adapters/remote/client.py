@@ -34,10 +34,7 @@ def _nobody() -> bool:
 
 
 def send(
-    path: Path,
-    command: "Command",
-    timeout: float = PATIENCE_S,
-    lives: Callable[[], bool] = _nobody,
+    path: Path, command: "Command", timeout: float = PATIENCE_S, lives: Callable[[], bool] = _nobody
 ) -> "Accepted | Refused":
     """Hand a command over, as `Engine.request` would; `timeout` in seconds.
 

@@ -15,13 +15,7 @@ from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of
 from ralph_tui.adapters.workspace.git import GitResult, Running, begin_git
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.base.errors import WorkspaceError
-from ralph_tui.base.git_config import (
-    SEALED,
-    config_of_private,
-    content_of,
-    keep,
-    own_folder,
-)
+from ralph_tui.base.git_config import SEALED, config_of_private, content_of, keep, own_folder
 from ralph_tui.base.plain_files import clear_way, is_plain, read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line
 

@@ -89,7 +89,7 @@ _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 
 _STORE_FAULT = re.compile(
     r"insufficient permission for adding|[Uu]nable to create '[^\n]*/ralph-tui/index\.lock'"
-    r"|[Uu]nable to (create temporary file|write (loose object|file|new index))",
+    r"|[Uu]nable to (create temporary file|write (loose object|file|new index))"
 )
 """What git says when it is not a file's fault that it cannot be stored."""
 _CLOSED = re.compile(r"^warning: could not open directory '(.+?)(/': .*)?$", re.MULTILINE)

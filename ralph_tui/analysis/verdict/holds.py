@@ -22,9 +22,7 @@ from ralph_tui.text.terms import (
     Term,
     silence_word,
 )
-from ralph_tui.text.terms import (
-    UNHEARD as NOBODY_KNOWS,
-)
+from ralph_tui.text.terms import UNHEARD as NOBODY_KNOWS
 
 TOPICS = {
     "redirect": "Send the agent new instructions?",

@@ -61,9 +61,5 @@ def _clean(text: str) -> str:
 
 def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
     return textwrap.wrap(
-        text,
-        max(40, width),
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_on_hyphens=False,
+        text, max(40, width), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )

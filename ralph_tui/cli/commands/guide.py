@@ -20,9 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "text", metavar="TEXT", nargs="?", help="what to say; - reads standard input"
     )
     parser.add_argument(
-        "--always",
-        metavar="TEXT",
-        help='put it into every prompt from here on; "" takes it back',
+        "--always", metavar="TEXT", help='put it into every prompt from here on; "" takes it back'
     )
     add_run_option(parser)
 

@@ -139,10 +139,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
 
 def _record_start(args: argparse.Namespace, root: Path, agent: str) -> None:
     """For the form for a new run, which proposes the same again; not what an agent starts."""
-    from ralph_tui.adapters.processes.lineage import (  # noqa: PLC0415 - behind a frame
-        belongs_to_run,
-        lineage,
-    )
+    from ralph_tui.adapters.processes.lineage import belongs_to_run, lineage  # noqa: PLC0415 - behind a frame
     from ralph_tui.adapters.records.drafts import keep_last_start  # noqa: PLC0415 - behind a frame
     from ralph_tui.ports.new_runs import Draft  # noqa: PLC0415 - behind a frame
 

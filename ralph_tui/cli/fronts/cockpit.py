@@ -16,23 +16,12 @@ from typing import TYPE_CHECKING
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.common import (
-    Printer,
-    exit_code,
-    say_what_is_next,
-    warn,
-    words_of_leaving,
-)
+from ralph_tui.cli.fronts.common import Printer, exit_code, say_what_is_next, warn, words_of_leaving
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.last_screen import LastScreen
 from ralph_tui.cli.fronts.lines import Lines, print_until_over
 from ralph_tui.cli.fronts.output import print_line
-from ralph_tui.cli.fronts.presentation import (
-    END_SECONDS,
-    SCREEN_SECONDS,
-    Prepare,
-    Presentation,
-)
+from ralph_tui.cli.fronts.presentation import END_SECONDS, SCREEN_SECONDS, Prepare, Presentation
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Stage
 from ralph_tui.commands import Command, Restore, Stop, over

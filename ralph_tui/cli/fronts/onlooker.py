@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 def replayed(
-    record: "Path | Recording",
-    stage: Stage,
-    *,
-    note: str = "",
-    at: int | None = None,
+    record: "Path | Recording", stage: Stage, *, note: str = "", at: int | None = None
 ) -> "Onlooker":
     """A recorded run: held at event number `at` (-1: its last), else played from its beginning.
 

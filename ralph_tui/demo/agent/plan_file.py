@@ -45,18 +45,12 @@ ITEMS = (
         "Lexer: signed exponents, comments, positions in errors (~10 lines)",
         (EXPONENT, COMMENT, POSITION),
     ),
-    Item(
-        "Parser: more than two arguments, powers, signs (~6 lines)",
-        (ARGUMENTS, POWER, SIGN),
-    ),
+    Item("Parser: more than two arguments, powers, signs (~6 lines)", (ARGUMENTS, POWER, SIGN)),
     Item(
         "Evaluator: variables before constants, division by zero, floor division, mean (~10 lines)",
         (VARIABLES, ZERO, FLOOR, MEAN),
     ),
-    Item(
-        "Formatting: groups of negative numbers, whole numbers (~5 lines)",
-        (GROUPS, ZEROS),
-    ),
+    Item("Formatting: groups of negative numbers, whole numbers (~5 lines)", (GROUPS, ZEROS)),
 )
 TEXT = "# Plan\n\nOne item after the other; tick it when its tests pass.\n\n" + "".join(
     f"{item.open}\n" for item in ITEMS

@@ -15,16 +15,7 @@ In `context` the agent works through a plan instead: see `planned`.
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
-from ralph_tui.demo.agent.bugs import (
-    BUGS,
-    COMMENT,
-    EXPONENT,
-    GROUPS,
-    POSITION,
-    POWER,
-    SIGN,
-    Bug,
-)
+from ralph_tui.demo.agent.bugs import BUGS, COMMENT, EXPONENT, GROUPS, POSITION, POWER, SIGN, Bug
 
 SCENARIOS = ("steady", "stuck", "oscillating", "regressing", "limit", "context", "asking")
 LIMITED_ITERATION = 2

@@ -314,10 +314,7 @@ def _tell(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftB
 
 
 def _remove(
-    root: Path,
-    trees: list[LeftTree],
-    folders: list[LeftFolder],
-    branches: list[LeftBranch],
+    root: Path, trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]
 ) -> list[LeftTree]:
     """The trees that went."""
     removed = []

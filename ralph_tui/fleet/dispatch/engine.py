@@ -200,12 +200,7 @@ class FleetScheduler(Scheduler):
             "host": [None, *(at.host for at in theirs)],
             "port": [None, *(at.port for at in theirs)],
         }
-        super().__init__(
-            **several,
-            security=security,
-            plugins=plugins,
-            extensions={},
-        )
+        super().__init__(**several, security=security, plugins=plugins, extensions={})
         self.handlers = _only(_ASKED, self.handlers)
         self.stream_handlers = _only(_TOLD, self.stream_handlers)
 

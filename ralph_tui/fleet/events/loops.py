@@ -36,11 +36,7 @@ __all__ = [
 ]
 
 
-_LEVELS: dict[Outcome, RowLevel] = {
-    "completed": "good",
-    "failed": "critical",
-    "interrupted": "log",
-}
+_LEVELS: dict[Outcome, RowLevel] = {"completed": "good", "failed": "critical", "interrupted": "log"}
 
 
 class LoopPlaced(FleetEvent):

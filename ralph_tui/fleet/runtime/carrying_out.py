@@ -65,12 +65,7 @@ class CarryingOut:
     """Called in the engine's thread."""
 
     def __init__(
-        self,
-        core: Core,
-        source: Source,
-        mirrors: Mirrors,
-        results: Results,
-        tell: Tell,
+        self, core: Core, source: Source, mirrors: Mirrors, results: Results, tell: Tell
     ) -> None:
         """`source`: where hosts get the commit that loops begin with."""
         self._core = core

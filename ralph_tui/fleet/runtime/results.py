@@ -98,11 +98,7 @@ class CollectedWork:
         beside = collected.model_copy(update={"branch": f"{collected.branch}-attempt-{number}"})
         made = receive(self._repository, beside, self._start.commit, run_id)
         return AttemptKept(
-            loop=collected.loop,
-            attempt=number,
-            host=host,
-            branch=made.branch,
-            files=made.files,
+            loop=collected.loop, attempt=number, host=host, branch=made.branch, files=made.files
         )
 
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:

@@ -41,11 +41,7 @@ class FleetScreen(ListScreen[FleetView]):
     foot: bars.KeysRow
 
     def __init__(
-        self,
-        source: FleetSource,
-        open_loop: Callable[[str], SideScreen],
-        *,
-        at_once: str = "",
+        self, source: FleetSource, open_loop: Callable[[str], SideScreen], *, at_once: str = ""
     ) -> None:
         """`open_loop` makes the screen of a loop, or raises ``RalphError``; `at_once`: the loop
         that is opened as soon as the fleet is known, empty: none.

@@ -117,10 +117,7 @@ class Answer:
         if self.reason:
             fields |= {"decision": "block", "reason": self.reason}
         elif self.model and not self.ends:
-            fields["hookSpecificOutput"] = {
-                "hookEventName": event,
-                "additionalContext": self.model,
-            }
+            fields["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": self.model}
         return fields
 
     def write(self, event: str) -> None:

@@ -18,14 +18,7 @@ from ralph_tui.hooks.program.evidence import gather
 from ralph_tui.hooks.program.rollover import left_in, roll_over, settle, update_prompt
 from ralph_tui.hooks.program.transcript import Heard
 from ralph_tui.hooks.program.watch import has_left, heard_by, take_in
-from ralph_tui.hooks.program.words import (
-    PROMPT,
-    clean,
-    fresh_session,
-    go_on,
-    has_section,
-    redacted,
-)
+from ralph_tui.hooks.program.words import PROMPT, clean, fresh_session, go_on, has_section, redacted
 from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.context.state_file import (
     Circuit,

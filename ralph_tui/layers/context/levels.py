@@ -9,16 +9,7 @@ from typing import Literal, NamedTuple
 
 from ralph_tui.text.format import percent_of
 
-__all__ = [
-    "DEFAULT",
-    "LEVELS",
-    "Level",
-    "Thresholds",
-    "above",
-    "level_of",
-    "percent_of",
-    "whole",
-]
+__all__ = ["DEFAULT", "LEVELS", "Level", "Thresholds", "above", "level_of", "percent_of", "whole"]
 
 Level = Literal["L0", "L1", "L2", "L3"]
 LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")

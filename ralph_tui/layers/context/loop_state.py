@@ -9,12 +9,7 @@ from typing import Any, Final
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.context.hashes import DIGITS, error_hash_of
 from ralph_tui.layers.context.levels import LEVELS, whole
-from ralph_tui.layers.context.state_file import (
-    LONGEST_HISTORY,
-    Checkpoint,
-    State,
-    stamp,
-)
+from ralph_tui.layers.context.state_file import LONGEST_HISTORY, Checkpoint, State, stamp
 from ralph_tui.layers.context.state_file import FileInProgress as InProgress
 from ralph_tui.layers.oversight import Oversight
 from ralph_tui.layers.sensor import Progress

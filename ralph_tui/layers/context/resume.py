@@ -7,13 +7,7 @@ wrote stands in blocks that are labelled as data; the owner's words are quoted w
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ralph_tui.layers.context.handoff import (
-    HALF_MADE,
-    LONGEST_ITEM,
-    LONGEST_WORDS,
-    lines_word,
-    why,
-)
+from ralph_tui.layers.context.handoff import HALF_MADE, LONGEST_ITEM, LONGEST_WORDS, lines_word, why
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.quoting import labelled, line_of, quoted
 

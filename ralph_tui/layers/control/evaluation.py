@@ -234,10 +234,7 @@ def sound_signal(signal: SignalComputed, sample: Sample) -> SignalComputed:
 
 
 def default_signal(
-    sample: Sample,
-    settings: ControlSettings,
-    before: SignalComputed | None,
-    issues: int = 0,
+    sample: Sample, settings: ControlSettings, before: SignalComputed | None, issues: int = 0
 ) -> SignalComputed:
     """The signal of a reading by its error alone; `before`: the signal of the one before."""
     error = 1 - sample.completion / 100

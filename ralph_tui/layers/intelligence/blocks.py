@@ -26,11 +26,7 @@ def foreign(
 ) -> Block:
     """Lines that somebody else wrote."""
     return Block(
-        lines_of(lines),
-        rank_of(rank),
-        name,
-        label=label,
-        keep="last" if keep_last else "first",
+        lines_of(lines), rank_of(rank), name, label=label, keep="last" if keep_last else "first"
     )
 
 

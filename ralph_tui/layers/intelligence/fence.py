@@ -7,15 +7,7 @@ above says that it is data.
 
 from collections.abc import Iterable
 
-from ralph_tui.text.quoting import (
-    SAYS_DATA,
-    closed,
-    fenced,
-    labelled,
-    line_of,
-    open_fence,
-    visible,
-)
+from ralph_tui.text.quoting import SAYS_DATA, closed, fenced, labelled, line_of, open_fence, visible
 from ralph_tui.text.sanitize import plain
 
 __all__ = ["SAYS_DATA", "closed", "data", "fenced", "harmless", "item", "open_fence"]

@@ -87,9 +87,7 @@ def guidance_section(guidance: Sequence[str]) -> Section:
     """What the owner has said."""
     words = [closed(text.strip()) for text in guidance]
     return spoken(
-        "Guidance from the user",
-        *(["This comes before everything else:"] if words else []),
-        *words,
+        "Guidance from the user", *(["This comes before everything else:"] if words else []), *words
     )
 
 

@@ -10,13 +10,7 @@ from typing import Final, NamedTuple
 
 from ralph_tui.events.control import AlarmName
 from ralph_tui.events.intelligence import Approach, BlockerSource, Focus
-from ralph_tui.layers.control import (
-    Alarm,
-    Budget,
-    Evaluation,
-    History,
-    Patience,
-)
+from ralph_tui.layers.control import Alarm, Budget, Evaluation, History, Patience
 from ralph_tui.layers.control.history import above
 from ralph_tui.text.format import count, percent, plain_points
 
@@ -95,12 +89,7 @@ def plan(
     since = was.since if pivots is (was.approach != "persist") else history.iteration + 1
     asked = before.asked and pivots
     strategy = Strategy(
-        row.approach,
-        row.focus,
-        row.reasoning,
-        _priorities(row, grounds),
-        row.confidence,
-        since,
+        row.approach, row.focus, row.reasoning, _priorities(row, grounds), row.confidence, since
     )
     stood = min(history.iteration - since + 1, history.since_new)
     due = pivots and not asked and stood >= max(LEAST, 2 * patience.short)

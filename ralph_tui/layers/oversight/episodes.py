@@ -93,9 +93,7 @@ class Episode:
             return replace(mark, reading=reading, best=best)
 
         return replace(
-            self,
-            opening=moved(self.opening),
-            paused=moved(self.paused) if self.paused else None,
+            self, opening=moved(self.opening), paused=moved(self.paused) if self.paused else None
         )
 
     def asked(self, history: History) -> "Episode":

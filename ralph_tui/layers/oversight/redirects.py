@@ -48,11 +48,7 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Narrow the scope to one failing test.",
         _RESTORE,
     ),
-    "regressing": (
-        "Review the last changes.",
-        _RESTORE,
-        "Say what must not be touched.",
-    ),
+    "regressing": ("Review the last changes.", _RESTORE, "Say what must not be touched."),
     "objective_deviation": (
         "Compare the changed files with the objective.",
         "Say in guidance what the agent is to work on.",

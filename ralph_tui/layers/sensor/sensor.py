@@ -20,12 +20,7 @@ from ralph_tui.events.workspace import FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.expected import broken_by, gone_words, sound_total, why_silent
 from ralph_tui.layers.sensor.gate import Counts, GateResult
-from ralph_tui.layers.sensor.novelty import (
-    all_named,
-    next_item,
-    open_items,
-    ticked_items,
-)
+from ralph_tui.layers.sensor.novelty import all_named, next_item, open_items, ticked_items
 from ralph_tui.layers.sensor.passing import PASSES_ALREADY, CompletedBy, earns
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.reading import Reading, SensorState

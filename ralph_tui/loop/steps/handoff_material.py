@@ -11,13 +11,7 @@ from itertools import takewhile
 from ralph_tui.events import HandoffWritten, RolloverBegan
 from ralph_tui.events import context as facts
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.context.handoff import (
-    LONGEST_WORDS,
-    Call,
-    Handoff,
-    Measured,
-    Reference,
-)
+from ralph_tui.layers.context.handoff import LONGEST_WORDS, Call, Handoff, Measured, Reference
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.layers.intelligence.answers import HandoffAnswer
 from ralph_tui.layers.sensor import Progress

@@ -12,12 +12,7 @@ from typing import TypeVar
 from ralph_tui import events as ev
 from ralph_tui.base.errors import NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.context.handoff import (
-    MOST_CHARACTERS,
-    Handoff,
-    Reference,
-    handoff_text,
-)
+from ralph_tui.layers.context.handoff import MOST_CHARACTERS, Handoff, Reference, handoff_text
 from ralph_tui.layers.intelligence.answers import HandoffAnswer
 from ralph_tui.layers.intelligence.questions import handoff_question
 from ralph_tui.loop.run import Run
@@ -111,9 +106,7 @@ class Handoffs(Step):
         if until is not None:
             changes = self._changes(since.tree, until.tree)
             diff = self._looked_up(
-                "lines",
-                partial(self._workspace.excerpt, since.tree, until.tree, LONGEST_DIFF),
-                "",
+                "lines", partial(self._workspace.excerpt, since.tree, until.tree, LONGEST_DIFF), ""
             )
             session, whole = Changed(changes, diff), changes
             if since.tree != latest.tree:

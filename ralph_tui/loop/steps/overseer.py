@@ -56,11 +56,7 @@ class Overseer(Step):
     """Intervenes with the human in the loop, and keeps the health log."""
 
     def __init__(
-        self,
-        run: Run,
-        checkpoints: Checkpoints,
-        desk: QuestionDesk,
-        escalation: Escalation,
+        self, run: Run, checkpoints: Checkpoints, desk: QuestionDesk, escalation: Escalation
     ) -> None:
         super().__init__(run)
         self._checkpoints = checkpoints
@@ -150,11 +146,7 @@ class Overseer(Step):
                     topic="redirect",
                     about=acts.about,
                     text=self._said(acts.reason),
-                    evidence=[
-                        *beside(others),
-                        *self._found(k),
-                        *failing,
-                    ],
+                    evidence=[*beside(others), *self._found(k), *failing],
                     proposal=proposal,
                     gains=DAMPED if acts.about == "oscillating" else "",
                     rollback=best,

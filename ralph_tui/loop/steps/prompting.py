@@ -23,13 +23,7 @@ from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.prompt_material import all_known, said_only
-from ralph_tui.loop.steps.prompt_words import (
-    Origin,
-    Words,
-    compose_prompt,
-    later_words,
-    reworded,
-)
+from ralph_tui.loop.steps.prompt_words import Origin, Words, compose_prompt, later_words, reworded
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.terms import who_words

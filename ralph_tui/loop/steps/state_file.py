@@ -104,10 +104,7 @@ class StateFile(Step):
             self._warn(str(job.error))
             return
         told = self.guarded(
-            "context",
-            lambda: _given(job),
-            lambda: None,
-            instead="the state file stays as it was",
+            "context", lambda: _given(job), lambda: None, instead="the state file stays as it was"
         )
         self._failed = self._failed and told is None
         for sentence in told or ():

@@ -79,10 +79,7 @@ class Strategist(Step):
         return self._enabled and (k, when) not in self._state.intelligence.validations
 
     def _validate(
-        self,
-        k: int,
-        when: Literal["before", "after"],
-        look: Callable[[], list[ValidationIssue]],
+        self, k: int, when: Literal["before", "after"], look: Callable[[], list[ValidationIssue]]
     ) -> None:
         nothing: list[ValidationIssue] = []
         issues = self.guarded(

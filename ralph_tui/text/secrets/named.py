@@ -55,10 +55,7 @@ _LOGINS = tuple(
             r"(?:curl|wget|https?|xh)(?=[ \t])[^|]{0,300}?[ \t](?:-u|--user|--proxy-user)",
             r"[^\s:\"'\\]{1,80}:(?P<value>[^\"'\\]{1,200}(?=[\"'\\])|[^\s\"'\\]{1,200})",
         ),
-        (
-            r"(?:sshpass|login)(?=[ \t])[^|]{0,200}?[ \t]-p",
-            r"(?P<value>[^\s\"'\\]{3,200})",
-        ),
+        (r"(?:sshpass|login)(?=[ \t])[^|]{0,200}?[ \t]-p", r"(?P<value>[^\s\"'\\]{3,200})"),
         (
             r"mysql(?:dump|admin)?(?=[ \t])[^|]{0,200}?[ \t]-p(?!ort)",
             r"(?P<value>[^\s\"'\\-]{3,200})",
@@ -68,10 +65,7 @@ _LOGINS = tuple(
             r"(?P<value>(?!(?:option|flag|argument|and|or|is|to|for|with)\b)"
             r"[^\s\"'\\-][^\s\"'\\]{0,199})",
         ),
-        (
-            r"login[ \t]{1,8}\S{1,80}[ \t]{1,8}password[ \t]",
-            r"(?P<value>[^\s\"'\\]{1,200})",
-        ),
+        (r"login[ \t]{1,8}\S{1,80}[ \t]{1,8}password[ \t]", r"(?P<value>[^\s\"'\\]{1,200})"),
     )
 )
 _NETRC = re.compile(r"[ \t]{0,8}password[ \t]{1,8}(?P<value>\S{1,200})[ \t]{0,40}\Z")

@@ -62,10 +62,7 @@ TOGETHER: dict[str, tuple[str, str]] = {
 """Actions that are told in one row: by the first of two the second, and what they do."""
 LEARNINGS: Block = (
     "learnings",
-    (
-        ("5, enter", "all about one of them"),
-        ("* m e x", "pin, mute, edit, delete it"),
-    ),
+    (("5, enter", "all about one of them"), ("* m e x", "pin, mute, edit, delete it")),
 )
 
 
@@ -87,10 +84,7 @@ SIGNS: tuple[Block, ...] = (
             _sign(terms.FORGOT, "the agent forgot details"),
         ),
     ),
-    (
-        "what the run does",
-        tuple(by_sign(terms.PHASES[name] for name in AT_WORK)),
-    ),
+    ("what the run does", tuple(by_sign(terms.PHASES[name] for name in AT_WORK))),
     ("how it ended", tuple(by_sign([*terms.OUTCOMES.values(), terms.DIED]))),
     (
         "signs of learnings",
@@ -106,10 +100,7 @@ SIGNS: tuple[Block, ...] = (
             )
         ),
     ),
-    (
-        "words",
-        (("push", "how hard the prompt urges"),),
-    ),
+    ("words", (("push", "how hard the prompt urges"),)),
 )
 
 

@@ -53,16 +53,7 @@ SHORT: Groups = (
 )
 NARROW: Groups = (
     ("progress",),
-    (
-        "agent",
-        "log",
-        "iterations",
-        "files",
-        "learnings",
-        "tests",
-        "prompt",
-        "details",
-    ),
+    ("agent", "log", "iterations", "files", "learnings", "tests", "prompt", "details"),
 )
 
 SINGLE: Groups = (("agent", "progress", *NARROW[1][1:]),)

@@ -126,8 +126,7 @@ def restores(state: RunState) -> list[tuple[WorktreeRestored, Point | None]]:
 
 
 def segments(
-    readings: Sequence[ReadingTaken],
-    restored: Sequence[tuple[WorktreeRestored, Point | None]] = (),
+    readings: Sequence[ReadingTaken], restored: Sequence[tuple[WorktreeRestored, Point | None]] = ()
 ) -> list[list[Point]]:
     """Readings that one line may join: what a restore changed is no step of the work."""
     parts: list[list[Point]] = [[]]

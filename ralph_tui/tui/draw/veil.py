@@ -66,11 +66,7 @@ class Veiled(Screen[T]):
             widget._styles_cache.clear()  # noqa: SLF001 - the rows as they were drawn last
 
     def refresh(
-        self,
-        *regions: Region,
-        repaint: bool = True,
-        layout: bool = False,
-        recompose: bool = False,
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:
         """Something changed, here or below: in these rows, or in any."""
         self.forget(*regions)

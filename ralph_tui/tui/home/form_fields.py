@@ -31,7 +31,7 @@ class OneLine(Input):
     """Text on one row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "app.focus_next", show=False, priority=True),
+        Binding("enter", "app.focus_next", show=False, priority=True)
     ]
 
     def __init__(self, placeholder: str = "") -> None:
@@ -63,7 +63,7 @@ class Choice(LineWidget, can_focus=True):
 
     KEYS: ClassVar[Mapping[str, int]] = {"right": 1, "space": 1, "left": -1}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "app.focus_next", show=False, priority=True),
+        Binding("enter", "app.focus_next", show=False, priority=True)
     ]
 
     class Changed(Message):

@@ -15,13 +15,7 @@ from ralph_tui.ports.new_runs import AgentOffer, By, Draft, Finding, Surrounding
 from ralph_tui.text.terms import LEVELS, permission_words
 from ralph_tui.tui.draw.spans import flat
 from ralph_tui.tui.home.form_fields import Button, Choice, Field, OneLine
-from ralph_tui.tui.home.form_line import (
-    OPTIONS,
-    PLAYS_DEMO,
-    TAKES_COMMAND,
-    agent_of,
-    concerns,
-)
+from ralph_tui.tui.home.form_line import OPTIONS, PLAYS_DEMO, TAKES_COMMAND, agent_of, concerns
 from ralph_tui.tui.modals.guide import PlainArea
 
 NUMBERS = (

@@ -79,9 +79,7 @@ class Help(Reading[None]):
     """Fills the screen; it scrolls where that is not enough."""
 
     HELPS = (("q", "leave"),)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,f1", "close", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1", "close", show=False)]
 
     def __init__(self, told: Sequence[Block], clock: Callable[[], float] = monotonic) -> None:
         """`told`: what is explained."""

@@ -16,12 +16,7 @@ from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
 from ralph_tui.tui.modals.modal import pressing
 from ralph_tui.tui.modals.outlook import lines
-from ralph_tui.tui.modals.question_evidence import (
-    MOST_ROWS,
-    diff_rows,
-    request_rows,
-    rollback_rows,
-)
+from ralph_tui.tui.modals.question_evidence import MOST_ROWS, diff_rows, request_rows, rollback_rows
 
 TITLES = {
     "redirect": "REDIRECT at iteration {}",

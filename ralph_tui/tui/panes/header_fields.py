@@ -12,21 +12,9 @@ from ralph_tui.analysis.context import level
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, duration, filled, percent
-from ralph_tui.text.terms import (
-    BEST,
-    CONTEXT_TONES,
-    ROLLED_BACK,
-)
+from ralph_tui.text.terms import BEST, CONTEXT_TONES, ROLLED_BACK
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat
-from ralph_tui.tui.draw.words import (
-    bar,
-    cost,
-    elapsed,
-    short_duration,
-    since,
-    spark,
-    tokens,
-)
+from ralph_tui.tui.draw.words import bar, cost, elapsed, short_duration, since, spark, tokens
 
 SOURCES = {"tests": "tests", "plan": "items", "agent": "claimed", "estimate": "estimate"}
 """What completion is counted in, or where it comes from."""

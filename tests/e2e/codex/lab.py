@@ -15,12 +15,7 @@ from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.codex.agent import CodexAgent
 from ralph_tui.ports.agents import Turn
 from tests.agent_sessions import Heard, context_in, numbered_turn
-from tests.doubles.codex_launch import (
-    CODEX_STUB,
-    real_codex,
-    real_environment,
-    stub_environment,
-)
+from tests.doubles.codex_launch import CODEX_STUB, real_codex, real_environment, stub_environment
 from tests.doubles.launch import prepare
 from tests.doubles.scenario import Answer, Scenario, ToolUse
 from tests.waiting import until

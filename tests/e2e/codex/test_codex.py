@@ -18,21 +18,9 @@ from ralph_tui.adapters.agents.codex.agent import CodexAgent
 from ralph_tui.base.errors import UsageError
 from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.agent_sessions import Heard, alive, context_in
-from tests.doubles.codex_launch import (
-    CODEX_STUB,
-    stub_environment,
-)
+from tests.doubles.codex_launch import CODEX_STUB, stub_environment
 from tests.doubles.scenario import Answer, load
-from tests.e2e.codex.lab import (
-    GUIDANCE,
-    REPORT,
-    SLEEPER,
-    Lab,
-    bash,
-    is_asked,
-    scripted,
-    tools,
-)
+from tests.e2e.codex.lab import GUIDANCE, REPORT, SLEEPER, Lab, bash, is_asked, scripted, tools
 from tests.waiting import until
 
 # -- work ------------------------------------------------------------------------------------------

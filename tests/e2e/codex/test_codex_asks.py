@@ -6,14 +6,7 @@ from ralph_tui import events as ev
 from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.agent_sessions import Heard
 from tests.doubles.scenario import Answer
-from tests.e2e.codex.lab import (
-    Lab,
-    bash,
-    is_asked,
-    nth_question,
-    scripted,
-    write,
-)
+from tests.e2e.codex.lab import Lab, bash, is_asked, nth_question, scripted, write
 
 
 def test_what_the_rules_do_not_permit_is_denied_and_the_turn_goes_on(lab: Lab) -> None:

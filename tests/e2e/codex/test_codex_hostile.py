@@ -8,14 +8,7 @@ from ralph_tui import events as ev
 from ralph_tui.ports.agents import AgentAnswer, Permissions
 from tests.agent_sessions import Heard, alive
 from tests.doubles.scenario import Answer
-from tests.e2e.codex.lab import (
-    GUIDANCE,
-    SLEEPER,
-    Lab,
-    bash,
-    is_asked,
-    scripted,
-)
+from tests.e2e.codex.lab import GUIDANCE, SLEEPER, Lab, bash, is_asked, scripted
 
 
 def hostile(stub: Lab, habit: str, *answers: Answer, mode: Any = "skip") -> tuple[Heard, Any]:
@@ -102,9 +95,7 @@ def test_ten_megabytes_in_a_line(stub: Lab) -> None:
     assert [event.summary for event in heard.of(ev.ToolFinished)] == ["1 line"]
 
 
-def test_one_that_does_not_listen_is_gone_in_time(
-    stub: Lab,
-) -> None:
+def test_one_that_does_not_listen_is_gone_in_time(stub: Lab) -> None:
     with stub.agent(scripted(bash(SLEEPER), hostile="stubborn")) as agent:
         heard = Heard()
         session = agent.start(stub.turn(), heard)

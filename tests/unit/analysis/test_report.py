@@ -258,11 +258,7 @@ def test_the_tests_are_told_by_name_before_and_after() -> None:
             passed=passed, failed=failed, errors=0, skipped=0, failing=failing,
         )  # fmt: skip
 
-    known = page(
-        gate(0, ["z", "b", "a"], 3, 7),
-        *finished(1, 80),
-        gate(1, ["b", "`c|d`"], 2, 8),
-    )
+    known = page(gate(0, ["z", "b", "a"], 3, 7), *finished(1, 80), gate(1, ["b", "`c|d`"], 2, 8))
     assert section(known, "Tests").splitlines() == [
         "7 of 10 tests passed at the start, 8 of 10 tests passed at the end.",
         "",

@@ -344,10 +344,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         lambda: over("failed", "the agent cannot be started"),
         "✗ failed: the agent cannot be started",
     ),
-    "interrupted": (
-        lambda: over("interrupted", "stopped by a signal"),
-        "■ stopped by a signal",
-    ),
+    "interrupted": (lambda: over("interrupted", "stopped by a signal"), "■ stopped by a signal"),
     "crashed": (
         lambda: with_(working(0, 20), ev.RunCrashed(error="KeyError: 'x'", traceback="")),
         "✗ failed, by a bug of ralph-tui: KeyError: 'x'",

@@ -20,12 +20,7 @@ from ralph_tui.cli import answering
 from ralph_tui.cli.commands import abort, decide
 from ralph_tui.cli.live import LiveRun, find_live
 from ralph_tui.cli.question_words import question_text
-from ralph_tui.cli.status_words import (
-    LINE_LIMIT,
-    next_step,
-    status_line,
-    status_text,
-)
+from ralph_tui.cli.status_words import LINE_LIMIT, next_step, status_line, status_text
 from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.state import RunState
 from ralph_tui.text.format import ending

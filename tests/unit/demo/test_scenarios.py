@@ -148,11 +148,7 @@ def test_the_stream_is_that_of_a_real_agent(project: Path) -> None:
 
 def test_questions_and_interrupts_are_answered(project: Path) -> None:
     agent = Child(
-        program("steady"),
-        cwd=project,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        program("steady"), cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with agent:
         assert agent.stdin is not None
@@ -195,12 +191,7 @@ def test_questions_and_interrupts_are_answered(project: Path) -> None:
 
 def test_the_agent_refuses_other_folders(tmp_path: Path) -> None:
     done = subprocess.run(
-        program("steady"),
-        cwd=tmp_path,
-        input="",
-        capture_output=True,
-        text=True,
-        check=False,
+        program("steady"), cwd=tmp_path, input="", capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
     assert done.stdout == ""

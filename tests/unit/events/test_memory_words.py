@@ -25,7 +25,7 @@ def test_the_log_tells_what_became_knowledge_and_not_what_helped() -> None:
             "MEMORY",
             "proven now: In this project fixtures always end with a newline. "
             "(it was used with success)",
-        ),
+        )
     ]
 
 

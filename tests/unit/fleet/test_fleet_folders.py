@@ -9,13 +9,7 @@ import pytest
 
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.base.errors import LockHeldError, UsageError, WorkspaceError
-from ralph_tui.fleet.records import (
-    FleetFolder,
-    create_fleet,
-    find_fleet,
-    find_fleets,
-    take_lock,
-)
+from ralph_tui.fleet.records import FleetFolder, create_fleet, find_fleet, find_fleets, take_lock
 from ralph_tui.text.format import day_and_clock
 from tests.processes import Child
 from tests.rows import each_row

@@ -11,16 +11,8 @@ from ralph_tui.base.errors import RalphError
 from ralph_tui.hooks.project import FOLDER, LIST, Program, project_root
 
 NOW = datetime(2026, 1, 7, 11, 45, tzinfo=UTC)
-FIRST = {
-    "__main__.py": b"one\n",
-    "ralph_tui/hooks/a.py": b"a\n",
-    "ralph_tui/hooks/gone.py": b"g\n",
-}
-SECOND = {
-    "__main__.py": b"two\n",
-    "ralph_tui/hooks/a.py": b"a\n",
-    "ralph_tui/new.py": b"n\n",
-}
+FIRST = {"__main__.py": b"one\n", "ralph_tui/hooks/a.py": b"a\n", "ralph_tui/hooks/gone.py": b"g\n"}
+SECOND = {"__main__.py": b"two\n", "ralph_tui/hooks/a.py": b"a\n", "ralph_tui/new.py": b"n\n"}
 
 
 @pytest.fixture

@@ -283,8 +283,7 @@ def test_summaries_beside_shared_outputs_repeat_what_was_before(tmp_path: Path) 
 def test_summaries_of_a_folder_per_iteration_are_their_own(tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(
-        entry(1, 10, checkpointSummary=summary(1, 2)),
-        entry(2, 20, checkpointSummary=summary(5, 6)),
+        entry(1, 10, checkpointSummary=summary(1, 2)), entry(2, 20, checkpointSummary=summary(5, 6))
     )
     foreign.write("iterations/001/snapshot-diff.json", {})
     assert captured(tmp_path) == [(1, 1, "start"), (1, 2, "end"), (2, 1, "start"), (2, 2, "end")]

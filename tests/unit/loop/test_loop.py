@@ -222,12 +222,7 @@ def test_a_checkpoint_by_key_is_taken_beside_the_session() -> None:
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
     triggers = [(e.trigger, e.note) for e in world.all(ev.CheckpointCaptured)]
-    assert triggers == [
-        ("start", ""),
-        ("start", ""),
-        ("key", "before the risky part"),
-        ("end", ""),
-    ]
+    assert triggers == [("start", ""), ("start", ""), ("key", "before the risky part"), ("end", "")]
     assert [e.number for e in world.all(ev.CheckpointCaptured)] == [1, 1, 2, 3]
     assert [e.by for e in world.all(ev.CheckpointCaptured)] == ["", "", "a script", ""]
     assert "asked for by a script" in [e.reason for e in world.all(ev.SnapshotTaken)]

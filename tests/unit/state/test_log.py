@@ -316,10 +316,7 @@ def test_a_demo_reads_as_a_short_list(
     assert drawn(state, width) == golden.read_text()
 
 
-@each_row(
-    "journal",
-    (FIXTURES / "journals").glob("*.jsonl"),
-)
+@each_row("journal", (FIXTURES / "journals").glob("*.jsonl"))
 def test_every_journal_that_is_kept_can_be_told(journal: Path) -> None:
     state = RunState().apply_all(read_journal(journal).events)
     seqs = [entry.head.seq for entry in state.log.entries]

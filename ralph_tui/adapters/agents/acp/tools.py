@@ -11,12 +11,7 @@ from collections.abc import Mapping, Sequence
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.rpc.approvals import EDITS, Approval
 from ralph_tui.adapters.agents.rpc.messages import Id
-from ralph_tui.adapters.agents.tools import (
-    SessionTools,
-    describe_input,
-    describe_result,
-    relative,
-)
+from ralph_tui.adapters.agents.tools import SessionTools, describe_input, describe_result, relative
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
 from ralph_tui.text.format import count

@@ -20,12 +20,7 @@ class RefusedSession:
     takes_guidance = False
 
     def __init__(
-        self,
-        agent: str,
-        turn: Turn,
-        emit: Emit,
-        reason: str,
-        outcome: SessionOutcome = "missing",
+        self, agent: str, turn: Turn, emit: Emit, reason: str, outcome: SessionOutcome = "missing"
     ) -> None:
         emit(SessionStarted(iteration=turn.iteration, session_id=turn.session_id, agent=agent))
         emit(SessionFinished(iteration=turn.iteration, outcome=outcome, reason=reason))

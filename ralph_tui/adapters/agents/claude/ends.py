@@ -35,9 +35,7 @@ REMEDIES: Remedies = {
 
 
 def end_of_result(
-    result: Mapping[str, object],
-    last_failed: FailedCall | None = None,
-    now: datetime | None = None,
+    result: Mapping[str, object], last_failed: FailedCall | None = None, now: datetime | None = None
 ) -> SessionEnd:
     """What one ``result`` event says of the turn it ends; `last_failed` is its last failed call.
 

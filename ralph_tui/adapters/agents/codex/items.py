@@ -9,12 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents.tools import (
-    SessionTools,
-    describe_input,
-    describe_result,
-    relative,
-)
+from ralph_tui.adapters.agents.tools import SessionTools, describe_input, describe_result, relative
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
 from ralph_tui.text.json_fields import as_list, as_map, as_text

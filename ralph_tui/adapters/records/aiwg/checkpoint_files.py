@@ -73,12 +73,7 @@ class CheckpointManager:
     """Takes the checkpoints of one session; its calls block and may come from any thread."""
 
     def __init__(
-        self,
-        folder: Path,
-        root: Path,
-        clock: Clock,
-        *,
-        session_id: str = "unknown",
+        self, folder: Path, root: Path, clock: Clock, *, session_id: str = "unknown"
     ) -> None:
         """`folder` is the iteration's."""
         self.folder = folder

@@ -131,12 +131,7 @@ class Unittest:
         letters = self._letters
         if letters["s"] + letters["x"] == skipped and passed < letters["."] <= ran:
             passed = letters["."]
-        return Tally(
-            passed=passed,
-            failed=failed + unexpected,
-            errors=errors,
-            skipped=skipped,
-        )
+        return Tally(passed=passed, failed=failed + unexpected, errors=errors, skipped=skipped)
 
 
 _FIXTURES = ("setUpClass (", "tearDownClass (", "setUpModule (", "tearDownModule (")

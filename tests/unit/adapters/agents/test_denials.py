@@ -77,11 +77,7 @@ def test_a_command_that_reaches_out_is_permitted_by_where(
 @each_row(
     ("tool", "arguments", "permits"),
     [
-        (
-            "WebFetch",
-            {"url": "https://docs.example.com/a"},
-            ["WebFetch(domain:docs.example.com)"],
-        ),
+        ("WebFetch", {"url": "https://docs.example.com/a"}, ["WebFetch(domain:docs.example.com)"]),
         ("WebFetch", {"url": "http://[bad"}, ["WebFetch"]),
         ("WebFetch", {"url": 5}, ["WebFetch"]),
         ("WebSearch", {"query": "x"}, ["WebSearch"]),

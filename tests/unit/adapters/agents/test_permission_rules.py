@@ -6,10 +6,7 @@ from ralph_tui.adapters.agents.claude.program import (
     parse_version,
     permission_flags,
 )
-from ralph_tui.adapters.agents.permissions import (
-    rules_for_command,
-    shell_parts,
-)
+from ralph_tui.adapters.agents.permissions import rules_for_command, shell_parts
 from ralph_tui.ports.agents import Permissions, Turn
 from tests.rows import each_row
 

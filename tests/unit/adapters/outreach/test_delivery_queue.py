@@ -251,10 +251,7 @@ def test_what_is_too_old_or_too_much_goes(tmp_path: Path) -> None:
     assert len(files(tmp_path)) == MOST_FILES - 2
 
 
-@each_row(
-    "content",
-    [b"", b"{", b"[]", b'{"message": 5}', b"\xff", b"[" * 5000, b"x" * 300_000],
-)
+@each_row("content", [b"", b"{", b"[]", b'{"message": 5}', b"\xff", b"[" * 5000, b"x" * 300_000])
 def test_garbage_in_the_queue_is_passed_over(tmp_path: Path, content: bytes) -> None:
     outbox = Outbox(tmp_path, "webhook")
     outbox.put(message())
@@ -312,9 +309,7 @@ def test_a_folder_that_cannot_be_written_only_costs_the_queue(
     assert bench.told[0].ok
 
 
-def test_after_a_crash_between_sending_and_removing_no_second_issue_is_made(
-    tmp_path: Path,
-) -> None:
+def test_after_a_crash_between_sending_and_removing_no_second_issue_is_made(tmp_path: Path) -> None:
     service = TrackerService("gitea")
     with served(service):
         told: list[Event] = []

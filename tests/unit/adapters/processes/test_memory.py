@@ -45,10 +45,7 @@ def test_what_was_launched_as_a_command_is_told_from_other_helpers(tmp_path: Pat
     run_id = str(uuid.uuid4())
     helper = [sys.executable, "-c", "print(1, flush=True); input()"]
     with Child[bytes](
-        helper,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, RUN_MARK: run_id},
+        helper, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, RUN_MARK: run_id}
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()

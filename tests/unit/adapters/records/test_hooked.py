@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.records.runs import (
-    HEARD_S,
-    find_hooked,
-    find_runs,
-    newest_run,
-    resolve_run,
-)
+from ralph_tui.adapters.records.runs import HEARD_S, find_hooked, find_runs, newest_run, resolve_run
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Pause, RollOver, Stop, refusal

@@ -183,9 +183,7 @@ def test_until_its_first_iteration_has_ended_it_stands_where_it_began(tmp_path: 
     assert only(tmp_path).completions == (), "nothing was measured"
 
 
-def test_a_run_whose_process_is_gone_has_lasted_until_its_last_sign_of_life(
-    tmp_path: Path,
-) -> None:
+def test_a_run_whose_process_is_gone_has_lasted_until_its_last_sign_of_life(tmp_path: Path) -> None:
     """While it waited for an answer nothing came, yet its status was written."""
     waited = put(tmp_path, "task-001/001", outcome=None, ended=None, phase="paused", away_s=0)
     sign = datetime(2026, 1, 8, 10, 50, tzinfo=UTC)

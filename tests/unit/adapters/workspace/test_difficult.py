@@ -525,8 +525,7 @@ def test_a_limit_on_file_sizes_is_no_full_disk(git_repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
-    ["error: file write error: No space left on device", "fatal: x: Disk quota exceeded"],
+    "error", ["error: file write error: No space left on device", "fatal: x: Disk quota exceeded"]
 )
 def test_a_full_disk_that_git_names(git_repo: Path, error: str) -> None:
     refused = open_repository(git_repo).error_of(

@@ -18,8 +18,7 @@ def a_state(*events: told.FleetEvent) -> FleetState:
 
 
 @each_row(
-    ("outcome", "code"),
-    [("completed", 0), ("failed", 1), ("limit_reached", 3), ("aborted", 4)],
+    ("outcome", "code"), [("completed", 0), ("failed", 1), ("limit_reached", 3), ("aborted", 4)]
 )
 def test_the_exit_code_is_the_outcome_of_a_fleet_that_is_over(outcome: Outcome, code: int) -> None:
     over = a_state(told.FleetFinished(outcome=outcome))

@@ -15,13 +15,7 @@ from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.dispatch.wire import make_files
 from ralph_tui.fleet.ports import Adopt, Gone, Joined, Refused, Tell
 from tests.dispatched import Heard, listening, place
-from tests.fleet_programs import (
-    Talking,
-    Way,
-    free_port,
-    host,
-    program,
-)
+from tests.fleet_programs import Talking, Way, free_port, host, program
 from tests.processes import state_of
 from tests.waiting import PATIENCE_S, until
 

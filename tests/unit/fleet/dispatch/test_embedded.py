@@ -69,9 +69,7 @@ def test_bundles_of_many_megabytes_go_both_ways_unchanged(fleet: Embedded) -> No
     assert fleet.host.obeyed[0] == Base(commit="c", bundle=bundle)
 
 
-def test_at_its_end_loops_are_stopped_and_the_last_that_they_said_is_heard(
-    fleet: Embedded,
-) -> None:
+def test_at_its_end_loops_are_stopped_and_the_last_that_they_said_is_heard(fleet: Embedded) -> None:
     fleet.dispatcher.send("here", place("1", per_second=100))
     fleet.dispatcher.send("here", place("2"))
     fleet.dispatcher.send("here", End(loop="2"))

@@ -71,10 +71,7 @@ def test_every_item_is_named_once_and_the_ones_to_be_split_come_last(
         assert split == sorted(split)
 
 
-@given(
-    st.lists(st.sampled_from([10.0, 20.0, 40.0, 60.0]), min_size=2),
-    st.floats(0, 100),
-)
+@given(st.lists(st.sampled_from([10.0, 20.0, 40.0, 60.0]), min_size=2), st.floats(0, 100))
 def test_whatever_fits_alone_is_not_left_for_later(highs: list[float], left: float) -> None:
     first = highs[order(highs, left).places[0]]
     assert first <= left or min(highs) > left

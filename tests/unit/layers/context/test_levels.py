@@ -3,14 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.context.levels import (
-    Level,
-    Thresholds,
-    above,
-    level_of,
-    percent_of,
-    whole,
-)
+from ralph_tui.layers.context.levels import Level, Thresholds, above, level_of, percent_of, whole
 from tests.rows import each_row
 
 TOKENS = st.one_of(st.none(), st.integers(-10, 2_000_000))

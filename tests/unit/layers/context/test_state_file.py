@@ -223,12 +223,7 @@ def test_what_goes_on_after_a_checkpoint_raises_its_peak() -> None:
 
 @each_row(
     ("items", "todo"),
-    [
-        ([], ""),
-        (["", " a "], "a"),
-        ([7, {"title": "b", "points": 3}], "b"),
-        ([{"text": 1}], ""),
-    ],
+    [([], ""), (["", " a "], "a"), ([7, {"title": "b", "points": 3}], "b"), ([{"text": 1}], "")],
 )
 def test_the_item_that_is_worked_on(items: list[object], todo: str) -> None:
     found = read({"todo_items": items})

@@ -3,14 +3,7 @@
 import pytest
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.layers.control import (
-    Budget,
-    ControlSettings,
-    Evaluation,
-    History,
-    Patience,
-    Sample,
-)
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
 from ralph_tui.layers.control import evaluate as evaluate_reading
 from tests.rows import each_row
 

@@ -92,9 +92,7 @@ def test_the_phase(progress: float, tests_pass: bool, accomplished: int, phase: 
 def test_progress_is_computed_before_the_phase() -> None:
     """Five accomplishments, five files and tests that pass: 85 points, which alone were late."""
     names = [f"t{n}" for n in range(4)]
-    made = assess(
-        Evidence(1, gate=gate(9), before=gate(5, *names), files=files(*"abcde")),
-    )
+    made = assess(Evidence(1, gate=gate(9), before=gate(5, *names), files=files(*"abcde")))
     assert (made.progress, made.phase) == (85, "complete")
     red = assess(replace(Evidence(1, gate=gate(5, *names), files=files(*"abcde"))))
     assert (red.progress, red.phase) == (10 + 25 + int(20 * 5 / 9), "mid")

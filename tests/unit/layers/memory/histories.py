@@ -79,10 +79,7 @@ def state_of(
 def _iteration(k: int, one: Worked) -> list[ev.Event]:
     said = [one.summary, *one.blockers, *one.learnings]
     report = ev.AgentReported(
-        iteration=k,
-        summary=one.summary,
-        blockers=list(one.blockers),
-        learnings=list(one.learnings),
+        iteration=k, summary=one.summary, blockers=list(one.blockers), learnings=list(one.learnings)
     )
     return [
         ev.IterationStarted(iteration=k, max_iterations=10),

@@ -256,10 +256,7 @@ def test_an_issue_of_one_iteration_does_not_stand() -> None:
 @each_row(
     ("one", "pattern"),
     [
-        (
-            Worked(1, ended="timeout", reason="It ran longer than 3600 s"),
-            "It ran longer than … s",
-        ),
+        (Worked(1, ended="timeout", reason="It ran longer than 3600 s"), "It ran longer than … s"),
         (Worked(1, timed_out=True), "The completion command ran out of time"),
         (Worked(1, gate_error="no such program: pytest"), "no such program: pytest"),
     ],

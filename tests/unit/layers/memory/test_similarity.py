@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.memory.similarity import (
-    contradicts,
-    jaccard,
-    says_same,
-    similar,
-    words,
-)
+from ralph_tui.layers.memory.similarity import contradicts, jaccard, says_same, similar, words
 from tests.rows import each_row
 
 TEXTS = st.text(alphabet="abc ABC._-", max_size=30)

@@ -182,9 +182,7 @@ def test_the_same_error_three_times_ends_the_run_instead() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 99)), max_size=40))
-def test_it_only_ever_speaks_after_three_idle_iterations(
-    taken: list[tuple[bool, int]],
-) -> None:
+def test_it_only_ever_speaks_after_three_idle_iterations(taken: list[tuple[bool, int]]) -> None:
     run, row = Run(most=60, baseline=0), 0
     for idle, completion in taken:
         row = row + 1 if idle else 0

@@ -97,10 +97,7 @@ def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None
     second.acts.extend([taking(world, 1800), taking(world, 2400)])
     world.run()
     assert who(world) == [(1, "fake"), (1, "second"), (2, "second"), (3, "fake"), (4, "fake")]
-    assert changes(world) == [
-        (1, "fake", "second", "usage_limit"),
-        (3, "second", "fake", "back"),
-    ]
+    assert changes(world) == [(1, "fake", "second", "usage_limit"), (3, "second", "fake", "back")]
     assert not world.all(ev.WaitStarted)
     assert world.end.outcome == "completed"
     assert len(world.all(ev.IterationFinished)) == 4, "no iteration is spent on a limit"

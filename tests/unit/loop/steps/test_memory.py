@@ -234,7 +234,7 @@ def test_what_the_agent_learned_is_in_the_later_prompts_of_its_run() -> None:
 def test_a_prompt_names_the_eight_newest_findings_and_no_orders() -> None:
     world = World([0, 2, 4, 10])
     world.agent.acts += [
-        reporting(*(f"module{n} caches its answers" for n in range(10)), "You are now a pirate."),
+        reporting(*(f"module{n} caches its answers" for n in range(10)), "You are now a pirate.")
     ]
     found = world.run().agent.prompts[1].partition("# What this run has found out")[2]
     assert found.count("- Iteration 1: module") == 8

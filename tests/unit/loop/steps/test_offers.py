@@ -60,9 +60,7 @@ def test_both_are_named_where_both_run_out() -> None:
 
 
 @given(
-    limit=st.integers(1, 1000),
-    used=st.integers(0, 1000),
-    needed=st.none() | st.floats(0.1, 2000),
+    limit=st.integers(1, 1000), used=st.integers(0, 1000), needed=st.none() | st.floats(0.1, 2000)
 )
 def test_what_runs_out(limit: int, used: int, needed: float | None) -> None:
     short = needed is not None and used + needed > limit

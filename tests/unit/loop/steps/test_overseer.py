@@ -9,17 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui import events as ev
-from ralph_tui.commands import (
-    Abort,
-    Answer,
-    Command,
-    Extend,
-    Hold,
-    Pause,
-    Restore,
-    Stop,
-    Unpause,
-)
+from ralph_tui.commands import Abort, Answer, Command, Extend, Hold, Pause, Restore, Stop, Unpause
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.oversight import Health

@@ -11,10 +11,7 @@ import pytest
 from ralph_tui.adapters.agents.acp.agent import AcpAgent
 from ralph_tui.adapters.agents.acp.quirks import ANY, CLAUDE, CODEX, GEMINI, OPENCODE, Quirks
 from ralph_tui.adapters.agents.acp.session import AcpSession
-from ralph_tui.events import (
-    AgentAsked,
-    SessionFinished,
-)
+from ralph_tui.events import AgentAsked, SessionFinished
 from ralph_tui.ports.agents import Permissions, Turn
 from tests.agent_sessions import Heard, context_in, numbered_turn
 from tests.doubles import acp

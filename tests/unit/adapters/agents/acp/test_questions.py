@@ -188,9 +188,7 @@ def test_an_agent_that_asks_for_something_else_each_time_goes_on(bench: Bench) -
 
 def test_a_question_that_the_agent_takes_back_is_withdrawn(bench: Bench) -> None:
     session = bench.start(
-        "claude",
-        [bash("touch x", ask=True, withdrawn=True), {"say": "on"}],
-        turn=bench.turn("ask"),
+        "claude", [bash("touch x", ask=True, withdrawn=True), {"say": "on"}], turn=bench.turn("ask")
     )
     bench.heard.finished()
     (gone,) = bench.heard.of(ev.AgentAskedNoMore)

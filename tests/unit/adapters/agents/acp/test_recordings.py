@@ -74,11 +74,7 @@ def test_each_use_of_a_tool_begins_once_and_ends_once(name: str) -> None:
     [
         ("claudeacp-edits", CLAUDE, ["Read 3 lines", "Edit +1 −1", "Bash no output", "Write +1"]),
         ("codexacp-work", CODEX, ["exec_command 2 lines", "edit +1 −1", "exec_command 1 line"]),
-        (
-            "opencode-edits",
-            OPENCODE,
-            ["read 2 lines", "edit +1 −1", "bash no output", "write +1"],
-        ),
+        ("opencode-edits", OPENCODE, ["read 2 lines", "edit +1 −1", "bash no output", "write +1"]),
         ("gemini-edits", GEMINI, ["read_file ", "replace +1 −1", "run_shell_command "]),
     ],
 )

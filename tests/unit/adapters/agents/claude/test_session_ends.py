@@ -2,12 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from ralph_tui.adapters.agents.claude.ends import (
-    REMEDIES,
-    EndTracker,
-    end_of_exit,
-    end_of_result,
-)
+from ralph_tui.adapters.agents.claude.ends import REMEDIES, EndTracker, end_of_exit, end_of_result
 from ralph_tui.adapters.agents.ends import FailedCall, ended_by
 from tests.rows import each_row
 

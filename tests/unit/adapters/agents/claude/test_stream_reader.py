@@ -75,11 +75,7 @@ def test_captured_streams_parse_completely(
     assert reader.ends.of_last_turn.outcome == outcome
     assert (reader.ends.of_last_turn.reason == "") == (outcome == "success")
     assert reader.usage.cost_usd == pytest.approx(cost)
-    assert (reader.usage.tokens, reader.tools.calls, reader.tools.errors) == (
-        tokens,
-        tools,
-        errors,
-    )
+    assert (reader.usage.tokens, reader.tools.calls, reader.tools.errors) == (tokens, tools, errors)
     assert of(ev.SessionDescribed, events)[0].model == "claude-sonnet-5-5"
     assert len(of(ev.ToolStarted, events)) == len(of(ev.ToolFinished, events)) == tools
     assert not [note for note in of(ev.AgentNoted, events) if "Unknown" in note.text]
@@ -138,10 +134,7 @@ def test_the_end_of_a_limit_is_remembered() -> None:
     reader, _ = read("ratelimit_unified")
     end = reader.ends.of_last_turn
     assert end is not None
-    assert (end.limit, end.resets_at) == (
-        "usage_limit",
-        datetime.fromtimestamp(1795168208, UTC),
-    )
+    assert (end.limit, end.resets_at) == ("usage_limit", datetime.fromtimestamp(1795168208, UTC))
 
 
 def test_all_limits_that_are_reached_must_end() -> None:
@@ -433,12 +426,7 @@ def test_claims_come_from_the_main_agents_words_only() -> None:
 
 def test_costs_are_differences_of_totals() -> None:
     def result(session: str, total: object) -> dict[str, object]:
-        return {
-            "type": "result",
-            "is_error": False,
-            "session_id": session,
-            "total_cost_usd": total,
-        }
+        return {"type": "result", "is_error": False, "session_id": session, "total_cost_usd": total}
 
     reader, _ = feed(result("a", 0.5), result("a", 0.75), result("b", 0.25))
     assert reader.usage.cost_usd == pytest.approx(1.0)

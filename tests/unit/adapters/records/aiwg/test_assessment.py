@@ -90,12 +90,7 @@ def test_what_is_not_known_is_left_out() -> None:
         "aiwg": [],
         "other": [],
     }
-    assert told["filesChanged"] == {
-        "added": [],
-        "modified": [],
-        "deleted": [],
-        "byCategory": empty,
-    }
+    assert told["filesChanged"] == {"added": [], "modified": [], "deleted": [], "byCategory": empty}
 
 
 def test_of_an_iteration_that_was_not_assessed_there_is_no_file() -> None:

@@ -349,9 +349,7 @@ def test_an_outcome_speaks_from_evidence(tmp_path: Path) -> None:
     [used] = read(attempt, "attempt.json")["learnings"]
     assert (used["text"], used["prompts"]) == ("Run one test first.", [1])
     assert used["credits"] == [{"iteration": 1, "success": True, "points": 20.0}]
-    assert read(attempt, "metadata.json")["tags"] == [
-        *("test-fix", "source", "test", "config"),
-    ]
+    assert read(attempt, "metadata.json")["tags"] == [*("test-fix", "source", "test", "config")]
 
 
 # -- actions -------------------------------------------------------------------------------------
