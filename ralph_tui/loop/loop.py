@@ -67,8 +67,12 @@ class Loop(Step):
         self.scheduler.join()
         run, span = self.state.run, self.state.timeline.current
         if run.iteration and span is not None and span.finished is None:
-            self.checkpoints.take_boundary(run.iteration, f"the run ended: {outcome}")
-            self.record(self.checkpoints.announce(run.iteration, "end"))
+            why = f"the run ended: {outcome}"
+            if self.checkpoints.began and (span.files is None or span.files.live):
+                self.checkpoints.record_changes(run.iteration, why)
+            else:
+                self.checkpoints.take_boundary(run.iteration, why)
+                self.record(self.checkpoints.announce(run.iteration, "end"))
             self.record(self.iteration.recorder.finished(run.iteration))
         if outcome == "aborted":
             self.iteration.overseer.tell_abort(reason)

@@ -53,7 +53,7 @@ class OversightFold(Fold):
         self.rolled_back: ev.WorktreeRestored | None = None
         """The rollback between the last two readings: the fall counts for nothing."""
         self.rolled_steps: set[int] = set()
-        """Iterations whose step a rollback made: it tells nothing of their work."""
+        """Iterations between whose reading and the one before files were rolled back."""
         self.owed: int | None = None
         """The snapshot that an answer has chosen to go back to, until the files are those."""
         self.decided = 0

@@ -444,6 +444,7 @@ def decide(
     lately = range(max(1, k - s.settings.window_size + 1), k + 1)
     if (
         k >= 3
+        and mean_step(s, k) > 0
         and velocity(s, k) < mean_step(s, k) / 2 - EPS
         and not any(s.mark(i).rolled_back for i in lately)
     ):

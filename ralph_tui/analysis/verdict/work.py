@@ -112,7 +112,13 @@ def _since(state: RunState, made: Intervention, *, up: bool) -> str:
         return f", {NOT_MEASURED}"
     if made.about == "circuit":
         return "; files change again, nothing is gained yet" if _changes_again(state) else ""
-    return "" if up else "; better since, not yet by enough to be over"
+    if up:
+        return ""
+    later = [span for span in state.timeline.spans if span.number >= made.iteration]
+    restored = any(span.rollbacks for span in later)  # which ends the alarm by itself
+    if restored and state.timeline.gained_since(made.iteration) <= 0:
+        return "; the alarm is off, nothing is gained yet"
+    return "; better since, not yet by enough to be over"
 
 
 def _readings_since(state: RunState, made: Intervention) -> bool:

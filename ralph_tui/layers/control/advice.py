@@ -64,6 +64,7 @@ def advice(
     planned: bool = False,
     rose: bool = True,
     measured: bool = True,
+    iteration: int | None = None,
 ) -> str:
     """What the next prompt says about urgency and approach, two paragraphs.
 
@@ -71,8 +72,9 @@ def advice(
     called wrong only while an alarm about progress is up or the forecast does not fit. Where the
     agent was `redirected`, the redirect says how to go on; else, where one was `planned`, the
     strategy does. `rose`: in the last iteration, too. Nothing is said of the trend and pace of what
-    was not `measured`.
+    was not `measured`. `iteration`: the one that the prompt is for; None: that behind the reading.
     """
+    remain = _remain(budget, iteration or signal.iteration + 1)
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
     enough = measured and signal.fits and not progress and not episode
     words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
@@ -82,9 +84,9 @@ def advice(
     doubt = not (told or (signal.fits and not progress))
     said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
     if not measured or (told and progress):  # the redirect, or the strategy, has said why
-        said.append(f"{_remain(signal, budget)}.")
+        said.append(f"{remain}.")
     else:
-        said += [alarm.work for alarm in progress] or [_pace(signal, budget)]
+        said += [alarm.work for alarm in progress] or [_pace(signal, remain)]
     said += [alarm.work for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies and not told:
@@ -121,16 +123,15 @@ _PACE_IS_NOT_ENOUGH: dict[Urgency, str] = {
 }
 
 
-def _pace(signal: SignalComputed, budget: Budget) -> str:
-    remain = _remain(signal, budget)
+def _pace(signal: SignalComputed, remain: str) -> str:
     if signal.forecast is None:
         return f"Completion is not rising at present; {remain}."
     more = count(iterations_needed(signal.forecast), "more iteration")
     return f"At this pace about {more} to go; {remain}."
 
 
-def _remain(signal: SignalComputed, budget: Budget) -> str:
-    left = max(0, budget.max_iterations - signal.iteration)
+def _remain(budget: Budget, iteration: int) -> str:
+    left = max(0, budget.max_iterations - iteration + 1)
     return "1 iteration is left" if left == 1 else f"{left} iterations are left"
 
 

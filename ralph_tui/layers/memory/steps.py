@@ -17,7 +17,7 @@ class Step(NamedTuple):
 
     span: IterationSpan
     points: float
-    """Completion gained in it."""
+    """Completion that it brought to the files it found."""
     own: bool
     """Its work made the step: no rollback, grown total, switch or silence of the sensor did."""
 
@@ -34,12 +34,16 @@ def steps_of(state: RunState) -> list[Step]:
     excused = {reading.iteration for reading in readings if _is_excused(reading)}
     # To mend a build that the run itself has broken brings nothing.
     excused |= {now.iteration for before, now in pairwise(readings) if before.broken}
-    excused |= state.oversight.rolled_steps
-    return [
-        Step(span, span.completion - span.previous, span.number not in excused)
-        for span in state.timeline.spans
-        if span.number and span.completion is not None and span.previous is not None
-    ]
+    steps = []
+    for earlier, span in pairwise(state.timeline.spans):
+        before = state.timeline.began_with(span)
+        if span.completion is None or before is None:
+            continue
+        # A rollback amid an iteration made its step; it found what one before it brought back.
+        amid = span.number in state.oversight.rolled_steps and not earlier.rollbacks
+        own = span.number not in excused and not amid
+        steps.append(Step(span, span.completion - before, own))
+    return steps
 
 
 def gains_of(steps: Iterable[Step]) -> list[Step]:

@@ -80,8 +80,8 @@ def pace(history: History, evaluation: Evaluation, window: int) -> list[Situatio
     since = history.since_rollback
     if since is not None and since < window:
         return []  # steps from before a rollback say nothing of the pace of what stands
-    if history.iteration < 3 or not below(evaluation.signal.velocity, mean / 2):
-        return []
+    if history.iteration < 3 or mean <= 0 or not below(evaluation.signal.velocity, mean / 2):
+        return []  # half of a fall would be a smaller one
     reason = (
         f"The pace of {amount(100 * evaluation.signal.velocity)} points per iteration is below "
         f"{amount(50 * mean)}, half of the run's mean."

@@ -29,6 +29,8 @@ class Checkpoints(Step):
         super().__init__(run)
         self.latest: Snapshot
         """The last boundary: what the next changes are counted against. Set by `first`."""
+        self.began = False
+        """Whether there is one."""
         self.compared = ("", "")
         """The trees before and after the last session."""
         self.handed_over = ("", "")
@@ -49,6 +51,7 @@ class Checkpoints(Step):
     def first(self, reason: str) -> None:
         """The first snapshot of a run; without it a run does not begin."""
         self.latest = self._snapshot(0, reason)
+        self.began = True
         self._captured = 0
         self.record(self.announce(0, "start"))
 
@@ -75,6 +78,7 @@ class Checkpoints(Step):
         before = [s for s in known if settled or s.seq < span.start_seq]
         taken = max(before, key=lambda s: s.seq)
         self.latest = Snapshot(taken.number, taken.ref, taken.commit, taken.tree)
+        self.began = True
         # Last: a git that fails here ends the run, which counts on from what is recorded.
         self.continue_numbering()
 
@@ -102,10 +106,10 @@ class Checkpoints(Step):
                 ev.Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
             )
 
-    def record_changes(self, k: int) -> ev.FilesChanged:
+    def record_changes(self, k: int, message: str = "") -> ev.FilesChanged:
         """What the session of iteration k did to the files, held in a snapshot."""
         start, workspace = self.latest, self._workspace
-        self.take_boundary(k, f"after the session of iteration {k}")
+        self.take_boundary(k, message or f"after the session of iteration {k}")
         unknown = self.latest is start
         before, after = self.compared = (start.tree, self.latest.tree)
         changes: tuple[FileChange, ...] = ()

@@ -70,7 +70,7 @@ def all_known(
         measured_last=state.gate.measured_last if state.gate.unmeasured else None,
         gate=gate,
         signal=control.signal if control else None,
-        advice=_advice(control, state, planned=strategy is not None) if control else "",
+        advice=_advice(control, state, iteration, planned=strategy is not None) if control else "",
         restored=restored,
         left_alone=back.left_alone if back and restored else 0,
         interrupted=interrupted,
@@ -190,7 +190,7 @@ def _last_measured(state: RunState) -> IterationSpan | None:
     return next((s for s in reversed(state.timeline.spans) if s.completion is not None), None)
 
 
-def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
+def _advice(control: Evaluation, state: RunState, iteration: int, *, planned: bool) -> str:
     """What the control layer says, which knows nothing of episodes."""
     last = state.gate.readings[-2:]
     return advice(
@@ -202,6 +202,7 @@ def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
         planned=planned,
         rose=len(last) < 2 or last[1].completion > last[0].completion,
         measured=not state.gate.unmeasured and state.run.source != "estimate",
+        iteration=iteration,
     )
 
 
