@@ -331,6 +331,21 @@ def test_it_begins_where_it_was_left_and_says_what_failed() -> None:
     )
 
 
+def test_a_run_that_went_on_while_home_was_left_is_read_again() -> None:
+    async def leave(home: HomeDriver) -> None:
+        assert "limit reached" in home.page
+        await home.press("u")
+
+    first = at_home(leave, HomeDriver(USED_UP))
+    went_on = replace(USED_UP, status="completed")
+
+    async def look(home: HomeDriver) -> None:
+        await home.until(lambda: "completed" in home.page)
+        assert "limit reached" not in home.page
+
+    at_home(look, HomeDriver(went_on, listing=first.listing))
+
+
 def test_a_look_that_brings_nothing_draws_nothing_but_ages_go_on() -> None:
     async def look(home: HomeDriver) -> None:
         screen = cast("HomeScreen", home.app.screen)

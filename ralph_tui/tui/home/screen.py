@@ -74,6 +74,8 @@ class HomeScreen(ListScreen[Listing]):
         self._looking = False
         self._shown: object = None
         """What was shown after the last look."""
+        self._stale = set(listing.rows)
+        """Rows that are to be read again: what they tell of may have gone on since."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -110,6 +112,7 @@ class HomeScreen(ListScreen[Listing]):
                 self._problem = ""
                 if found is not None:
                     self._found = found
+                    self._stale = set(self.listing.rows)
                 self.listing.order(self._found, EAGER)
                 await self._bring_up_to_date()
                 if found is None:
@@ -140,7 +143,7 @@ class HomeScreen(ListScreen[Listing]):
 
     def _wanted(self) -> list[str]:
         """Rows to be read next: those in view first."""
-        known = self.listing.rows
+        known = self.listing.rows.keys() - self._stale
         wanted = [name for name in self.table.in_view if name not in known]
         return (wanted or [name for name in self._found[:EAGER] if name not in known])[:BATCH]
 
@@ -150,6 +153,7 @@ class HomeScreen(ListScreen[Listing]):
         if not names:
             return
         rows = await asyncio.to_thread(self._runs.read, names)
+        self._stale -= set(names)
         for name in names:
             if name not in rows:
                 self.listing.rows.pop(name, None)
