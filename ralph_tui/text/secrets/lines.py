@@ -39,7 +39,7 @@ _KEY_LINE = re.compile(
 _KEY_PIECE = re.compile(r"[\s\"',+]{0,12}[A-Za-z0-9+/=]{16,}")
 _KEY_LONGEST = 20_000
 """Characters of a key within one line."""
-_KEY_LINES = 200
+_KEY_LINES = 5000
 """Lines after which a key that never ends is taken for something else."""
 
 _PASSES = 4

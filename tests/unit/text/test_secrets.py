@@ -2,6 +2,7 @@
 
 import json
 import random
+import string
 from pathlib import Path
 
 from bench.secret_forms import Form, caught, forms
@@ -171,3 +172,13 @@ def test_an_identifier_is_no_secret_whatever_it_begins_like(tail: str) -> None:
     identifier = f"af988971-3579-{tail}"
     assert redact(identifier) == identifier
     assert redact(f"question {identifier}") == f"question {identifier}"
+
+
+def test_a_long_private_key_is_hidden_to_its_end() -> None:
+    chance = random.Random(3)
+    body = ["".join(chance.choices(string.ascii_letters + string.digits, k=64)) for _ in range(900)]
+    kind = "PGP PRIVATE KEY BLOCK"
+    text = "\n".join([f"-----BEGIN {kind}-----", "", *body, "=aB3d", f"-----END {kind}-----"])
+    shown = redact(f"{text}\nand on")
+    assert not [line for line in body if line in shown]
+    assert shown.endswith("\nand on")
