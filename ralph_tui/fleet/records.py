@@ -20,7 +20,13 @@ from typing import Any, cast
 
 from ralph_tui.adapters.records.attempts import prepare_folder
 from ralph_tui.adapters.records.files import write_json
-from ralph_tui.adapters.records.folders import named_path, number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.folders import (
+    named_path,
+    number_of,
+    numbered,
+    ralph_folder,
+    worktree_root,
+)
 from ralph_tui.adapters.records.journal import Recording, parse_line, read_events
 from ralph_tui.adapters.records.lock import Lock, Owner, acquire, holder, worker
 from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun, fleet_folders
@@ -198,6 +204,12 @@ def read_fleet(path: Path) -> FleetRecording:
         return parse_fleet_event(line)
 
     return FleetRecording(read_events(path, FleetStarted, parse))
+
+
+def is_copied(folder: FleetFolder, started: FleetStarted) -> bool:
+    """Whether a record came here with a copy of the fleet's repository, which is there itself."""
+    own = Path(started.root)
+    return own.is_dir() and not own.samefile(worktree_root(folder.path))
 
 
 MOST_STATUS = 400

@@ -6,6 +6,7 @@ go with it that is nowhere else.
 
 import argparse
 import errno
+import shlex
 import socket
 import sys
 from collections.abc import Iterator, Sequence
@@ -36,7 +37,7 @@ from ralph_tui.base.file_lock import holder_of, locked
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm
 from ralph_tui.fleet.events import CollectionFailed, TreeRemoved
-from ralph_tui.fleet.records import FleetFolder, find_fleets, read_fleet, take_lock
+from ralph_tui.fleet.records import FleetFolder, find_fleets, is_copied, read_fleet, take_lock
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.text.format import byte_size, count
@@ -104,7 +105,7 @@ def known_fleets(root: Path) -> dict[str, Known]:
             state = read_fleet(folder.journal).state()
         except JournalError:
             continue  # whose trees they are is not known
-        if state.started is not None:
+        if state.started is not None and not is_copied(folder, state.started):
             found[state.started.fleet_id] = Known(folder, state)
     return found
 
@@ -262,7 +263,10 @@ def _prune(
         return ExitCode.COMPLETED
     if not args.yes:
         if not sys.stdin.isatty():
-            raise UsageError("not a terminal; pass --yes to confirm: ralph-tui fleet prune --yes")
+            asked = ["--trees", args.trees] if args.trees else []
+            asked += [f"--{name}" for name in ("branches", "resumable") if vars(args)[name]]
+            command = shlex.join(["ralph-tui", "fleet", "prune", *asked, "--yes"])
+            raise UsageError(f"not a terminal; pass --yes to confirm: {command}")
         if not confirm(f"Remove {what}?"):
             print("nothing was removed", file=sys.stderr)
             return ExitCode.FAILED

@@ -1,6 +1,7 @@
 """What past fleets have left is told truly, and what lives is left alone."""
 
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -227,3 +228,42 @@ def test_branches_that_stay_are_named_with_the_reason(root: Path) -> None:
     assert "removed 1 branch" in done.stdout
     left = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads/ralph")
     assert left.split() == [*branches[:3], branches[4]]
+
+
+def test_a_copy_of_the_repository_leaves_the_fleet_of_the_first_alone(
+    root: Path, base: Path, tmp_path: Path
+) -> None:
+    stopped = told.LoopEnded(loop="1a", outcome="interrupted")
+    a_fleet(root, *ended("1a", outcome="interrupted"), begun("1a"), stopped)
+    tree = a_tree(root, base, "1a")
+    other = tmp_path / "copy"
+    copytree(root, other, symlinks=True)
+
+    pruned = here("fleet", "prune", "--yes", "--resumable", cwd=other)
+    resumed = here("fleet", "resume", "--headless", cwd=other)
+
+    assert "nothing to prune" in pruned.stdout
+    assert tree.tree.exists()
+    assert (resumed.returncode, resumed.stdout) == (2, "")
+    assert f"is a copy: the fleet was started in {root}" in resumed.stderr
+
+
+def test_a_fleet_whose_journal_breaks_off_keeps_all_of_it(root: Path, base: Path) -> None:
+    a_fleet(root, *ended("1a", outcome="interrupted"))
+    journal = find_fleet(root).journal
+    *before, last = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(before) + '{"fake\n' + last)
+    content = journal.read_text()
+
+    resumed = here("fleet", "resume", "--headless", cwd=root)
+
+    assert resumed.returncode == 2
+    assert f"events.jsonl:{len(before) + 1} cannot be read" in resumed.stderr
+    assert journal.read_text() == content
+
+
+def test_the_command_that_confirms_is_the_one_that_was_given(root: Path, base: Path) -> None:
+    a_fleet(root, *ended("1a"))
+    a_tree(root, base, "1a")
+    asked = here("fleet", "prune", "--trees", str(base), "--resumable", cwd=root)
+    assert f"ralph-tui fleet prune --trees {base} --resumable --yes" in asked.stderr
