@@ -249,8 +249,10 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
         content = journal.read_text()
         whole = content.rpartition("\n")[0]
         journal.write_text(f"{whole}\n{bad}\n")
-        shown = here("attach", cwd=git_repo)
+        shown, told = here("attach", cwd=git_repo), here("report", cwd=git_repo).stdout
         journal.write_text(content)
+        assert "its record breaks off here, so how it ended is not known" in told
+        assert "process is gone" not in told
         assert shown.returncode == 1
         assert "ralph-tui: the journal " in shown.stderr.splitlines()[-1]
         assert "so says the agent" not in shown.stdout

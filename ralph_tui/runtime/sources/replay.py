@@ -19,6 +19,7 @@ from ralph_tui.runtime.sources.keyframes import FRAME, Keyframes
 from ralph_tui.runtime.sources.record import ListedRecord, Record
 from ralph_tui.state import RunState
 from ralph_tui.state.outline import Mark
+from ralph_tui.text.terms import RECORD_BROKEN, UNHEARD
 
 WHOLE_S = 30.0
 """Seconds in which a replay that plays from its beginning shows the run."""
@@ -194,7 +195,8 @@ class Replay:
         if look:
             self._unattended = self.gone is not None and self.gone(state)
         ends = self._unattended and self.position == self.length and state.run.live
-        self.lost = ends and (self.why_lost or True)
+        broken = f"{UNHEARD.word}: {RECORD_BROKEN}" if self._record.problem else ""
+        self.lost = ends and (broken or self.why_lost or True)
         return state
 
     # the record -------------------------------------------------------------------------------

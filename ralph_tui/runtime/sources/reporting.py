@@ -14,6 +14,7 @@ from ralph_tui.base.errors import RalphError
 from ralph_tui.events import RunStarted, SnapshotTaken
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.sources.snapshots import RecordedFiles
+from ralph_tui.text.terms import RECORD_BROKEN
 
 
 def report_of(
@@ -39,7 +40,7 @@ def _circumstances(
             shown.as_posix(), problems=[recording.problem] * bool(recording.problem)
         )
     alive = isinstance(first, RunStarted) and has_process(found, first.run_id)
-    end = endless(found)
+    end = ("unheard", RECORD_BROKEN) if recording.problem else endless(found)
     if found.hooked:
         status = read_status(found)
         alive, end = status["alive"], ("unheard", status["reason"])
