@@ -73,14 +73,20 @@ class AssembledRun:
     past: Sequence[Event] = ()
     """What the journal held already, where the run is resumed."""
 
+    @property
+    def worked_until(self) -> datetime:
+        """When a run that goes on was at work last."""
+        last = next((e for e in reversed(self.past) if not is_afterthought(e)), self.past[-1])
+        # Of a session that was silent when its run died, the journal's last event may be long ago.
+        silent = worked_on_s(self.attempt.status, self.loop.start.run_id, last.seq)
+        return min(self.engine.clock.now(), last.at + timedelta(seconds=silent))
+
     def begin(self) -> None:
         """Start the engine's thread."""
         self.outreach.resume()
         run = self.loop.run
         if self.past:
-            run = partial(
-                self.loop.resume, _run_resumed(self.engine, self.loop, self.past, self.attempt)
-            )
+            run = partial(self.loop.resume, _run_resumed(self.engine, self.loop, self.worked_until))
         self.engine.start_thread(run, self.loop.scheduler.stop_work)
 
 
@@ -257,14 +263,8 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
     return AssembledRun(engine, Loop(run), attempt, outreach, held.close)
 
 
-def _run_resumed(
-    engine: Engine, loop: Loop, past: Sequence[Event], attempt: AttemptFolder
-) -> RunResumed:
+def _run_resumed(engine: Engine, loop: Loop, worked: datetime) -> RunResumed:
     start, state = loop.start, engine.state
-    last = next((event for event in reversed(past) if not is_afterthought(event)), past[-1])
-    # Of a session that was silent when its run died, the journal's last event may be long ago.
-    silent = timedelta(seconds=worked_on_s(attempt.status, start.run_id, last.seq))
-    worked = min(engine.clock.now(), last.at + silent)
     return RunResumed(
         program_version=__version__,
         pid=os.getpid(),
@@ -275,7 +275,7 @@ def _run_resumed(
         found="; ".join(
             [found(state, worked), *different(state, start, state.at - datetime.now(UTC))]
         ),
-        checkpoints="\n".join(checkpoint_words(state)),
+        checkpoints="\n".join(checkpoint_words(state, worked)),
         away_s=max(0.0, (engine.clock.now() - (state.run.ended_at or worked)).total_seconds()),
     )
 

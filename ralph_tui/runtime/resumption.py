@@ -5,7 +5,7 @@ The journal is read once and folded once: state and layers take up its events in
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from socket import gethostname
@@ -104,9 +104,9 @@ def plan_resume(
     return Resumption(run, request, start, recording, keep, state, layers, extension)
 
 
-def checkpoint_words(state: RunState) -> list[str]:
+def checkpoint_words(state: RunState, worked_until: datetime) -> list[str]:
     """What the checkpoints of a run come to that goes on, as its owner reads it."""
-    summary = summarize(state.timeline, state.at)
+    summary = summarize(state.timeline, worked_until)
     at = partial(day_and_clock, now=state.at)
     return [] if summary is None else words_of(summary, at)
 

@@ -100,7 +100,7 @@ def _of_progress(args: argparse.Namespace) -> int:
             settings.control,
             settings.oversight,
         )
-    print(_as_json(rows) if args.json else _as_table(rows, most))
+    print(_as_json(rows) if args.json else _as_table(rows, most, baseline))
     return 0
 
 
@@ -125,8 +125,11 @@ def _of_run(args: argparse.Namespace) -> int:
     elif not compared:
         print(f"{found.name}: nothing was measured after an iteration")
     else:
-        most = RunState().apply_all(recording.events).run.max_iterations
-        print(_as_comparison(compared, most, getattr(started, "imported", "")))
+        state = RunState().apply_all(recording.events)
+        first = next(iter(state.gate.readings), None)
+        begun = first.completion if first is not None and not first.iteration else 0.0
+        most, imported = state.run.max_iterations, getattr(started, "imported", "")
+        print(_as_comparison(compared, most, begun, imported))
     return 0
 
 
@@ -207,12 +210,12 @@ def _as_json(rows: list[LabRow]) -> str:
     return "[\n" + ",\n".join(json.dumps(asdict(row)) for row in rows) + "\n]"
 
 
-def _as_table(rows: list[LabRow], most: int) -> str:
+def _as_table(rows: list[LabRow], most: int, baseline: float) -> str:
     lines = [HEAD, *(_line(row, _note(row)) for row in rows)]
-    return "\n".join([*lines, "", textwrap.fill(_verdict(rows, most), 80)])
+    return "\n".join([*lines, "", textwrap.fill(_verdict(rows, most, baseline), 80)])
 
 
-def _as_comparison(compared: list[Compared], most: int, imported: str = "") -> str:
+def _as_comparison(compared: list[Compared], most: int, baseline: float, imported: str = "") -> str:
     """The table, with what was recorded below each row that differs from it.
 
     `imported`: what has recorded readings and no more; all else is recomputed.
@@ -235,7 +238,7 @@ def _as_comparison(compared: list[Compared], most: int, imported: str = "") -> s
         record = "The record says the same."
     else:
         record = "The record has no health checks to compare with."
-    said = f"{_verdict([one.row for one in compared], most)} {record}"
+    said = f"{_verdict([one.row for one in compared], most, baseline)} {record}"
     return "\n".join([*lines, "", textwrap.fill(said, 80)])
 
 
@@ -253,17 +256,17 @@ def _note(row: LabRow) -> str:
     return " ".join(part for part in (row.intervention, seen) if part)
 
 
-def _verdict(rows: list[LabRow], most: int) -> str:
-    """One sentence: how far it went, and who stepped in."""
+def _verdict(rows: list[LabRow], most: int, baseline: float) -> str:
+    """One sentence: how far it went from `baseline` points, and who stepped in."""
     done = next((row for row in rows if row.completion >= 1), None)
     top = max(rows, key=lambda row: row.completion)
     if done:
         outcome = f"Complete at iteration {done.iteration} of {most}"
     else:
-        outcome = (
-            f"Best {100 * top.completion:.4g} % at iteration {top.iteration}, "
-            f"not complete after {len(rows)} of {most} iterations"
-        )
+        best, where = 100 * top.completion, f"at iteration {top.iteration}"
+        if best <= baseline:
+            best, where = baseline, "at the start"
+        outcome = f"Best {best:.4g} % {where}, not complete after {len(rows)} of {most} iterations"
     acts = [row for row in rows if row.intervention in ("REDIRECT", "PAUSE", "ABORT")]
     if not acts:
         return f"{outcome}; the overseer does not step in."

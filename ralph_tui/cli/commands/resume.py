@@ -95,7 +95,6 @@ def _prepared(
         lambda recorded: load_settings(args, root, recorded, warn).settings,
     )
     presentation = presentation._replace(on_hangup=resumption.request.settings.ui.on_hangup)
-    words = checkpoint_words(resumption.state)
 
     @contextmanager
     def create_run(warn: Warn) -> "Iterator[AssembledRun]":
@@ -104,7 +103,7 @@ def _prepared(
 
         with resumed_run(root, resumption, warn) as assembled:
             if presentation.mode != "attended":  # a screen has them in its log
-                for line in words:
+                for line in checkpoint_words(resumption.state, assembled.worked_until):
                     warn(line)
             yield assembled
 

@@ -119,7 +119,7 @@ def test_the_table_is_narrow_and_ends_with_a_verdict(capsys: pytest.CaptureFixtu
         ),
         (
             "0,0,0,0,0,0,0,0,0,0",
-            "Best 0 % at iteration 1, not complete after 10 of 10 iterations; the overseer steps "
+            "Best 0 % at the start, not complete after 10 of 10 iterations; the overseer steps "
             "in: REDIRECT at 3, PAUSE at 5, PAUSE at 9, ABORT at 10.",
         ),
     ],
