@@ -14,7 +14,7 @@ from ralph_tui.tui.cockpit import layout
 
 PLACES = [
     *(
-        Binding(str(i), f"pane('{name}')", show=False)
+        Binding(str(i % 10), f"pane('{name}')", show=False)
         for i, name in enumerate(layout.ORDER, start=1)
     ),
     Binding("tab", "next(1)", show=False),

@@ -106,4 +106,4 @@ def group_of(places: Groups, pane: str) -> tuple[str, ...]:
 def tab(key: str, *, shown: bool) -> Tab:
     """The pane of this key, as a title names it."""
     heading, brief = NAMES[key]
-    return Tab(ORDER.index(key) + 1, heading, shown, brief)
+    return Tab((ORDER.index(key) + 1) % 10, heading, shown, brief)
