@@ -99,9 +99,17 @@ def test_names_and_categories_of_odd_files(workspace: GitWorkspace) -> None:
     for name in (b"bad\xff.py", b"two\nlines.py", b"tab\there.py", b"\x1b[31mred.py"):
         Path(os.fsdecode(os.fsencode(workspace.root) + b"/" + name)).write_text("x\n")
     paths = [change.path for change in workspace.changes(start.tree)]
-    assert paths == ["red.py", "bad\ufffd.py", "tab here.py", "two⏎lines.py"]
+    assert paths == ["\\x1b[31mred.py", "bad\ufffd.py", "tab here.py", "two⏎lines.py"]
     end = workspace.snapshot(1, "end")
     assert [change.path for change in workspace.changes(start.tree, end.tree)] == paths
+
+
+def test_names_that_look_alike_are_told_apart(workspace: GitWorkspace) -> None:
+    since = workspace.snapshot(0, "start").tree
+    for name in ("app\u200b.py", "app\x1b[m.py", "na\u00efve 👩\u200d💻.py"):
+        (workspace.root / name).write_text("x\n")
+    names = [change.path for change in workspace.changes(since)]
+    assert names == ["app\\x1b[m.py", "app\\u200b.py", "naïve 👩\u200d💻.py"]
 
 
 def test_counting_is_bounded(workspace: GitWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
