@@ -169,7 +169,8 @@ def next_step(status: RunStatus, run: str) -> str:
     """The command that goes on with a run that is over, as it can be typed; `run` names it, with a
     space before. Empty for one that has reached its goal.
     """
-    if status["outcome"] == "completed" or status["watched"] or status["imported"]:
+    nobody = status["watched"] or status["imported"] or status.get("of_fleet")
+    if status["outcome"] == "completed" or nobody:
         return ""
     done, most = len(status["completions"]), status["max_iterations"]
     limited = status["outcome"] == "limit_reached"

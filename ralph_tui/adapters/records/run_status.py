@@ -202,5 +202,7 @@ class RunStatus(TypedDict):
     """Added by a reader: its path."""
     problem: NotRequired[str]
     """Added by `status`: why not all of the journal can be read."""
+    of_fleet: NotRequired[bool]
+    """It is a fleet's loop, which only its fleet can go on with."""
     asked_as: NotRequired[str | None]
     """Added by `status`: what the user calls it."""

@@ -49,6 +49,8 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> s
         status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
     # A status bar asks every few seconds, and a living run appends while one reads.
     status["problem"] = "" if args.line or status["alive"] else problem_of(found) or newer_of(found)
+    if not args.json:
+        status["of_fleet"] = found.fleet is not None
     return _told(args, status)
 
 
