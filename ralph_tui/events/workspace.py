@@ -114,7 +114,8 @@ class FilesChanged(Event):
         totals = (
             with_lines(f"{one.category} {one.files}", one.added, one.removed) for one in self.totals
         )
-        return f"files   {', '.join(totals) or 'nothing changed'}"
+        none = "what changed is not known" if self.unknown else "nothing changed"
+        return f"files   {', '.join(totals) or none}"
 
 
 class RestoreBegan(Event):

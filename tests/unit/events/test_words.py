@@ -341,3 +341,11 @@ def test_a_command_that_was_refused_is_no_entry_of_the_log() -> None:
     before = len(state.log.rows)
     state.apply(ev.CommandRefused(seq=2, command="pause", reason="the run is paused already"))
     assert len(state.log.rows) == before == 1
+
+
+def test_changes_that_cannot_be_counted_are_not_told_as_none() -> None:
+    told = {
+        unknown: ev.FilesChanged(iteration=1, live=False, totals=[], unknown=unknown).line()
+        for unknown in (True, False)
+    }
+    assert told == {True: "files   what changed is not known", False: "files   nothing changed"}
