@@ -59,7 +59,8 @@ def _metadata(
         "description": attempts[0].description,
         "completion_criteria": current.completion_criteria,
         "created": attempts[0].as_json()["started"],
-        "updated": now["updated"],
+        # A reflection or a restore after the end does not make the work newer.
+        "updated": now.get("ended") or now["updated"],
         "completed": now.get("ended") if current.status == "completed" else None,
         "status": current.status,
         "current_attempt": current.id,
