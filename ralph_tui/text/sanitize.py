@@ -121,6 +121,19 @@ def one_line(text: str) -> str:
     return text.replace("\n", "⏎").replace("\t", " ") if "\n" in text or "\t" in text else text
 
 
+def spelled_name(name: str) -> str:
+    """A file's name; what would not be shown is spelled out, so that two never look like one."""
+    if strip_controls(name) == name:
+        return name
+    hidden = ("Cc", "Cf")  # controls, and what only formats other characters
+    return "".join(
+        c.encode("unicode_escape").decode()
+        if unicodedata.category(c) in hidden and c not in "\n\t"
+        else c
+        for c in name
+    )
+
+
 def one_name(text: str) -> str:
     """As `one_line`, remembered: thousands of names come again with every run of the tests."""
     return _name_cached(text) if len(text) <= LONGEST_NAME else one_line(text)

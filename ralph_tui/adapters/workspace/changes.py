@@ -6,7 +6,6 @@ addition, so that every path has one row.
 
 import hashlib
 import os
-import unicodedata
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from ralph_tui.base.errors import GitEndedError, WorkspaceError
 from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.layers.sensor import categorize
-from ralph_tui.text.sanitize import strip_controls
+from ralph_tui.text.sanitize import spelled_name
 
 MAX_COUNTED = 1_000_000
 """Bytes of a new file whose lines are still counted while an agent works."""
@@ -134,24 +133,8 @@ def file_change(path: str, status: ChangeStatus, added: int, removed: int) -> Fi
 
 
 def shown(path: str) -> str:
-    """A name for an event: bytes that are not UTF-8 become replacement characters.
-
-    What a terminal would not show is spelled out: two files must not look like one.
-    """
-    name = os.fsencode(path).decode("utf-8", "replace")
-    if strip_controls(name) == name:
-        return name
-    return "".join(c if c in "\n\t" or _is_seen(c) else _escaped(c) for c in name)
-
-
-def _is_seen(character: str) -> bool:
-    """Whether it is more than a control or a format of others."""
-    return unicodedata.category(character) not in ("Cc", "Cf")
-
-
-def _escaped(character: str) -> str:
-    """As Python writes it: ``\\x1b``."""
-    return character.encode("unicode_escape").decode()
+    """A name for an event: bytes that are not UTF-8 become replacement characters."""
+    return spelled_name(os.fsencode(path).decode("utf-8", "replace"))
 
 
 def _change(path: str, entry: DiffEntry) -> FileChange:

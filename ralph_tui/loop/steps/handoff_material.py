@@ -20,7 +20,7 @@ from ralph_tui.loop.steps.prompt_material import measured
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.actions import NO_ANSWER
 from ralph_tui.text.git_diff import parts_of, places_of
-from ralph_tui.text.sanitize import one_line, plain, shorten
+from ralph_tui.text.sanitize import one_line, plain, shorten, spelled_name
 from ralph_tui.text.tool_kinds import action_type
 
 MOST_CALLS = 8
@@ -48,7 +48,7 @@ class Changed:
 
     def places(self) -> dict[str, str]:
         """Where each file was changed, as far as the diff tells."""
-        return {one_line(path): places_of(part) for path, part in parts_of(self.diff)}
+        return {one_line(spelled_name(path)): places_of(part) for path, part in parts_of(self.diff)}
 
 
 @dataclass(frozen=True)

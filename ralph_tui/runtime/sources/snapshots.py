@@ -8,7 +8,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.text.git_diff import parts_of
-from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.sanitize import one_line, spelled_name
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.workspace.snapshots import GitWorkspace
@@ -54,7 +54,7 @@ class RecordedFiles:
             return found
         # The path is how a name is shown: git may know it by another.
         parts = parts_of(workspace.diff(since, until))
-        return "".join(part for name, part in parts if one_line(name) == path)
+        return "".join(part for name, part in parts if one_line(spelled_name(name)) == path)
 
     def _holding(self, *trees: str) -> "GitWorkspace":
         """The workspace, once it is known to hold these."""

@@ -4,7 +4,7 @@ It is foreign text: cleaned here line by line, lest a control sequence swallow t
 """
 
 from ralph_tui.text.git_diff import HEAD, path_of
-from ralph_tui.text.sanitize import one_line, strip_controls
+from ralph_tui.text.sanitize import one_line, spelled_name, strip_controls
 from ralph_tui.text.secrets import redact
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line
@@ -68,7 +68,7 @@ def _head(lines: list[str] | None) -> list[Line]:
     """The rows that begin a file."""
     if not lines:
         return []
-    path = one_line(path_of(lines[0]))
+    path = one_line(spelled_name(path_of(lines[0])))
     facts = []
     old = ""
     for line in lines[1:]:

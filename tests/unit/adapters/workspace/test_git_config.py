@@ -307,13 +307,17 @@ def test_what_is_ignored_and_shared_is_carried(git_repo: Path, tmp_path: Path) -
     git(git_repo, "config", "core.sharedRepository", "group")
     for name in ("a.scratch", "a.py"):
         (git_repo / name).write_text("1\n")
+    objects = git_repo / ".git" / "objects"
+    before = set(objects.iterdir())
     workspace = workspace_of(git_repo)
     taken = workspace.snapshot(0, "first")
     assert set(git(git_repo, "ls-tree", "--name-only", taken.tree).split()) == {"README.md", "a.py"}
     assert git_status(workspace.repository).untracked == ["a.py"]
-    made = git_repo / ".git" / "objects" / taken.commit[:2] / taken.commit[2:]
+    made = objects / taken.commit[:2] / taken.commit[2:]
     assert made.stat().st_mode & 0o060 == 0o040
-    assert made.parent.stat().st_mode & 0o020
+    folders = set(objects.iterdir()) - before
+    assert folders
+    assert all(folder.stat().st_mode & 0o020 for folder in folders)
 
 
 def test_a_repository_of_another_object_format(tmp_path: Path) -> None:
