@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import has_process
 from ralph_tui.adapters.workspace.template_file import load_template
 from ralph_tui.analysis.means import MORE
 from ralph_tui.config.settings import Settings
@@ -21,8 +22,10 @@ from ralph_tui.runtime.resumption import recorded_settings
 
 def next_prompt(
     root: Path, run: RecordedRun, load_settings: Callable[[Mapping[str, object]], Settings]
-) -> tuple[int, str]:
-    """The number of the iteration, and its prompt.
+) -> tuple[int, str, int]:
+    """The number of the iteration, its prompt, and which one was cut off before it; 0: none.
+
+    What that one changed is measured only when the run goes on.
 
     `load_settings` is given the recorded settings, as one layer of all. Raises ``JournalError`` or
     ``UsageError``.
@@ -44,4 +47,7 @@ def next_prompt(
     given = load_template(root, settings.intelligence.prompt_template)
     template = given.template if given else BUILT_IN_TEMPLATE
     control = layers.governor.evaluation if settings.control.enabled else None
-    return k, compose_prompt(k, start, state, control, settings, template).text
+    text = compose_prompt(k, start, state, control, settings, template).text
+    open_one = state.timeline.current
+    cut = open_one is not None and open_one.finished is None and not has_process(run, start.run_id)
+    return k, text, open_one.number if open_one is not None and cut else 0

@@ -47,6 +47,18 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     assert "what task-001/001 would be told now, in iteration 3" in now.stderr
     assert now.stdout.startswith("# My layout")
     assert "2 passed, 2 failed" in now.stdout
+    assert "cut off" not in now.stderr
+    # What a killed session changed is measured when the run goes on.
+    journal = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/events.jsonl"
+    whole = journal.read_text()
+    lines = whole.splitlines(keepends=True)
+    end = next(
+        n for n, line in enumerate(lines) if '"prompt_prepared"' in line and '"iteration":2' in line
+    )
+    journal.write_text("".join(lines[: end + 1]))
+    cut = here("prompt", "show", cwd=git_repo)
+    journal.write_text(whole)
+    assert "that iteration 2 was cut off is told with what it changed" in cut.stderr
     assert "no prompt in iteration 7" in refused(
         "prompt", "show", "--iteration", "7", cwd=git_repo, code=2
     )

@@ -52,11 +52,12 @@ def _show(args: argparse.Namespace) -> int:
         # It folds a journal with the loop's own layers.
         from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
 
-        k, text = next_prompt(root, found, lambda known: _settings(args, root, known))
+        k, text, cut = next_prompt(root, found, lambda known: _settings(args, root, known))
+        also = f"; that iteration {cut} was cut off is told with what it changed" if cut else ""
         _say(
             f"what {found.name} would be told now, in iteration {k}, about "
             f"{estimate_tokens(text):,} tokens (an estimate); learnings are looked up, and a model "
-            "may word it, when the iteration begins"
+            f"may word it, when the iteration begins{also}"
         )
     else:
         text = _as_sent(find_run(root, args.run, hooked=False), args.iteration, args.session)
