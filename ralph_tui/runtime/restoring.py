@@ -245,5 +245,5 @@ def not_held(snapshot: SnapshotTaken) -> str:
 
 
 def _number_of_best(state: RunState) -> int | None:
-    best = state.timeline.best
+    best = state.best_span
     return best.boundary.number if best is not None and best.boundary is not None else None

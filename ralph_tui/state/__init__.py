@@ -69,6 +69,12 @@ class RunState:
                 handlers.setdefault(event_type, []).append((fold, handler))
         return handlers
 
+    @property
+    def best_span(self) -> IterationSpan | None:
+        """The iteration with the best reading; the baseline before any was better."""
+        spans = reversed(self.timeline.spans)
+        return next((span for span in spans if span.number == self.run.best_iteration), None)
+
     def folds(self) -> tuple[Fold, ...]:
         """All of them, in the order in which they take an event in."""
         return tuple(value for value in vars(self).values() if isinstance(value, Fold))

@@ -1,4 +1,4 @@
-"""The checkpoint timeline: iterations, checkpoints, alarms, and the best point."""
+"""The checkpoint timeline: iterations, checkpoints and alarms."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -108,19 +108,12 @@ class TimelineFold(Fold):
     def __init__(self) -> None:
         self.spans: list[IterationSpan] = []
         self.snapshots: dict[int, ev.SnapshotTaken] = {}
-        self.best_iteration = 0
-        self._best = 0.0
         self._completion: float | None = None
 
     @property
     def current(self) -> IterationSpan | None:
         """The span that is open, or the last one."""
         return self.spans[-1] if self.spans else None
-
-    @property
-    def best(self) -> IterationSpan | None:
-        """The iteration with the best reading; the baseline before any was better."""
-        return next((s for s in reversed(self.spans) if s.number == self.best_iteration), None)
 
     def iteration_of(self, snapshot: int) -> int | None:
         """The iteration whose work a snapshot holds, 0 for the start; None when it is unknown."""
@@ -206,8 +199,6 @@ class TimelineFold(Fold):
         if self.spans:
             self.spans[-1].completion, self.spans[-1].kept = event.completion, event.unmeasured
         self._completion = event.completion
-        if event.iteration == 0 or event.restarted or event.completion > self._best:
-            self._best, self.best_iteration = event.completion, event.iteration
 
     def on_files_changed(self, event: ev.FilesChanged) -> bool:
         if not self.spans:

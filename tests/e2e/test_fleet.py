@@ -152,7 +152,7 @@ def test_the_best_of_a_loop_that_ended_worse_is_kept_and_named(root: Path) -> No
         assert loop.better is not None
         assert f"'ralph-tui restore best --run {record}' brings it here" in done.stdout
         state = RunState().apply_all(mirror_of(root, name))
-        best = state.timeline.best
+        best = state.best_span
         assert best is not None
         assert best.boundary is not None
         files = git(root, "ls-tree", "--name-only", best.boundary.ref).splitlines()

@@ -558,7 +558,7 @@ def test_a_selected_point_stays_while_others_come_before_it() -> None:
 def test_where_nothing_is_selected_the_key_asks_about_the_best_point() -> None:
     async def look(driver: Driver) -> None:
         state = driver.cockpit.state
-        best = state.timeline.best
+        best = state.best_span
         assert best is not None
         assert best.number < state.run.iteration
         await driver.sees("REDIRECT")

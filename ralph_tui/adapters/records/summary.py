@@ -270,7 +270,7 @@ def _question(state: RunState) -> Question | None:
 
 def _best_snapshot(state: RunState) -> int | None:
     """What to roll back to; None while nothing was measured and held."""
-    best = state.timeline.best
+    best = state.best_span
     return best.boundary.number if best and best.boundary else None
 
 

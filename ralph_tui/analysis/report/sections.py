@@ -42,7 +42,7 @@ def _chart(told: Material) -> str:
     readings = {point.iteration: 100 * point.completion for point in told.state.control.points}
     spans = told.state.timeline.spans
     marks = {
-        BEST.label: {told.state.timeline.best_iteration: BEST.glyph},
+        BEST.label: {told.state.run.best_iteration: BEST.glyph},
         f"{WARNING.glyph} alarm, {CRITICAL.glyph} a critical one": {
             m.iteration: m.glyph for m in told.state.control.marks
         },

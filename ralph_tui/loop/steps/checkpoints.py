@@ -226,7 +226,7 @@ class Checkpoints(Step):
 
     def better_point(self) -> IterationSpan | None:
         """The best point, where it is better than the files as they are."""
-        best, now = self._state.timeline.best, self._state.run.completion
+        best, now = self._state.best_span, self._state.run.completion
         if best is None or best.boundary is None or best.completion is None or now is None:
             return None
         return best if best.completion > now else None

@@ -131,7 +131,7 @@ class Dialogs:
 
     def abort(self) -> None:
         """Give the run up, after one question: with the work as it is, or at its best."""
-        best, snapshot, where = self._host.state.timeline.best, None, ""
+        best, snapshot, where = self._host.state.best_span, None, ""
         look, lacks = None, ""
         if best is not None and best.boundary is not None and best.completion is not None:
             snapshot = best.boundary.number

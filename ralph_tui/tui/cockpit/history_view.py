@@ -121,7 +121,7 @@ class HistoryView:
         state = self._host.state
         points = self._timeline.points = points_of(state)  # the pane may not have been shown yet
         saved = [point for point in points if point.whole and to_restore(point, state)]
-        best = [point for point in saved if point.span is state.timeline.best]
+        best = [point for point in saved if point.span is state.best_span]
         if saved:
             point = (best or saved)[-1]
             self._pointed = (point.key, state.run.iteration)

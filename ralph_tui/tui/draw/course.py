@@ -58,8 +58,7 @@ def course_of(state: RunState) -> Course:
     if not readings:
         return Course()
     run, limit = state.run, state.run.max_iterations
-    timeline = state.timeline
-    best = timeline.best if run.completions else None
+    best = state.best_span if run.completions else None
     found = None if best is None or best.completion is None else (best.number, best.completion)
     leads = ahead_of(state)
     done = max(readings[-1].iteration, leads.since[0] if leads else 0)
@@ -69,7 +68,7 @@ def course_of(state: RunState) -> Course:
         ahead=leads,
         end=horizon(done, limit, live=run.live, leads_to=leads.at if leads else 0),
         signals=state.control.points,
-        marks=glyphs(marks_of(state), timeline.best_iteration if found else None),
+        marks=glyphs(marks_of(state), run.best_iteration if found else None),
     )
 
 

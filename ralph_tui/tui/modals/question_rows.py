@@ -82,7 +82,7 @@ def readings(asked: QuestionAsked, state: RunState, width: int) -> list[Line]:
     if asked.topic not in MEASURED or len(points) < 2:
         return []
     values = [value for _, value in points]
-    best = state.timeline.best_iteration if state.run.completions else None
+    best = state.run.best_iteration if state.run.completions else None
     written: Line = []
     for index, value in points:
         style = "good strong" if index == best else "strong" if index == points[-1][0] else "text"

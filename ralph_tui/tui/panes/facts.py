@@ -254,7 +254,7 @@ def _gain(span: IterationSpan, state: RunState) -> list[Line]:
         return [[(percent(span.completion), "text"), (where, "dim")]]
     row: Line = [_change(began, span.completion)]
     row.append((f"  {_course(began, span.completion)}", "text"))
-    if span.number == state.timeline.best_iteration and state.run.completions:
+    if span.number == state.run.best_iteration and state.run.completions:
         row.append((f"  {terms.BEST.label} so far", "good"))
     return [row]
 

@@ -81,7 +81,7 @@ def kept_words(checkpoint: CheckpointPoint) -> str:
 def marks_of(span: IterationSpan, state: RunState) -> Line:
     """Best, asked about, and a rollover that left no checkpoint."""
     marks: Line = []
-    if span.number == state.timeline.best_iteration and state.run.completions:
+    if span.number == state.run.best_iteration and state.run.completions:
         marks.append((BEST.glyph, "good strong"))
     if any(made.level != "ABORT" for made in span.interventions):
         marks.append((CRITICAL.glyph, "bad"))

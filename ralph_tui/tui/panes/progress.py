@@ -180,7 +180,7 @@ class ProgressPane(LinesPane):
         """See `Pane`."""
         folds = (state.control, state.oversight)
         run = state.run
-        shown = (run.max_iterations, run.live, state.timeline.best_iteration)
+        shown = (run.max_iterations, run.live, state.run.best_iteration)
         return (*(fold.revision for fold in folds), *shown)
 
     def build(self, width: int, height: int) -> list[Line]:
