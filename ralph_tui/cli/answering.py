@@ -126,7 +126,7 @@ def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
 def _told(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
     """The words that were told, else what the answer does; of an agent's request also which."""
     asked = question.get("request")
-    said = fields["text"] if asked else ""
+    said = fields["text"]
     told = f'"{clip(one_line(str(said)), 200)}"' if said else _verb(question, args)
     return f"{told} ({clip(one_line(question['text']), 200)})" if asked else told
 

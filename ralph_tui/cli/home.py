@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.sources.listed import ListedRuns
     from ralph_tui.tui.home.table import Listing
 
-BEGINS = ("run", "demo", "resume")
+BEGINS = ("run", "demo")
 """Commands after which another run is the newest."""
 
 
@@ -87,7 +87,7 @@ class Home(Looking):
         """The command line that was chosen; empty: home was left."""
         command, self._command = self._command, ()
         if self._listing is not None and command and command[0] in BEGINS:
-            self._listing.selected = 0
+            self._listing.names, self._listing.selected = (), 0
         return command
 
     def screen(self) -> BaseScreen:

@@ -33,7 +33,7 @@ def found(state: RunState, worked_until: datetime | None = None) -> str:
         parts.append(f"{count(sum(total.files for total in state.files.totals), 'file')} touched")
         readings = state.gate.readings
         read = bool(readings) and readings[-1].iteration == run.iteration
-        if _is_measured(state, run.iteration) and not read:
+        if _is_measured(state, run.iteration) and not read and span.finished is None:
             began = state.gate.running_since is not None
             again = "the completion command is run again" if began else "it is verified now"
             parts.append(f"its session had finished: {again}")

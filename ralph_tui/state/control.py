@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ralph_tui.events import AlarmCleared, AlarmRaised, ReadingTaken, SignalComputed
+from ralph_tui.events import AlarmCleared, AlarmRaised, LimitsChanged, ReadingTaken, SignalComputed
 from ralph_tui.events.control import AlarmName
 from ralph_tui.state.fold import Fold
 from ralph_tui.text.terms import LEVELS, SEVERITIES
@@ -38,6 +38,8 @@ class ControlFold(Fold):
         self.marks: list[ChartMark] = []
         self.alarms: dict[AlarmName, AlarmRaised] = {}
         """Alarms that are up."""
+        self.outgrown: set[AlarmName] = set()
+        """Of these, those about limits that have changed since: the next reading says."""
 
     @property
     def latest(self) -> SignalComputed | None:
@@ -47,6 +49,7 @@ class ControlFold(Fold):
     def on_reading_taken(self, event: ReadingTaken) -> None:
         fraction = event.completion / 100
         self.points.append(SignalPoint(event.iteration, fraction, 1 - fraction))
+        self.outgrown.clear()
 
     def on_signal_computed(self, event: SignalComputed) -> None:
         if self.points and self.points[-1].iteration == event.iteration:
@@ -56,6 +59,9 @@ class ControlFold(Fold):
         self.alarms[event.alarm] = event
         glyph = LEVELS[SEVERITIES[event.severity]].glyph
         self.marks.append(ChartMark(event.iteration, glyph, event.alarm, event.severity))
+
+    def on_limits_changed(self, _: LimitsChanged) -> None:
+        self.outgrown = {name for name in self.alarms if name == "BUDGET_EXCEEDED"}
 
     def on_alarm_cleared(self, event: AlarmCleared) -> None:
         self.alarms.pop(event.alarm, None)

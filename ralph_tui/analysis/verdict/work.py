@@ -142,7 +142,7 @@ def _alarm(state: RunState) -> Verdict | None:
     """An alarm that nothing was done about yet."""
     for name in ("REGRESSING", "OSCILLATING", "STUCK", "BUDGET_EXCEEDED"):
         alarm = state.control.alarms.get(name)
-        if alarm is not None:
+        if alarm is not None and name not in state.control.outgrown:
             word = name.split("_")[0].lower()
             reason = _reason(state, alarm)
             made = "; recomputed" if state.foreign.tool else ""

@@ -176,7 +176,7 @@ def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> Reflec
             f"Iteration {worst.span.number} lost {_size(worst)}{_in_files(worst.span)}: make such "
             "changes in smaller steps."
         )
-    elif outcome == "interrupted":
+    elif outcome == "interrupted" or (not steps and state.files.totals):
         learning = "It was stopped before it could show more: go on from where it was."
     elif steps:
         learning = "What was tried did not bring it to its end: begin with another approach."

@@ -195,7 +195,7 @@ def _advice(control: Evaluation, state: RunState, iteration: int, *, planned: bo
     last = state.gate.readings[-2:]
     return advice(
         control.signal,
-        control.alarms,
+        tuple(a for a in control.alarms if a.alarm not in state.control.outgrown),
         budget_of(state),
         episode=state.oversight.episode is not None,
         redirected=state.oversight.redirect is not None,
