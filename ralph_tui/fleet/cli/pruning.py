@@ -90,6 +90,8 @@ class Known:
 
     folder: FleetFolder
     state: FleetState
+    problem: str = ""
+    """Why not all of its journal can be read."""
 
     @property
     def lives(self) -> bool:
@@ -102,11 +104,12 @@ def known_fleets(root: Path) -> dict[str, Known]:
     found = {}
     for folder in find_fleets(root):
         try:
-            state = read_fleet(folder.journal).state()
+            recording = read_fleet(folder.journal)
+            state = recording.state()
         except JournalError:
             continue  # whose trees they are is not known
         if state.started is not None and not is_copied(folder, state.started):
-            found[state.started.fleet_id] = Known(folder, state)
+            found[state.started.fleet_id] = Known(folder, state, recording.journal.problem)
     return found
 
 
@@ -144,6 +147,10 @@ def left_in(
 def _tree(
     fleet_id: str, folder: TreeFolder, record: PlaceRecord | None, fleet: Known | None
 ) -> LeftTree:
+    if fleet is not None and fleet.problem:
+        # What it would tell of this tree may stand behind the line.
+        why = at_work_in(folder) or f"the fleet's {fleet.problem.partition(';')[0]}"
+        return LeftTree(fleet.folder.name, folder, size_of(folder.folder), "", why)
     if fleet is None:
         name = record.place.fleet if record is not None else fleet_id
         remark = NO_WORK if _never_began(record) else "what was not collected of it goes with it"

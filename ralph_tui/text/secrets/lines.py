@@ -36,6 +36,9 @@ _KEY_LINE = re.compile(
     r"(?:[A-Za-z0-9+/=]{0,2000}|(?:Proc-Type|DEK-Info|Version|Comment|Hash)[:].{0,200})"
     r"[\s\"',;+)\\]{0,20}"
 )
+_DIGIT = re.compile(r"\d")
+_PREFIX = 80
+"""Characters that may stand before each line of a key."""
 _KEY_PIECE = re.compile(r"[\s\"',+]{0,12}[A-Za-z0-9+/=]{16,}")
 _KEY_LONGEST = 20_000
 """Characters of a key within one line."""
@@ -63,6 +66,8 @@ class LineFilter:
         self._own = pattern_of(secrets_of(os.environ) if own is None else own)
         self._key_lines = 0
         """Lines since a private key began; 0 outside of one."""
+        self._key_prefix = ""
+        """What stood before its first line: a test runner or a log puts it before each."""
         self._named: Kind | None = None
         """What was named at the end of the line before."""
         self._cut = ""
@@ -125,9 +130,10 @@ class LineFilter:
             if ended:
                 self._key_lines = 0
                 return HIDDEN + self._one(line[ended.end() :])
-            if _KEY_LINE.fullmatch(line) and self._key_lines < _KEY_LINES:
+            prefix = self._prefix_of(line)
+            if _KEY_LINE.fullmatch(line, len(prefix)) and self._key_lines < _KEY_LINES:
                 self._key_lines += 1
-                return HIDDEN if line.strip() else line
+                return prefix + HIDDEN if line[len(prefix) :].strip() else line
             self._key_lines = 0
         lowered = lower_of(line)
         spans = [*self._continued(line)]
@@ -144,6 +150,12 @@ class LineFilter:
             spans = _spans(line, lowered)
         return line
 
+    def _prefix_of(self, line: str) -> str:
+        """What stands before a line of the key as before its first one, but for numbers."""
+        known = self._key_prefix
+        prefix = line[: len(known)]
+        return prefix if _DIGIT.sub("0", prefix) == _DIGIT.sub("0", known) else ""
+
     def _private_keys(self, line: str) -> Iterator[tuple[int, int]]:
         at, end = 0, (-1, -1)
         while begun := _KEY_BEGINS.search(line, at):
@@ -159,6 +171,8 @@ class LineFilter:
                 rest = line[at:].strip(" \t\\") if len(line) - at < 80 else "text"
                 if not rest.strip("\"',+ "):
                     self._key_lines = 1
+                    before = line[: begun.start()]
+                    self._key_prefix = before if len(before) <= _PREFIX else ""
                 if at == begun.end() and rest:
                     continue  # only its name is spoken of, or its lines are quoted one by one
             yield begun.start(), at

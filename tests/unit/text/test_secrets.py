@@ -182,3 +182,18 @@ def test_a_long_private_key_is_hidden_to_its_end() -> None:
     shown = redact(f"{text}\nand on")
     assert not [line for line in body if line in shown]
     assert shown.endswith("\nand on")
+
+
+@each_row(
+    "prefix",
+    ["E       ", "E         + ", "app-1  | ", "2026-11-28 10:00:0{} INFO    | ", "[INFO] ", "// ",
+     "stdout: ", "src/key.pem:", "\u2502 "],
+)  # fmt: skip
+def test_a_private_key_behind_what_a_tool_puts_before_each_line_is_hidden(prefix: str) -> None:
+    chance = random.Random(4)
+    body = ["".join(chance.choices(string.ascii_letters, k=64)) for _ in range(27)]
+    key = ["-----BEGIN RSA PRIVATE KEY-----", *body, "-----END RSA PRIVATE KEY-----", "and on"]
+    shown = redact("\n".join(prefix.format(at % 10) + line for at, line in enumerate(key)))
+    assert not [line for line in body if line in shown]
+    assert shown.splitlines()[5].startswith(prefix.format(5))
+    assert shown.endswith("and on")

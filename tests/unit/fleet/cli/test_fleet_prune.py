@@ -250,13 +250,19 @@ def test_a_copy_of_the_repository_leaves_the_fleet_of_the_first_alone(
 
 def test_a_fleet_whose_journal_breaks_off_keeps_all_of_it(root: Path, base: Path) -> None:
     a_fleet(root, *ended("1a", outcome="interrupted"))
+    tree = a_tree(root, base, "1a")
     journal = find_fleet(root).journal
     *before, last = journal.read_text().splitlines(keepends=True)
     journal.write_text("".join(before) + '{"fake\n' + last)
     content = journal.read_text()
 
     resumed = here("fleet", "resume", "--headless", cwd=root)
+    pruned = here("fleet", "prune", "--yes", "--resumable", cwd=root)
 
+    assert f"stays: the fleet's .aiwg/ralph/fleets/fleet-001/events.jsonl:{len(before) + 1}" in (
+        pruned.stdout
+    )
+    assert tree.tree.exists()
     assert resumed.returncode == 2
     assert f"events.jsonl:{len(before) + 1} cannot be read" in resumed.stderr
     assert journal.read_text() == content
