@@ -87,7 +87,8 @@ class Home(Looking):
         """The command line that was chosen; empty: home was left."""
         command, self._command = self._command, ()
         if self._listing is not None and command and command[0] in BEGINS:
-            self._listing.names, self._listing.selected = (), 0
+            # The newest is on top, and what was selected is not.
+            self._listing.names, self._listing.selected, self._listing.loaded = (), 0, False
         return command
 
     def screen(self) -> BaseScreen:
