@@ -333,7 +333,7 @@ def test_it_begins_where_it_was_left_and_says_what_failed() -> None:
 
 def test_a_run_that_went_on_while_home_was_left_is_read_again() -> None:
     async def leave(home: HomeDriver) -> None:
-        assert "limit reached" in home.page
+        await home.until(lambda: "limit reached" in home.page)
         await home.press("u")
 
     first = at_home(leave, HomeDriver(USED_UP))
