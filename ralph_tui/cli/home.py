@@ -87,7 +87,7 @@ class Home(Looking):
         """The command line that was chosen; empty: home was left."""
         command, self._command = self._command, ()
         if self._listing is not None and command and command[0] in BEGINS:
-            # The newest is on top, and what was selected is not.
+            # The new run will be on top, and selected.
             self._listing.names, self._listing.selected, self._listing.loaded = (), 0, False
         return command
 

@@ -23,7 +23,7 @@ from ralph_tui.layers.settings import (
     OversightSettings,
 )
 from ralph_tui.text.durations import DAY, Seconds
-from ralph_tui.text.keys import TABLE, Keys, checked
+from ralph_tui.text.keys import TABLE, checked
 
 LINES = '["Bash(make test)", "Read"]'
 NAMED = '["codex", "opencode"]'
@@ -245,10 +245,6 @@ _Keys: Any = create_model(
 
 class KeySettings(_Keys):
     """Keys of cockpit and home, separated by commas; the first is shown. Dialogs keep theirs."""
-
-    def as_keys(self) -> Keys:
-        """What a screen is given."""
-        return Keys(self.model_dump())
 
 
 class Settings(_Section):

@@ -39,7 +39,7 @@ class ControlFold(Fold):
         self.alarms: dict[AlarmName, AlarmRaised] = {}
         """Alarms that are up."""
         self.outgrown: set[AlarmName] = set()
-        """Of these, those about limits that have changed since: the next reading says."""
+        """Those about limits that have changed since; the next reading decides."""
 
     @property
     def latest(self) -> SignalComputed | None:

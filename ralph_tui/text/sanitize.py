@@ -122,7 +122,7 @@ def one_line(text: str) -> str:
 
 
 def spelled_name(name: str) -> str:
-    """A file's name; what would not be shown is spelled out, so that two never look like one."""
+    """A file's name, with characters that a terminal does not show written as escapes."""
     if strip_controls(name) == name:
         return name
     hidden = ("Cc", "Cf")  # controls, and what only formats other characters

@@ -35,7 +35,7 @@ Refusal = Callable[[RunState], str | None]
 Outcome = Callable[[RunState], str | None]
 """What has come of an action that was sent; None while nothing was recorded."""
 
-# Unchecked, as the screen stands before what checks them is loaded.
+# Not validated: pydantic's validators load after the cockpit stands.
 GRANT, TAKE_BACK = Extend.model_construct(iterations=1), Extend.model_construct(iterations=-1)
 CHECKPOINT, INTERRUPT = Checkpoint.model_construct(), Interrupt.model_construct()
 RETRY, ROLL_OVER = RetryNow.model_construct(), RollOver.model_construct()

@@ -203,6 +203,6 @@ class RunStatus(TypedDict):
     problem: NotRequired[str]
     """Added by `status`: why not all of the journal can be read."""
     of_fleet: NotRequired[bool]
-    """It is a fleet's loop, which only its fleet can go on with."""
+    """Added by `status`: whether it is a fleet's loop, which only its fleet can resume."""
     asked_as: NotRequired[str | None]
     """Added by `status`: what the user calls it."""

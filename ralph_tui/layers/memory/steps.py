@@ -39,9 +39,10 @@ def steps_of(state: RunState) -> list[Step]:
         before = state.timeline.began_with(span)
         if span.completion is None or before is None:
             continue
-        # A rollback amid an iteration made its step; it found what one before it brought back.
-        amid = span.number in state.oversight.rolled_steps and not earlier.rollbacks
-        own = span.number not in excused and not amid
+        # A rollback during an iteration made its step; after one before it, the step counts from
+        # the restored files.
+        during = span.number in state.oversight.rolled_steps and not earlier.rollbacks
+        own = span.number not in excused and not during
         steps.append(Step(span, span.completion - before, own))
     return steps
 

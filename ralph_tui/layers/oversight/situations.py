@@ -81,7 +81,7 @@ def pace(history: History, evaluation: Evaluation, window: int) -> list[Situatio
     if since is not None and since < window:
         return []  # steps from before a rollback say nothing of the pace of what stands
     if history.iteration < 3 or mean <= 0 or not below(evaluation.signal.velocity, mean / 2):
-        return []  # half of a fall would be a smaller one
+        return []  # half of a negative mean lies above the mean
     reason = (
         f"The pace of {amount(100 * evaluation.signal.velocity)} points per iteration is below "
         f"{amount(50 * mean)}, half of the run's mean."

@@ -18,7 +18,7 @@ from ralph_tui.state import RunState
 LOOK_S = 0.03
 """Seconds a look may fold before the screen is drawn again."""
 POLL_S = 0.2
-"""Between two looks of who only waits."""
+"""Seconds between two looks while nothing is recorded."""
 
 
 class Fold(Protocol):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
 """Of the records: folders that change with a new task or loop, files with every end."""
 AT_ONCE = 100
-"""The newest tasks, which the first look finds: ten thousand take a while."""
+"""Tasks that the first look lists, the newest ones: to list ten thousand takes a while."""
 
 
 class FleetGlances(Protocol):

@@ -196,7 +196,7 @@ class Replay:
             self._unattended = self.gone is not None and self.gone(state)
         ends = self._unattended and self.position == self.length and state.run.live
         broken = f"{UNHEARD.word}: {RECORD_BROKEN}" if self._record.problem else ""
-        self.lost = ends and (broken or self.why_lost or True)
+        self.lost = ends and (self.why_lost or broken or True)
         return state
 
     # the record -------------------------------------------------------------------------------

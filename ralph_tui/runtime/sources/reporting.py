@@ -40,7 +40,8 @@ def _circumstances(
             shown.as_posix(), problems=[recording.problem] * bool(recording.problem)
         )
     alive = isinstance(first, RunStarted) and has_process(found, first.run_id)
-    end = ("unheard", RECORD_BROKEN) if recording.problem else endless(found)
+    own = found.fleet is None  # only its fleet can resume a loop
+    end = ("unheard", RECORD_BROKEN) if recording.problem and own else endless(found)
     if found.hooked:
         status = read_status(found)
         alive, end = status["alive"], ("unheard", status["reason"])

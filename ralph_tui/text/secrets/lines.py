@@ -67,7 +67,7 @@ class LineFilter:
         self._key_lines = 0
         """Lines since a private key began; 0 outside of one."""
         self._key_prefix = ""
-        """What stood before its first line: a test runner or a log puts it before each."""
+        """What stood before the first line of the key: test runners and logs put it before each."""
         self._named: Kind | None = None
         """What was named at the end of the line before."""
         self._cut = ""
@@ -95,7 +95,7 @@ class LineFilter:
 
     def skip(self) -> None:
         """Lines were left out here, in which a private key may have begun."""
-        self._key_lines, self._named, self._cut = 1, None, ""
+        self._key_lines, self._named, self._cut, self._key_prefix = 1, None, "", ""
 
     def passes(self, text: str) -> bool:
         """Whether nothing in these lines hints at a secret: one search."""

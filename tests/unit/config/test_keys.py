@@ -44,7 +44,7 @@ def test_the_strongest_source_counts_and_screens_without_settings_see_the_same(
     loaded = load(tmp_path, {}, environ)
     assert loaded.place_of("keys.pause") == f"{tmp_path}/.ralph-tui.toml:2", "it harms nobody"
     assert not loaded.warnings
-    for keys in (loaded.settings.keys.as_keys(), screen_settings(tmp_path, environ).keys):
+    for keys in (Keys(loaded.settings.keys.model_dump()), screen_settings(tmp_path, environ).keys):
         assert keys.of("pause") == ("f6",)
         assert keys.of("guide") == ("G", "ctrl+g")
         assert keys.shown("guide") == "G"
@@ -52,7 +52,7 @@ def test_the_strongest_source_counts_and_screens_without_settings_see_the_same(
         assert keys.shown("zoom") == "alt+z"
         assert keys.shown("abort") == "a"
     set_once = load(tmp_path, {}, environ, ["keys.pause=f7"])
-    assert set_once.settings.keys.as_keys().shown("pause") == "f7"
+    assert Keys(set_once.settings.keys.model_dump()).shown("pause") == "f7"
     assert screen_settings(tmp_path, environ, ["keys.pause=f7"]).keys.shown("pause") == "f7"
     assert not [name for name in loaded.settings.of_the_run() if name.startswith("keys")]
 
@@ -112,9 +112,9 @@ def test_a_key_that_is_refused_is_shown_to_count_nowhere(user_file: Path) -> Non
     user_file.write_text('[keys]\npause = "g"\n')
     loaded = examine(None, {}, {})
     assert "keys.guide has by itself" in loaded.problems[0]
-    assert loaded.settings.keys.as_keys().shown("pause") == screen_settings(None, {}).keys.shown(
-        "pause"
-    )
+    assert Keys(loaded.settings.keys.model_dump()).shown("pause") == screen_settings(
+        None, {}
+    ).keys.shown("pause")
     assert loaded.settings.by_name()["keys.pause"] == "p"
     assert loaded.place_of("keys.pause") == "default"
 
