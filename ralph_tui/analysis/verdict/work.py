@@ -73,6 +73,8 @@ def episode(state: RunState) -> Verdict | None:
     alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
     if made.about == "circuit":
         alarm = None  # what it says is no condition of the readings
+    elif alarm is None and (newer := _alarm(state)) is not None:
+        return newer  # the episode's own is off
     answered = _answered_last(state, made)
     reason = _reason(state, alarm, made, answered)
     if state.oversight.stale:  # what the agent finds now comes before what called for it
@@ -161,7 +163,8 @@ def _reason(
     waited = (state.gate.readings[-1].iteration if state.gate.readings else 0) - run.best_iteration
     if alarm is not None and alarm.alarm == "STUCK" and waited >= 2:
         return f"no new best for {count(waited, 'iteration')}"
-    if answered is not None and answered is not made and AGE in answered.reason:
+    asked_since = alarm is None or answered is None or alarm.iteration <= answered.iteration
+    if answered is not None and answered is not made and asked_since and AGE in answered.reason:
         said = answered.reason.partition(AGE)[0]
     elif alarm is not None:
         said = alarm.reason

@@ -435,6 +435,24 @@ def test_an_answer_stands_beside_the_question_that_it_answered(
     assert verdict(run.world.state, run.at, keys=None).text == f"{says}, not measured since"
 
 
+@each_row(("alarm", "why", "says"), [
+    ("REGRESSING", "3 falls in a row lost 15 points.",
+     "regressing: 3 falls in a row lost 15 points; continued by you after "),
+    ("STUCK", "No rise.", "stuck: no new best for 7 iterations"),
+])  # fmt: skip
+def test_of_an_open_episode_the_alarm_that_is_up_is_told(alarm: str, why: str, says: str) -> None:
+    run = alarmed("regressing", *DECLINED)
+    reason = "2 falls in a row lost 20 points. That is 1 iteration after the redirect."
+    again = {"iteration": 5, "level": "PAUSE", "about": "regressing", "reason": reason}
+    second = [one.model_copy(update={"question_id": "q2"}) for one in answered("pause", "continue")]
+    with_(run, ev.InterventionMade.model_validate(again), *second)
+    run.add(ev.AlarmCleared(iteration=6, alarm="REGRESSING"))
+    raised = {"iteration": 8, "alarm": alarm, "severity": "critical", "reason": why}
+    run.add(ev.AlarmRaised.model_validate(raised))
+    run.add(ev.ReadingTaken(iteration=8, completion=15, source="tests"))
+    assert verdict(run.world.state, run.at, keys=None).text.startswith(says)
+
+
 def test_a_health_check_that_finds_the_circuit_open_says_nothing_of_files() -> None:
     found = Detected(name="circuit", severity="high", reason="again")
     check = ev.HealthChecked(iteration=5, status="warning", level="WARN", detections=[found])
