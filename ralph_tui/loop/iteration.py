@@ -3,7 +3,7 @@
 The numbers of the steps are those of the whole design; a step that is not here is not built yet.
 """
 
-from ralph_tui.events import Event, IterationStarted, Noticed, ReadingTaken, StepEntered
+from ralph_tui import events as ev
 from ralph_tui.layers.checkpoints import interval_advice
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.sensor.passing import needed, needs_promise
@@ -95,21 +95,21 @@ class Iteration:
         self.memory.plan()
         longest_s = self.run.start.session_timeout_s
         if advice := interval_advice(self.run.settings.checkpoints.interval_s, longest_s):
-            self.run.record(Noticed(level="warn", source="checkpoints", text=advice))
+            self.run.record(ev.Noticed(level="warn", source="checkpoints", text=advice))
         return 1
 
     def sweep(self) -> None:
         """Stop what dead runs of this worktree have left behind."""
         if swept := (self.run.scheduler.run_job("sweep", self.run.ports.sweep)):
             self.run.record(
-                Noticed(source="processes", text=f"{len(swept)} left-over processes stopped")
+                ev.Noticed(source="processes", text=f"{len(swept)} left-over processes stopped")
             )
 
     def perform(self, k: int) -> None:
         """One iteration. Steps 4-7 act on the reading that step 11 of the one before took."""
         self.checkpoints.begin_iteration()
         self.run.record(
-            IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
+            ev.IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
         )
         self.state_file.keep()
 
@@ -133,11 +133,10 @@ class Iteration:
         words = self.prompt_writer.write(k, control)
         self.run.record(self.entered(k, 10))  # SessionLauncher
         self.sessions.run(k, words)
-        self.measure(k)
+        self.measure(k, self.checkpoints.record_changes(k))
 
-    def measure(self, k: int) -> None:
-        """Step 11, and what follows from it. The session has ended."""
-        files = self.checkpoints.record_changes(k)
+    def measure(self, k: int, files: ev.FilesChanged) -> None:
+        """Step 11, and what follows from it. The session has ended, and did this to the files."""
         self.run.record(self.entered(k, 11))  # the verification gate
         self.measurement.after(k, files)
         self.finish_iteration(k)
@@ -171,9 +170,9 @@ class Iteration:
             self.run.record(self.entered(k, 13))
             self.overseer.tell_failure(k)
 
-    def entered(self, k: int, step: int) -> Event:
+    def entered(self, k: int, step: int) -> ev.Event:
         """Where the loop stands."""
-        return StepEntered(iteration=k, step=step, name=STEPS[step])
+        return ev.StepEntered(iteration=k, step=step, name=STEPS[step])
 
     def end_if_completed(self, k: int) -> None:
         """Raise `Ended` when the reading of iteration k says that the work is done."""
@@ -181,7 +180,7 @@ class Iteration:
         if reading.completion >= 100:
             raise Ended("completed", f"{self._proof(reading)} after iteration {k}")
 
-    def _proof(self, reading: ReadingTaken) -> str:
+    def _proof(self, reading: ev.ReadingTaken) -> str:
         goal = self.run.goal
         if goal.criterion:
             return f"{reading.note}; the command passed" if goal.command else reading.note

@@ -11,7 +11,7 @@ from ralph_tui.base.errors import JournalError, RalphError
 from ralph_tui.events import Noticed, RunResumed
 from ralph_tui.events.run import Outcome
 from ralph_tui.loop.iteration import Iteration
-from ralph_tui.loop.recovery import Recovery
+from ralph_tui.loop.recovery import Recovery, is_unmeasured
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.pause import pause_point
@@ -73,7 +73,8 @@ class Loop(Step):
             else:
                 self.checkpoints.take_boundary(run.iteration, why)
                 self.record(self.checkpoints.announce(run.iteration, "end"))
-            self.record(self.iteration.recorder.finished(run.iteration))
+            if not is_unmeasured(self.state, run.iteration):  # a resume measures it
+                self.record(self.iteration.recorder.finished(run.iteration))
         if outcome == "aborted":
             self.iteration.overseer.tell_abort(reason)
             self.iteration.escalation.wait_for_delivery()

@@ -8,13 +8,16 @@ interrupted, its changes kept and told to the next session.
 from datetime import datetime
 
 from ralph_tui.base.errors import WorkspaceError
-from ralph_tui.events import LimitsChanged, Noticed
+from ralph_tui.events import FilesChanged, LimitsChanged, Noticed
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.waiting.ends import Ended
-from ralph_tui.state import RunState
+from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.state.context import CUT_OFF
 from ralph_tui.text.format import clock, count, duration
+
+SINCE_A_KILL = "all that changed since the iteration began counts as its work, until the resume"
+"""Where no snapshot was taken when the session ended."""
 
 
 def found(state: RunState, worked_until: datetime | None = None) -> str:
@@ -31,9 +34,7 @@ def found(state: RunState, worked_until: datetime | None = None) -> str:
         until = span.ended_at or worked_until or state.at
         parts = [f"iteration {run.iteration}, {_took((until - span.started_at).total_seconds())}"]
         parts.append(f"{count(sum(total.files for total in state.files.totals), 'file')} touched")
-        readings = state.gate.readings
-        read = bool(readings) and readings[-1].iteration == run.iteration
-        if _is_measured(state, run.iteration) and not read and span.finished is None:
+        if span.finished is None and is_unmeasured(state, run.iteration):
             began = state.gate.running_since is not None
             again = "the completion command is run again" if began else "it is verified now"
             parts.append(f"its session had finished: {again}")
@@ -73,13 +74,14 @@ class Recovery(Step):
             return iteration.prepare()
         k = span.number
         self.record(iteration.entered(k, 0))
+        iteration.recorder.write_projections()  # which say that it has ended
         self.record(*iteration.run.layers.guard.take())
         iteration.sessions.warn()
         iteration.escalation.again()
         iteration.sweep()
         readings = self._state.gate.readings
         read = bool(readings) and readings[-1].iteration == k
-        settled = read or span.finished is not None
+        settled = span.finished is not None or _told(span) is not None
         iteration.checkpoints.continue_from(span, settled=settled)
         if begun := self._state.oversight.restoring:
             # The owner has agreed to this restore: files must not stay half restored.
@@ -88,7 +90,7 @@ class Recovery(Step):
         if settled:
             self._tell_changes(k)
         if span.finished is None:
-            self._finish(k, read=read)
+            self._finish(span, read=read)
         elif span.finished.status == "interrupted":
             self._spare(k)
         elif self._state.oversight.undecided is not None:
@@ -113,17 +115,24 @@ class Recovery(Step):
             if made[0].answer == "abort":
                 raise Ended("aborted", made[0].decision)
 
-    def _finish(self, k: int, *, read: bool) -> None:
+    def _finish(self, span: IterationSpan, *, read: bool) -> None:
         """Bring an iteration without a record to its end; `read`: what it reached is measured."""
-        iteration = self._iteration
+        iteration, k = self._iteration, span.number
         if read:
             iteration.assessment.catch_up(k)
             iteration.finish_iteration(k)
-        elif _is_measured(self._state, k):
-            iteration.measure(k)
-        else:
+            return
+        done = is_unmeasured(self._state, k)
+        if not done:
             iteration.rollovers.catch_up(self._asked)
-            iteration.checkpoints.record_changes(k)
+        files = _told(span)
+        if files is None:
+            files = iteration.checkpoints.record_changes(k)
+            if files.changes:
+                self.record(Noticed(source="workspace", text=SINCE_A_KILL))
+        if done:
+            iteration.measure(k, files)
+        else:
             self.record(iteration.recorder.finished(k))
             self._spare(k)
 
@@ -160,8 +169,15 @@ class Recovery(Step):
         )
 
 
-def _is_measured(state: RunState, k: int) -> bool:
-    """Whether iteration `k` is verified: the agent had done what it would do in it."""
-    ended = state.agent.ended
+def _told(span: IterationSpan) -> FilesChanged | None:
+    """What an iteration did to the files, where that is recorded and held in a snapshot."""
+    held = any(point.trigger == "end" for point in span.checkpoints)
+    return span.files if held and span.files is not None and not span.files.live else None
+
+
+def is_unmeasured(state: RunState, k: int) -> bool:
+    """Whether the agent has done what it would do in iteration `k`, and nothing measured it yet."""
+    ended, readings = state.agent.ended, state.gate.readings
     whole = ended is not None and ended.iteration == k and ended.outcome not in CUT_OFF
-    return whole and state.context.rollover is None
+    read = bool(readings) and readings[-1].iteration == k
+    return whole and not read and state.context.rollover is None

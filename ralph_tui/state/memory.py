@@ -95,6 +95,7 @@ class MemoryFold(Fold):
         """Id of the learning that had been dropped and that this run tries once more."""
         self.plan: ev.PlanMade | None = None
         self.reflections: list[ev.ReflectionWritten] = []
+        self._ended = False
         self.promoted: set[str] = set()
         """Staged ids whose promotion is recorded."""
         self.staged: set[str] = set()
@@ -138,6 +139,16 @@ class MemoryFold(Fold):
 
     def on_reflected(self, event: ev.ReflectionWritten) -> None:
         self.reflections.append(event)
+
+    def on_end(self, _event: ev.RunFinished) -> bool:
+        self._ended = True
+        return False
+
+    def on_resumed(self, _event: ev.RunResumed) -> None:
+        """It teaches by the end it comes to; what a person has said of an earlier one stays."""
+        if self._ended:
+            self.reflections = [one for one in self.reflections if one.triggered_by == "manual"]
+        self._ended = False
 
     def on_retrieved(self, event: ev.LearningsRetrieved) -> None:
         self.task_type, self.looked_up_at = event.task_type, event.iteration

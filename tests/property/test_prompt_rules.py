@@ -83,7 +83,7 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
         windows_fill=True,
         redirect=REDIRECT,
         redirected_at=1,
-        interrupted="Iteration 2 was interrupted after 5m, and what it changed was kept.",
+        interrupted="Iteration 2 was interrupted after 5m.",
         interrupted_files=[f"- {words} (modified, +1 -1)".replace("\n", " ")],
         claimed=True,
         judged=ev.CriterionJudged(iteration=1, met=False, reason=words),

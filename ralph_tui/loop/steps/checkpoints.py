@@ -75,9 +75,11 @@ class Checkpoints(Step):
         self._captured = len(span.checkpoints)
         known = self._state.timeline.snapshots.values()
         # What an unsettled iteration has changed is counted from where it began.
-        before = [s for s in known if settled or s.seq < span.start_seq]
-        taken = max(before, key=lambda s: s.seq)
+        start = max((s for s in known if s.seq < span.start_seq), key=lambda s: s.seq)
+        taken = max(known, key=lambda s: s.seq) if settled else start
         self.latest = Snapshot(taken.number, taken.ref, taken.commit, taken.tree)
+        if span.boundary is not None:
+            self.compared = start.tree, span.boundary.tree
         self.began = True
         # Last: a git that fails here ends the run, which counts on from what is recorded.
         self.continue_numbering()

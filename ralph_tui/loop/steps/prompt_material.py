@@ -237,8 +237,8 @@ def _interrupted(last: int, state: RunState) -> tuple[str, list[str]]:
         return "", []  # what it had done is not there any more
     took = duration(before.finished.duration_s)
     said = (
-        f"Iteration {before.number} was interrupted after {took}, and what it changed was kept. "
-        "Look at the state of the files, and go on from there; do not start the task again."
+        f"Iteration {before.number} was interrupted after {took}. Look at the state of the files, "
+        "and go on from there; do not start the task again."
     )
     files = [f"- {item(c.path)} ({c.status}, +{c.added} -{c.removed})" for c in changes[:SHOWN]]
     more = [f"- and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []

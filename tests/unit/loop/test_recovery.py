@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
 from ralph_tui.events.workspace import CategoryTotal
+from ralph_tui.layers.sensor import GateResult
 from ralph_tui.loop.recovery import found
 from ralph_tui.state import RunState
 from tests.examples import FEWER
@@ -172,6 +174,19 @@ def test_a_run_at_its_limit_is_over_at_once() -> None:
     assert not later.agent.sessions
 
 
+def test_a_run_that_goes_on_after_its_limit_teaches_by_its_last_end_alone() -> None:
+    whole = world([0, 2, 4, 10], max_iterations=2).play(first)
+    assert [one.triggered_by for one in whole.state.memory.reflections] == ["timeout"]
+    later = broken_off(whole, len(whole.events))
+    later.passed = [0, 2, 4, 10]
+    later.host.inbox.append(Extend(iterations=2))
+    later.play(first, partial(later.loop.resume, ev.RunResumed()))
+    assert later.end.outcome == "completed"
+    assert {one.triggered_by for one in later.state.memory.reflections} == {"success"}
+    # Before its next iteration the files say that it goes on.
+    assert later.records.projected[0] == whole.records.projected[-1]
+
+
 def test_an_aborted_run_may_go_on() -> None:
     def abort(asked: ev.QuestionAsked) -> Command:
         return Answer(question_id=asked.question_id, answer="abort")
@@ -218,6 +233,34 @@ def test_it_is_said_that_a_verification_that_broke_off_is_done_again() -> None:
     ):
         words = found(RunState().apply_all(whole.events[:number]))
         assert words.partition(", last checkpoint")[0].endswith(said) or words.endswith(said), words
+
+
+@pytest.mark.parametrize("command", [Stop(), Abort()])
+def test_a_stop_while_the_command_runs_leaves_its_iteration_to_be_measured(
+    command: Command,
+) -> None:
+    whole = world(STORIES["steady"])
+
+    def measure() -> GateResult:
+        whole.gate.measure = None
+        result = whole.gate.run(Path())
+        if result.counts is not None and result.counts.passed == 4:
+            whole.host.inbox.append(command)
+        whole.gate.measure = measure
+        return result
+
+    whole.gate.measure = measure
+    whole.play(first)
+    assert [e.iteration for e in whole.all(ev.IterationFinished)] == [1]
+    assert "its session had finished: it is verified now" in found(whole.state)
+    later = broken_off(whole, len(whole.events))
+    later.workspace.changed = []
+    later.play(first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
+    finished = later.all(ev.IterationFinished)
+    assert [(e.iteration, e.completion, e.files) for e in finished][1] == (2, 40, 1)
+    assert later.end.outcome == "completed"
+    assert later.state.run.max_iterations == whole.max_iterations
+    check(later)
 
 
 def test_an_abort_is_obeyed_while_a_run_is_being_resumed() -> None:
