@@ -220,10 +220,11 @@ def _redirect(state: RunState, iteration: int) -> str:
 def _antipattern(
     issue: Issue, state: RunState, steps: Sequence[Step], outcome: Outcome, kind: str
 ) -> Learning:
-    stood = count(len(issue.iterations), "iteration")
+    numbers = [k for k in issue.iterations if k]
+    first = "at the start and " if len(numbers) < len(issue.iterations) else ""
     consequence = (
-        f"It stood in {stood}, and the run ended at {percent(state.run.completion or 0.0)}: "
-        f"{outcome_word(outcome)}."
+        f"It stood {first}in {count(len(numbers), 'iteration')}, and the run ended at "
+        f"{percent(state.run.completion or 0.0)}: {outcome_word(outcome)}."
     )
     after = [
         step

@@ -131,7 +131,7 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         learning=f"The progress came from {moved} of {count(len(steps), 'iteration')}: look for a "
         "way without the others."
         if idle
-        else "Every iteration brought something: go about it in the same way.",
+        else "Every iteration that was measured brought something: go about it in the same way.",
         action_items=[item for item in items if item],
         triggered_by="success",
         reflection_type="process-improvement",

@@ -239,6 +239,13 @@ def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:
     )
 
 
+def test_the_start_is_no_iteration_in_which_an_issue_stood() -> None:
+    state = state_of(Worked(1, timed_out=True), Worked(2, timed_out=True))
+    state.timeline.spans[0].gate = state.timeline.spans[1].gate
+    (one,) = concluded(state, "failed")
+    assert one.content["consequence"].startswith("It stood at the start and in 2 iterations, and ")
+
+
 def test_what_went_no_better_afterwards_has_no_alternative() -> None:
     state = state_of(
         Worked(10, "a", blockers=["no network"]), Worked(9, "b", blockers=["No network."])

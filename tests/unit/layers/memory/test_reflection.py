@@ -60,7 +60,8 @@ def test_what_the_agent_says_to_have_learned_is_told_as_a_learning_alone() -> No
 def test_a_smooth_success_has_nothing_to_mend() -> None:
     _, process = reflect(state_of(Worked(50), Worked(100)), "completed")
     assert process.analysis == "Nothing stood in its way."
-    assert process.learning == "Every iteration brought something: go about it in the same way."
+    every = "Every iteration that was measured brought something"
+    assert process.learning == f"{every}: go about it in the same way."
     assert process.action_items == []
 
 
