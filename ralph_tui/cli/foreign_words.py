@@ -8,9 +8,9 @@ from ralph_tui.adapters.records.listing import RunRow, newest_first
 from ralph_tui.adapters.records.runs import HOOKED, RecordedRun
 from ralph_tui.cli.pages import Page, Section
 from ralph_tui.events import Event
+from ralph_tui.ports.runs import NO_OBJECTIVE
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, duration, ending, percent, signed, step
-from ralph_tui.text.run_row import NO_OBJECTIVE
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import STATES, in_words
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.analysis.means import lacking
 from ralph_tui.cli.context_words import context_mark, context_row
+from ralph_tui.ports.runs import NO_OBJECTIVE
 from ralph_tui.text import terms
 from ralph_tui.text.format import (
     duration,
@@ -21,7 +22,6 @@ from ralph_tui.text.format import (
     token_count,
     unheld_words,
 )
-from ralph_tui.text.run_row import NO_OBJECTIVE
 from ralph_tui.text.sanitize import clip, one_line
 
 PURPOSE_CELLS = 16

@@ -11,9 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.demo.agent.plan_file import PLAN, TEXT
-from ralph_tui.demo.agent.scenario import SCENARIOS
 
 PROJECT = Path(__file__).with_name("project")
 OBJECTIVE = "Fix the failing tests of the calculator"
@@ -33,20 +31,18 @@ _IDENTITY = {
 def prepare(destination: Path, scenario: str = "steady") -> None:
     """Make `destination` (missing or empty) a git repository with the project as first commit.
 
-    The same commit every time, for each scenario. Raises ``WorkspaceError``.
+    The same commit every time, for each scenario. Raises ``OSError``, and ``CalledProcessError``
+    with what git printed.
     """
-    try:
-        shutil.copytree(
-            PROJECT,
-            destination,
-            ignore=shutil.ignore_patterns("__pycache__", "*.pyc"),
-            copy_function=shutil.copyfile,
-            dirs_exist_ok=True,
-        )
-        if plan_of(scenario) is not None:
-            (destination / PLAN).write_text(TEXT, encoding="utf-8")
-    except OSError as error:
-        raise WorkspaceError(f"The demo project cannot be copied: {error}.") from error
+    shutil.copytree(
+        PROJECT,
+        destination,
+        ignore=shutil.ignore_patterns("__pycache__", "*.pyc"),
+        copy_function=shutil.copyfile,
+        dirs_exist_ok=True,
+    )
+    if plan_of(scenario) is not None:
+        (destination / PLAN).write_text(TEXT, encoding="utf-8")
     for arguments in (
         ("init", "--quiet", "--template=", "--initial-branch=main"),
         ("add", "--all"),
@@ -66,30 +62,15 @@ def completion_command() -> str:
     return f"{shlex.quote(sys.executable)} -B -m unittest"
 
 
-def check(scenario: str) -> None:
-    """Raises ``UsageError`` for an unknown scenario."""
-    if scenario not in SCENARIOS:
-        raise UsageError(
-            f"There is no demo scenario {scenario!r}; choose one of {', '.join(SCENARIOS)}."
-        )
-
-
 def _git(folder: Path, *arguments: str) -> None:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        done = subprocess.run(
-            ["git", *arguments],
-            cwd=folder,
-            env={**environ, **_IDENTITY},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except OSError as error:
-        raise WorkspaceError(f"The demo needs git, and it cannot be run: {error}.") from error
-    if done.returncode:
-        raise WorkspaceError(
-            f"`git {arguments[0]}` failed in {folder}: {done.stderr.strip() or 'no reason given'}."
-        )
+    subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env={**environ, **_IDENTITY},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=True,
+    )

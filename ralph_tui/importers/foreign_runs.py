@@ -16,7 +16,7 @@ from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
-    from ralph_tui.text.run_row import RunRow
+    from ralph_tui.adapters.records.listing import RunRow
 
 FINDERS = {external.FOLDER: external.find, internal.FOLDER: internal.find}
 """Each gives the runs of its forms below an ``.aiwg``, by the folder that they lie in."""

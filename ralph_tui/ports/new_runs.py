@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from ralph_tui.text.terms import RowLevel
-
 if TYPE_CHECKING:
     from ralph_tui.layers.sensor import GateResult
 
@@ -16,7 +14,7 @@ class Finding:
 
     what: str
     """``git repository``, ``commits``, ``agent``, ``settings``, ``other runs``."""
-    level: RowLevel
+    level: Literal["good", "warn", "critical"]
     """``good``, ``warn``: a run can begin all the same, ``critical``: none can."""
     says: str
     """Sanitized, on one line."""

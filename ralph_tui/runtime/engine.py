@@ -80,6 +80,10 @@ class Engine:
         """Put a command into the inbox; callable from any thread."""
         self._inbox.put(command)
 
+    def stop(self, by: str) -> None:
+        """Stop the run in order; callable from any thread."""
+        self.send(Stop(by=by))
+
     def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
         """As `send`; `reply` is called once, from another thread, also when the run is over."""
         with self._closing:

@@ -8,8 +8,7 @@ from typing import Any
 
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Command
-from ralph_tui.ports.runs import FleetGlance
-from ralph_tui.text.run_row import RunRow
+from ralph_tui.ports.runs import FleetGlance, RunRow
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.home.screen import HomeScreen
 from ralph_tui.tui.home.table import Listing

@@ -8,7 +8,7 @@ from ralph_tui.base.extensions import FOREIGN_PLACES, FOREIGN_RUNS, brought, is_
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
-    from ralph_tui.text.run_row import RunRow
+    from ralph_tui.ports.runs import RunRow
 
 
 class ForeignRun(Protocol):

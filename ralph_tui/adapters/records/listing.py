@@ -20,8 +20,8 @@ from ralph_tui.adapters.records.lock import Owner, worker
 from ralph_tui.adapters.records.runs import HEARD_S, HOOKED, RecordedRun
 from ralph_tui.base.errors import WorkspaceError, why
 from ralph_tui.base.plain_files import reading
+from ralph_tui.ports.runs import RunRow
 from ralph_tui.text.foreign_json import parse_json
-from ralph_tui.text.run_row import RunRow
 from ralph_tui.text.sanitize import clip, one_line
 
 __all__ = ["ListedRun", "RunRow", "list_rows", "list_runs", "newest_first", "row_of", "worker_here"]

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING
 from ralph_tui import demo
 from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.adapters.records.folders import named_path
-from ralph_tui.base.errors import UsageError
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import add_presentation, add_settings, check_settings, load_settings
 from ralph_tui.config.files import screen_settings
+from ralph_tui.demo.agent.scenario import SCENARIOS
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import Settings
@@ -52,7 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
-    demo.check(args.scenario)
+    if args.scenario not in SCENARIOS:
+        raise UsageError(
+            f"There is no demo scenario {args.scenario!r}; choose one of {', '.join(SCENARIOS)}."
+        )
     check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
     settings = screen_settings(None, os.environ, args.set_options) if screen else None
@@ -89,11 +94,21 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
 
         with tempfile.TemporaryDirectory(prefix=SCRATCH, ignore_cleanup_errors=True) as scratch:
             folder = kept or Path(scratch) / "calculator"
-            demo.prepare(folder, args.scenario)
+            _create(folder, args.scenario)
             with new_run(folder, request, warn) as run:
                 yield run
 
     return create_run, presentation
+
+
+def _create(folder: Path, scenario: str) -> None:
+    try:
+        demo.prepare(folder, scenario)
+    except subprocess.CalledProcessError as error:
+        reason = error.stderr.strip() or "no reason given"
+        raise WorkspaceError(f"`git` failed in {folder}: {reason}") from error
+    except OSError as error:
+        raise WorkspaceError(f"cannot create the demo project, which needs git: {error}") from error
 
 
 def _settings(loaded: "Loaded", scenario: str, *, fast: bool) -> "Settings":

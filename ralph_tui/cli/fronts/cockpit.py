@@ -18,18 +18,15 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import Printer, exit_code, say_what_is_next, warn, words_of_leaving
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
-from ralph_tui.cli.fronts.last_screen import LastScreen
 from ralph_tui.cli.fronts.lines import Lines, print_until_over
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.cli.fronts.presentation import END_SECONDS, SCREEN_SECONDS, Prepare, Presentation
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Stage
-from ralph_tui.commands import Command, Restore, Stop, over
 from ralph_tui.events import Event, RunCrashed, RunFinished
-from ralph_tui.ports.host import Accepted, Refused
-from ralph_tui.runtime.sources.live import Live
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.runtime.sources.snapshots import RecordedFiles
+from ralph_tui.runtime.steering import Steering
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 if TYPE_CHECKING:
@@ -41,7 +38,8 @@ class CockpitRun:
 
     def __init__(self, prepare: Prepare, stage: Stage) -> None:
         self.inbox: deque[Event] = deque()
-        self.live = Live(self.inbox, self.send)
+        self._steering = Steering(self.inbox, self._deliver)
+        self.live = self._steering.live
         self.live.restores_ended = True
         self.beside = side_screens(self.live)
         self.stage = stage
@@ -50,12 +48,9 @@ class CockpitRun:
         self._prepare = prepare
         self._presentation = Presentation()
         self._run: AssembledRun | None = None
-        self._said: list[Command] = []
-        self._lock = threading.Lock()
         self._receive: Callable[[Event], None] = self.inbox.append
         self._lines: Lines = SimpleQueue()
         self._screen: CockpitScreen | None = None
-        self._last_screen = LastScreen(self._deliver, self.live)
         self._warnings: list[str] = []
         """Of the end of the run, to be printed behind the screen."""
         self._settled = threading.Event()
@@ -76,26 +71,6 @@ class CockpitRun:
         """See `Front`."""
         self._thread.start()
 
-    def send(self, command: Command) -> None:
-        """Hand a command to the engine, or keep it until there is one.
-
-        Of a run that is over the files can still be brought back.
-        """
-        with self._lock:
-            if self._run is None:
-                self._said.append(command)
-            elif isinstance(command, Restore) and over(self._run.engine.state):
-                self._last_screen.restore(command)
-            else:
-                self._order(self._run, command)
-
-    def _order(self, run: "AssembledRun", command: Command) -> None:
-        def reply(answer: Accepted | Refused) -> None:
-            if isinstance(answer, Refused):
-                self.live.refused.append((command, answer.reason))
-
-        run.engine.request(command, reply)
-
     # the run ----------------------------------------------------------------------------------
 
     def _work(self) -> None:
@@ -107,17 +82,15 @@ class CockpitRun:
                 self.live.folder = run.attempt.folder
                 self.live.files = RecordedFiles(run.attempt.folder)
                 self.live.record = RunRecord(run.attempt.journal)
-                with self._lock:
-                    self._run = run
-                    for command in self._said:
-                        self._order(run, command)
+                self._run = run
+                self._steering.attach(run)
                 run.begin()
                 self._settled.set()
                 collect_garbage_again()
                 run.engine.join()
                 # The last screen stays, and its record with it; the worktree is free.
                 run.close()
-                self._last_screen.serve(run)
+                self._steering.serve(run)
                 self.code = exit_code(run)
                 self._say_last_word(run)
         except RalphError as error:
@@ -165,7 +138,7 @@ class CockpitRun:
     def leave(self) -> None:
         """Stop a run that still goes on, and wait until it has cleared up."""
         self._let_go()
-        self.send(Stop(by="a closed screen"))
+        self._steering.stop("a closed screen")
         if self._thread.ident is not None:
             self._thread.join(2 * END_SECONDS)
         if self._thread.is_alive():
@@ -173,7 +146,7 @@ class CockpitRun:
 
     def _let_go(self) -> None:
         self._left.set()
-        self._last_screen.leave()
+        self._steering.leave()
 
     def _go_on_as_lines(self) -> None:
         """Say how to come back, and print what happens until the run is over."""
@@ -182,7 +155,7 @@ class CockpitRun:
         if self._thread.ident is None:  # the screen broke before it stood
             self.begin()
         self._settled.wait()
-        if self._run is None or over(self._run.engine.state):
+        if self._run is None or self._steering.over:
             return
         try:
             print_line(words_of_leaving(self._run.engine.state, self._run.attempt))
@@ -213,7 +186,7 @@ class CockpitRun:
             self.stage.tell(self.stage.app.on_hangup, by)
             if self.stage.gone.wait(END_SECONDS):
                 return
-        self.send(Stop(by=by))
+        self._steering.stop(by)
 
     def _go_on_alone(self) -> None:
         """See the run through without a terminal, and end the process.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import Printer
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
-from ralph_tui.commands import Stop
 from ralph_tui.events import Event
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
         print_until_over(run, events, printer)
     except OSError:
         # The output is closed: the run is stopped in order, so that its end is recorded.
-        run.engine.send(Stop(by="a closed output"))
+        run.engine.stop("a closed output")
         raise
 
 
@@ -50,6 +49,6 @@ def signals_stop(run: "AssembledRun") -> AbstractContextManager[None]:
     """While the block runs, each of the stopping signals stops the run in order."""
 
     def stop(number: signal.Signals) -> None:
-        run.engine.send(Stop(by=number.name))
+        run.engine.stop(number.name)
 
     return signals.forwarded(stop, watch_terminal=False)

@@ -13,8 +13,7 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.listing import ListedRun, list_runs, row_of, worker_here
 from ralph_tui.adapters.records.runs import HEARD_S, HOOKED
 from ralph_tui.base.extensions import FLEET_GLANCES, brought, is_there
-from ralph_tui.ports.runs import FleetGlance
-from ralph_tui.text.run_row import RunRow
+from ralph_tui.ports.runs import FleetGlance, RunRow
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ The help says, too, what stands in a row.
 """
 
 from ralph_tui.analysis.means import MORE
+from ralph_tui.ports.runs import RunRow
 from ralph_tui.text.keys import DEFAULTS, Keys
-from ralph_tui.text.run_row import RunRow
 from ralph_tui.text.terms import CRITICAL, DIED, NEEDS_YOU, OUTCOMES, PHASES
 from ralph_tui.tui.home.table import Listing
 from ralph_tui.tui.lists.keys import ALWAYS, Key, moving, told_by_task

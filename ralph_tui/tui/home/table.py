@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ralph_tui.ports.runs import FleetGlance
+from ralph_tui.ports.runs import NO_OBJECTIVE, FleetGlance, RunRow
 from ralph_tui.text import terms
 from ralph_tui.text.format import day_and_clock, duration, money
-from ralph_tui.text.run_row import NO_OBJECTIVE, RunRow
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.lists.table import (

@@ -26,13 +26,13 @@ class Engine:
         self.lock = threading.Lock()
         self.orders: list[tuple[str, threading.Thread]] = []
 
-    def send(self, command: Any) -> None:
+    def stop(self, by: str) -> None:
         assert self.lock.acquire(timeout=5), "the handler waits for the thread it interrupts"
-        self.orders.append((command.by, threading.current_thread()))
+        self.orders.append((by, threading.current_thread()))
         self.lock.release()
 
     def request(self, request: Any, _reply: Any) -> None:
-        self.send(request.command)
+        self.stop(request.command.by)
 
 
 class Front:

@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tui import demo
 from ralph_tui.adapters.agents.demo import program
-from ralph_tui.base.errors import UsageError, WorkspaceError
+from ralph_tui.cli import main
 from ralph_tui.demo.agent.bugs import BUGS
 from ralph_tui.demo.agent.scenario import plan
 from ralph_tui.demo.agent.tools import counts
@@ -198,15 +198,14 @@ def test_the_agent_refuses_other_folders(tmp_path: Path) -> None:
     assert "ralph-tui demo" in done.stderr
 
 
-def test_bad_wishes_are_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="'fast'; choose one of steady, stuck"):
-        demo.check("fast")
-    (tmp_path / "file").touch()
-    with pytest.raises(WorkspaceError, match="cannot be copied"):
-        demo.prepare(tmp_path / "file")
+def test_what_keeps_the_demo_from_starting_is_said_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--scenario", "fast"]) == 2
+    assert "'fast'; choose one of steady, stuck" in capsys.readouterr().err
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(WorkspaceError, match="needs git"):
-        demo.prepare(tmp_path / "project")
+    assert main(["demo", "--headless"]) == 1
+    assert "cannot create the demo project, which needs git" in capsys.readouterr().err
 
 
 def test_the_agent_loads_little() -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.cli.fronts import last_screen
-from ralph_tui.cli.fronts.last_screen import LastScreen
 from ralph_tui.events import Event
+from ralph_tui.runtime import steering
 from ralph_tui.runtime.assembly import AssembledRun
 from ralph_tui.runtime.sources.live import Live
+from ralph_tui.runtime.steering import Steering
 from ralph_tui.state import RunState
 from tests.unit.adapters.search.journals import a_run, attempt, write
 from tests.waiting import until
@@ -24,18 +24,17 @@ from tests.waiting import until
 @pytest.fixture
 def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
     """Of a run that is over, on its last screen."""
-    monkeypatch.setattr(last_screen, "LOOK_S", 0.01)
+    monkeypatch.setattr(steering, "LOOK_S", 0.01)
     journal = write(attempt(tmp_path), a_run())
     state = RunState().apply_all(a_run())
     run = SimpleNamespace(
         attempt=SimpleNamespace(journal=journal), engine=SimpleNamespace(state=state)
     )
-    source = Live(deque(), lambda _: None)
-    screen = LastScreen(deque[Event]().append, source)
+    screen = Steering(deque(), deque[Event]().append)
     thread = threading.Thread(target=screen.serve, args=(cast("AssembledRun", run),))
     thread.start()
     try:
-        yield source
+        yield screen.live
     finally:
         screen.leave()
         thread.join()

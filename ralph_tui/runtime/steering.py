@@ -1,0 +1,127 @@
+"""Commands from the cockpit of a run of this process, before, during and after the run.
+
+They wait until the engine exists. After the end only restores are left. The run holds no lock then:
+each restore takes the worktree's lock for itself, and is refused if another process has resumed the
+run, which the screen shows as soon as it is recorded.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.records.lock import owner_of
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import read_status
+from ralph_tui.base.errors import RalphError
+from ralph_tui.commands import Command, Restore, Stop, over
+from ralph_tui.events import Event
+from ralph_tui.ports.host import Accepted, Refused
+from ralph_tui.runtime.sources.live import Live
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import outcome_word
+
+if TYPE_CHECKING:
+    from ralph_tui.runtime.assembly import AssembledRun
+
+LOOK_S = 1.0
+"""Seconds between two checks whether another terminal has resumed the run."""
+
+
+class Steering:
+    """Hands commands to the engine, and carries out restores after the end."""
+
+    def __init__(self, inbox: deque[Event], deliver: Callable[[Event], None]) -> None:
+        """The screen's source reads `inbox`; events recorded after the end go to `deliver`."""
+        self.live = Live(inbox, self.send)
+        self._deliver = deliver
+        self._run: AssembledRun | None = None
+        self._waiting: list[Command] = []
+        self._lock = threading.Lock()
+        self._restores: SimpleQueue[Restore | None] = SimpleQueue()
+
+    @property
+    def over(self) -> bool:
+        """True until a run is attached, and once it has ended."""
+        return self._run is None or over(self._run.engine.state) is not None
+
+    def attach(self, run: "AssembledRun") -> None:
+        """Hand over what was asked for so far."""
+        with self._lock:
+            self._run = run
+            for command in self._waiting:
+                self._request(run, command)
+
+    def send(self, command: Command) -> None:
+        """Hand a command to the engine, or keep it until there is one; any thread may call."""
+        with self._lock:
+            if self._run is None:
+                self._waiting.append(command)
+            elif isinstance(command, Restore) and self.over:
+                self._restores.put(command)
+            else:
+                self._request(self._run, command)
+
+    def stop(self, by: str) -> None:
+        """Stop the run in order."""
+        self.send(Stop(by=by))
+
+    def _request(self, run: "AssembledRun", command: Command) -> None:
+        def reply(answer: Accepted | Refused) -> None:
+            if isinstance(answer, Refused):
+                self.live.refused.append((command, answer.reason))
+
+        run.engine.request(command, reply)
+
+    def leave(self) -> None:
+        """End `serve` once the restores asked for are done."""
+        self._restores.put(None)
+
+    def serve(self, run: "AssembledRun") -> None:
+        """Carry out restores after the end, until the screen is left."""
+        past, shown = RecordedRun(run.attempt.journal), run.engine.state.seq
+        started = run.engine.state.run.started
+        known = _size(past)
+        while True:
+            try:
+                wish = self._restores.get(timeout=LOOK_S)
+            except Empty:
+                if _size(past) != known:
+                    self._tell_who_went_on(past, started.run_id if started else "")
+                continue
+            if wish is None:
+                return
+            # It loads git; few screens need it.
+            from ralph_tui.runtime.restoring import restore_ended  # noqa: PLC0415
+
+            try:
+                told = restore_ended(past, wish.snapshot, wish.by, shown)
+            except (RalphError, OSError) as error:
+                self.live.refused.append((wish, one_line(str(error))))
+            else:
+                shown, known = shown + len(told), _size(past)
+                for event in told:
+                    self._deliver(event)
+
+    def _tell_who_went_on(self, past: RecordedRun, run_id: str) -> None:
+        """More of the run is recorded than its screen shows."""
+        shows = f"ralph-tui attach {past.name} shows it"
+        if owner_of(past.lock, run_id) is not None:
+            self.live.note = self.live.overtaken = f"it goes on in another terminal: {shows}"
+            return
+        try:
+            outcome = str(read_status(past)["outcome"] or "died")
+        except (RalphError, OSError):
+            outcome = "died"
+        said = f"another terminal has recorded more; it is {outcome_word(outcome)} now: {shows}"
+        # What is not completed can still be gone on with, from here as well.
+        self.live.note, self.live.overtaken = said, said if outcome == "completed" else ""
+
+
+def _size(run: RecordedRun) -> int:
+    """Bytes that are recorded; -1 where they cannot be looked at."""
+    try:
+        return run.journal.stat().st_size
+    except OSError:
+        return -1
