@@ -92,7 +92,6 @@ class Home(Looking):
         return command
 
     def screen(self) -> BaseScreen:
-        """See `Front`."""
         from ralph_tui.runtime.sources.listed import ListedRuns  # noqa: PLC0415 - behind the first frame
         from ralph_tui.tui.home.screen import HomeScreen  # noqa: PLC0415
         from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
@@ -103,7 +102,6 @@ class Home(Looking):
         return HomeScreen(self._runs, listing, self._chosen, new_runs=self._new_runs, said=said)
 
     def begin(self) -> None:
-        """See `Front`."""
         gc.enable()
 
     def _chosen(self, command: Sequence[str]) -> None:

@@ -77,7 +77,6 @@ class ImportedRuns(ForeignRuns):
         ]
 
     def row_of(self, run: ForeignRun) -> "RunRow":
-        """See `ForeignRuns`."""
         assert isinstance(run, ImportedRun)
         return ROWS[run.form](run)
 

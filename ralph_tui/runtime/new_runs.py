@@ -38,7 +38,6 @@ class NewRunsHere:
         self._root = worktree_root(folder)
 
     def look(self) -> Surroundings:
-        """See `NewRuns`."""
         loaded = self._settings()
         settings = loaded.settings
         chosen = find_agent(settings.agent)
@@ -53,25 +52,20 @@ class NewRunsHere:
         return replace(place, last=_last_start(place, self._root))
 
     def agents(self) -> Sequence[AgentOffer]:
-        """See `NewRuns`."""
         settings = self._settings().settings
         return tuple(_asked_offer(agent, settings, self._root) for agent in offered())
 
     def problem(self, name: str, text: str) -> str:
-        """See `NewRuns`."""
         return problem_of(name, text).removeprefix(f"{name} ({FLAGS[name]}) ")
 
     def trial(self, command: str) -> Trial:
-        """See `NewRuns`."""
         timeout_s = self._settings().settings.gate.timeout_s
         return _Trial(self._root, command, timeout_s)
 
     def draft(self) -> Draft | None:
-        """See `NewRuns`."""
         return read_draft(self._root)
 
     def keep(self, draft: Draft) -> None:
-        """See `NewRuns`."""
         keep_draft(self._root, draft)
 
     def _settings(self) -> Loaded:
@@ -104,7 +98,6 @@ class _Trial:
         self._log: Path | None = None
 
     def run(self) -> GateResult:
-        """See `Trial`."""
         owner = _owner(self._root)
         if owner is not None:
             raise LockHeldError(
@@ -128,7 +121,6 @@ class _Trial:
         return next((one_line(line) for line in reversed(lines) if line.strip()), "")
 
     def cancel(self) -> None:
-        """See `Trial`."""
         self._gate.cancel()
 
 

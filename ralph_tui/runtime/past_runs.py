@@ -20,21 +20,17 @@ class RecordedRuns:
         self._attempt = attempt
 
     def reflections(self) -> Sequence[PastReflection]:
-        """See `ports.PastRuns`."""
         folder = self._attempt.task_folder
         return [*past_reflections(folder, number_of(self._attempt.attempt))]
 
     def iterations(self) -> Sequence[int]:
-        """See `ports.PastRuns`."""
         return _completed_in(self._attempt.task_folder, number_of(self._attempt.attempt))
 
     def related(self) -> Sequence[RelatedTask]:
-        """See `ports.PastRuns`."""
         alike = related_tasks(self._attempt.root, self._attempt.description, own=self._attempt.task)
         return [self._told(task) for task in alike]
 
     def index(self) -> Sequence[str]:
-        """See `ports.PastRuns`."""
         told = index_attempt(self._attempt.root, self._attempt.folder)
         return [told] if told else []
 

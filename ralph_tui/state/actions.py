@@ -101,7 +101,6 @@ class ActionsFold(Fold):
         self._derivation = Derivation()
 
     def handlers(self) -> Handlers:
-        """See `Fold`."""
         return tuple(on(event_type, self._take) for event_type in DERIVED_FROM)
 
     def _take(self, event: ev.Event) -> bool:

@@ -126,7 +126,6 @@ class AgentFold(Fold):
         """Tool calls of the latest session that failed."""
 
     def handlers(self) -> Handlers:
-        """See `Fold`."""
         yield from super().handlers()
         yield from self._asked.handlers(lambda: list(self._open.values()))
 

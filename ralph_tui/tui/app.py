@@ -189,16 +189,13 @@ class SideScreen(BaseScreen):
     """A screen beside the first; keys that concern the run lead back to it."""
 
     def leave(self) -> None:
-        """See `BaseScreen`."""
         self.ralph.back()
 
     def interrupt(self) -> None:
-        """See `BaseScreen`."""
         self.ralph.home()
         self.ralph.base.interrupt()
 
     def ask_to_leave(self) -> None:
-        """See `BaseScreen`."""
         self.ralph.home()
         self.ralph.base.ask_to_leave()
 

@@ -39,7 +39,6 @@ class FixedRows(LineWidget):
         self._parts = rows
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         return spread(*self._parts[y], width) if y < len(self._parts) else []
 
 

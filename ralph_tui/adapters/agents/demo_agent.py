@@ -17,5 +17,4 @@ class DemoAgent(StreamAgent):
         super().__init__(DEMO.name, words, context)
 
     def ask(self, question: Ask) -> Asked:
-        """See `Asker`."""
         return ask_once([*self._program, "--ask"], self.context, question, "The demo's agent")

@@ -26,7 +26,6 @@ class MemorySampler:
         self._thread: Thread | None = None
 
     def begin(self) -> None:
-        """See `Memory`."""
         self.end()
         self._over = Flag()
         self._thread = Thread(
@@ -35,14 +34,12 @@ class MemorySampler:
         self._thread.start()
 
     def end(self) -> None:
-        """See `Memory`."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
     def take_peak(self) -> int:
-        """See `Memory`."""
         with self._lock:
             peak, self._peak = self._peak, 0
         return peak

@@ -168,7 +168,6 @@ class AttemptFolder:
         return path
 
     def assessment(self, state: RunState, iteration: int) -> dict[str, Any] | None:
-        """See `Records`."""
         return assessment_of(state, iteration)
 
     def write_verification(self, iteration: int, result: GateResult) -> None:

@@ -34,7 +34,6 @@ class StateFileOfRun:
         """What was written last."""
 
     def keep(self, fields: Mapping[str, Any]) -> list[str]:
-        """See `LoopStateFile`."""
         plan = items_of(self._read_plan())
         now = {**fields, **{name: [redact(item) for item in items] for name, items in plan.items()}}
         try:

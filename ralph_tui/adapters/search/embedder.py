@@ -62,7 +62,6 @@ class HashedConcepts:
     are above it, and 1 % of the other tasks of the family."""
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """See `Embedder`."""
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> Vector:

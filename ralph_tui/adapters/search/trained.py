@@ -36,7 +36,6 @@ class Trained:
         self._model = model
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """See `Embedder`."""
         return [[float(value) for value in vector] for vector in self._model.embed(list(texts))]
 
 

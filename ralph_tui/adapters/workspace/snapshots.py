@@ -156,7 +156,6 @@ class GitWorkspace:
         return result.out.decode("utf-8", "replace")
 
     def excerpt(self, since: str, until: str, limit: int) -> str:
-        """See `Workspace`."""
         return excerpt(self._private, since, until, limit)
 
     def restore(self, tree: str) -> Restored:

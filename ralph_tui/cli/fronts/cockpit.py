@@ -63,12 +63,10 @@ class CockpitRun:
     # for the screen ---------------------------------------------------------------------------
 
     def screen(self) -> CockpitScreen:
-        """See `Front`."""
         self._screen = CockpitScreen(self.live, called=True)
         return self._screen
 
     def begin(self) -> None:
-        """See `Front`."""
         self._thread.start()
 
     # the run ----------------------------------------------------------------------------------

@@ -52,9 +52,7 @@ class Onlooker(Looking):
         self._stage = stage
 
     def screen(self) -> BaseScreen:
-        """See `Front`."""
         return self._kind(self._source)
 
     def begin(self) -> None:
-        """See `Front`."""
         collect_garbage_again()

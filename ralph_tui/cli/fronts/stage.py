@@ -156,7 +156,6 @@ class Looking:
     _interrupted = False
 
     def handle_signal(self, number: signal.Signals) -> None:
-        """See `Front`."""
         self._interrupted = number is signal.SIGINT
         code = ExitCode.INTERRUPTED if self._interrupted else ExitCode.COMPLETED
         self._stage.leave(number, code)

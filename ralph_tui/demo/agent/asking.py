@@ -24,7 +24,6 @@ class AskingWorker(Worker):
     """The file whose bugs come first."""
 
     def turn(self) -> str:
-        """See `Worker`."""
         if self.iteration == 1:
             self._ask_to_tag()
         elif self.iteration == 2:

@@ -27,7 +27,6 @@ class PlannedWorker(Worker):
     """Files that this session has read."""
 
     def turn(self) -> str:
-        """See `Worker`."""
         handoff = "" if self._known else self._take_over()
         if not handoff and not self._known:
             self._look_around()

@@ -18,11 +18,9 @@ class FleetFront(Looking):
         self._fleet, self._stage, self._loop = fleet, stage, loop
 
     def screen(self) -> BaseScreen:
-        """See `Front`."""
         return FleetScreen(self._fleet, self._open, at_once=self._loop)
 
     def begin(self) -> None:
-        """See `Front`."""
         collect_garbage_again()
 
     def _open(self, loop: str) -> SideScreen:

@@ -103,7 +103,6 @@ class FleetLoop:
         self._told = text
 
     def start(self) -> None:
-        """See `Source`."""
         self._outbox.start()
 
     def poll(self, state: RunState, now: float) -> RunState:
@@ -155,11 +154,9 @@ class FleetLoop:
         return state.at if self.lost else self._fleet.clock()
 
     def send(self, command: Command) -> None:
-        """See `Source`."""
         self._outbox.put(command)
 
     def stop(self) -> None:
-        """See `Source`."""
         self._outbox.stop()
         self._close()
 

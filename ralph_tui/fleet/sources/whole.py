@@ -66,20 +66,16 @@ class Fleet:
 
     @property
     def loaded(self) -> bool:
-        """See `FleetSource`."""
         return self._journal.whole
 
     @property
     def live(self) -> bool:
-        """See `FleetSource`."""
         return self.state.started is not None and self.state.finished is None and not self.lost
 
     def start(self) -> None:
-        """See `FleetSource`."""
         self._outbox.start()
 
     def poll(self, now: float) -> FleetState:
-        """See `FleetSource`."""
         self.state = self._journal.look(self.state)
         started, over = self.state.started, self.state.finished is not None
         works = started.fleet_id if started is not None and not over else None
@@ -102,7 +98,6 @@ class Fleet:
             self._outbox.put(Asked(name, command))
 
     def stop(self) -> None:
-        """See `FleetSource`."""
         self._outbox.stop()
         self.close()
 
@@ -150,7 +145,6 @@ class FollowedFleet(FleetGlances):
         self._fleet: Fleet | None = None
 
     def glance(self) -> FleetGlance | None:
-        """See `FleetGlances`."""
         newest = next(reversed(find_fleets(self._root)), None)
         if newest != self._folder or self._fleet is None:
             if self._fleet is not None:

@@ -208,7 +208,6 @@ class KeysRow(AnswerRow):
         self._view, self._keys = view, keys
 
     def keys_line(self, width: int) -> Line:
-        """See `AnswerRow`."""
 
         def draw(shown: Sequence[FleetKey], bare: int) -> Line:
             return key_spans(shown, self._keys, bare, lambda key: verb(key, self._view))

@@ -51,7 +51,6 @@ class StopFleet(Choosing[Way]):
         super().__init__(asked, clock, stands)
 
     def choices(self) -> Sequence[Choice]:
-        """See `Choosing`."""
         stop = (
             Choice("i", "stop after iterations", "nothing new begins"),
             Choice("s", "stop now", "ralph-tui fleet resume goes on"),
@@ -62,7 +61,6 @@ class StopFleet(Choosing[Way]):
         return (*stop, stay)
 
     def hints(self) -> Sequence[str]:
-        """See `Choosing`."""
         if self._leaving:
             return ("ralph-tui fleet attach brings the screen back; ctrl+c twice leaves it",)
         return ("what the loops have done so far is collected as branches",)

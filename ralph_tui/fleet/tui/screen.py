@@ -171,16 +171,13 @@ class FleetScreen(ListScreen[FleetView]):
     # keys -------------------------------------------------------------------------------------
 
     def label(self, key: FleetKey) -> str:
-        """See `ListScreen`."""
         return f"{key.shown(self.ralph.keys)} {verb(key, self.view)}"
 
     @property
     def in_its_place(self) -> FleetLog | None:
-        """See `ListScreen`."""
         return self.log_rows if self.view.log else None
 
     def help_blocks(self) -> Sequence[Block]:
-        """See `ListScreen`."""
         return blocks(self.ralph.keys)
 
     def action_decide(self) -> None:
@@ -279,9 +276,7 @@ class FleetScreen(ListScreen[FleetView]):
     # for the app ------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """See `BaseScreen`."""
         self.dialogs.ask_to_leave()
 
     def interrupt(self) -> None:
-        """See `BaseScreen`."""
         self.dialogs.interrupt()

@@ -205,9 +205,7 @@ class LoopTable(ListTable):
         return columns_for(longest, hosts=self._view.several_hosts)
 
     def titles(self, width: int) -> Line:
-        """See `ListTable`."""
         return self._columns.titles(width)
 
     def entry(self, index: int, width: int) -> Sequence[Line]:
-        """See `ListTable`."""
         return [self._columns.line_of(self._view.rows[index], self._view.now, width)]

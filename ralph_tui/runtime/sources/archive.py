@@ -50,11 +50,9 @@ class ArchivedRuns:
         self._root = root
 
     def search(self, query: str, limit: int = 50) -> Sequence[Found]:
-        """See `Archive`."""
         return search_all(self._root(), query, limit)
 
     def recorded(self, found: Found) -> Source:
-        """See `Archive`."""
         if not found.run:
             raise UsageError("no run's record has this any more: it stands in the knowledge file")
         root = self._root()

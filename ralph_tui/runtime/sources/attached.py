@@ -65,11 +65,9 @@ class Attached:
         self.refused = self._outbox.refused
 
     def start(self) -> None:
-        """See `Source`."""
         self._outbox.start()
 
     def poll(self, state: RunState, now: float) -> RunState:
-        """See `Source`."""
         state = self._journal.look(state)
         if self._journal.whole:
             self._look_after(state, now)
@@ -93,7 +91,6 @@ class Attached:
         self._outbox.put(command)
 
     def stop(self) -> None:
-        """See `Source`."""
         self._outbox.stop()
         self._journal.close()
 

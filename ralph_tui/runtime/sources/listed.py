@@ -49,13 +49,11 @@ class ListedRuns:
 
     @property
     def place(self) -> str:
-        """See `Runs`."""
         home = os.path.expanduser("~")  # noqa: PTH111  a user who has none is no error here
         text = str(self._root)
         return one_line(f"~{text[len(home) :]}" if text.startswith(f"{home}/") else text)
 
     def names(self) -> Sequence[str] | None:
-        """See `Runs`."""
         if self._first:
             self._first = False
             self._found = {listed.name: listed for listed in list_runs(self._root, AT_ONCE)}
@@ -80,11 +78,9 @@ class ListedRuns:
         return sorted(when, key=when.__getitem__, reverse=True)
 
     def lost(self) -> Sequence[str]:
-        """See `Runs`."""
         return self._lost
 
     def fleet(self) -> FleetGlance | None:
-        """See `Runs`."""
         if self._fleet is None:
             # Few repositories have fleets, and what reads their journals takes long to load.
             have = os.path.lexists(ralph_folder(self._root) / "fleets")
@@ -94,12 +90,10 @@ class ListedRuns:
         return self._fleet.glance()
 
     def living(self) -> Sequence[str]:
-        """See `Runs`."""
         working = self._working()
         return [*([working] if working in self._found else []), *self._heard()]
 
     def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:
-        """See `Runs`."""
         owner = worker_here(self._root)
         rows = {}
         for name in names:

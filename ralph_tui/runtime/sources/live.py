@@ -51,22 +51,19 @@ class Live:
         self._wall_clock = wall_clock
 
     def start(self) -> None:
-        """See `Source`."""
+        pass
 
     def poll(self, state: RunState, now: float) -> RunState:
-        """See `Source`."""
         inbox = self._inbox
         for _ in range(min(len(inbox), PER_POLL)):
             state.apply(inbox.popleft())
         return state
 
     def clock(self, state: RunState) -> datetime:
-        """See `Source`."""
         return self._wall_clock()
 
     def send(self, command: Command) -> None:
-        """See `Source`."""
         self._send(command)
 
     def stop(self) -> None:
-        """See `Source`."""
+        pass

@@ -51,11 +51,9 @@ class ListedRecord:
             self.outline.add(event.kind, event.at.timestamp(), partial(_same, event))
 
     def __len__(self) -> int:
-        """See `Record`."""
         return len(self._events)
 
     def events(self, start: int, stop: int) -> Sequence[Event]:
-        """See `Record`."""
         return self._events[start:stop]
 
     def look(self) -> bool:
@@ -63,7 +61,7 @@ class ListedRecord:
         return False
 
     def close(self) -> None:
-        """See `Record`."""
+        pass
 
 
 def _same(event: Event) -> Event:

@@ -174,16 +174,13 @@ class Replay:
         return next(iter(self._record.events(0, 1)), None)
 
     def start(self) -> None:
-        """See `Source`."""
         self._keyframes.start()
 
     def stop(self) -> None:
-        """See `Source`."""
         self._keyframes.stop()
         self._record.close()
 
     def poll(self, state: RunState, now: float) -> RunState:
-        """See `Source`."""
         passed, self._last = now - (self._last if self._last is not None else now), now
         look = now >= self._look_due
         if look:
@@ -265,39 +262,33 @@ class Replay:
         return self._film.of(self.position) + self._since
 
     def clock(self, state: RunState) -> datetime:
-        """See `Source`."""
         if self._applied != self.position or not self._since:
             return state.at
         return datetime.fromtimestamp(self._film.clock(self.position, self._since), UTC)
 
     @property
     def wait(self) -> float:
-        """See `Player`."""
         return self._film.wait(self.position) if self.playing else 0.0
 
     # for the player ---------------------------------------------------------------------------
 
     @property
     def marks(self) -> Sequence[Mark]:
-        """See `Player`."""
         return self._outline.marks
 
     @property
     def iterations(self) -> Sequence[tuple[int, int]]:
-        """See `Player`."""
         return self._outline.iterations
 
     def send(self, command: Command) -> None:
         """See `Source`; a record takes no commands."""
 
     def toggle(self) -> None:
-        """See `Player`."""
         if not self.playing and self.position == self.length:
             self.seek(1)
         self.playing = not self.playing and self.length > 0
 
     def seek(self, position: int) -> None:
-        """See `Player`."""
         self.playing = False
         self.position = min(self.length, max(min(1, self.length), position))
         self._since = 0.0
@@ -305,35 +296,29 @@ class Replay:
             self.new = 0
 
     def share(self, position: int) -> float:
-        """See `Player`."""
         whole = self._film.of(self.length)
         return self._film.of(position) / whole if whole else 1.0
 
     @property
     def here(self) -> float:
-        """See `Player`."""
         whole = self._film.of(self.length)
         return min(1.0, self._now() / whole) if whole else 1.0
 
     def at_share(self, share: float) -> int:
-        """See `Player`."""
         whole = self._film.of(self.length)
         return self._film.position(share * whole, self.length) if share < 1 else self.length
 
     def moment(self, position: int) -> tuple[datetime, int]:
-        """See `Player`."""
         index = bisect_right(self._outline.iterations, position, key=lambda pair: pair[0])
         iteration = self._outline.iterations[index - 1][1] if index else 0
         at = self._outline.at[position - 1] if position else 0.0
         return datetime.fromtimestamp(at, UTC), iteration
 
     def step_iteration(self, direction: int) -> None:
-        """See `Player`."""
         stops = [position for position, _ in self._outline.iterations]
         self._step([1, *stops, self.length], direction)
 
     def step_mark(self, direction: int) -> None:
-        """See `Player`."""
         self._step([mark.position for mark in self.marks], direction)
 
     def _step(self, stops: list[int], direction: int) -> None:
@@ -345,6 +330,5 @@ class Replay:
             self.seek(stops[index])
 
     def change_speed(self, direction: int) -> None:
-        """See `Player`."""
         index = SPEEDS.index(self.speed) + direction
         self.speed = SPEEDS[min(len(SPEEDS) - 1, max(0, index))]

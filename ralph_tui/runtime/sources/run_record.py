@@ -48,18 +48,15 @@ class RunRecord:
 
     @property
     def fleet(self) -> FleetWork | None:
-        """See `OnDisk`."""
         return None
 
     def report(self) -> str:
-        """See `OnDisk`."""
         # It loads git; few screens need it.
         from ralph_tui.runtime.sources.reporting import report_of  # noqa: PLC0415
 
         return report_of(self._read(), worktree_root(self._journal.parent))
 
     def events(self) -> str:
-        """See `OnDisk`."""
         return "".join(f"{event.model_dump_json()}\n" for event in self._read().events)
 
     def write(self, name: str, text: str) -> Path:
@@ -88,13 +85,11 @@ class RunRecord:
         return None
 
     def seen(self) -> Seen | None:
-        """See `OnDisk`."""
         if self.worktree is None:
             return None
         return read_seen(ralph_folder(self.worktree), self._run.name)
 
     def put_down(self, seen: Seen) -> None:
-        """See `OnDisk`."""
         if self.worktree is not None and self._journal.exists():
             write_seen(ralph_folder(self.worktree), self._run.name, seen)
 

@@ -28,11 +28,9 @@ class RecordedFiles:
         self._lock = threading.Lock()
 
     def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
-        """See `Files`."""
         return self._holding(since, until).changes(since, until)
 
     def from_present(self, tree: str) -> tuple[FileChange, ...]:
-        """See `Files`."""
         workspace = self._holding(tree)
         from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 
@@ -47,7 +45,6 @@ class RecordedFiles:
         return way_back(workspace.changes(tree))
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
-        """See `Files`."""
         workspace = self._holding(since, until)
         found = workspace.diff(since, until, path)
         if found or path is None:

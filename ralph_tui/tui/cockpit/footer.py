@@ -153,7 +153,6 @@ class Footer(LineWidget):
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
 
         def keys(width: int) -> Line:
             return keys_line(self._state, self._source, width, self._refused, self._keys)
@@ -176,5 +175,4 @@ class Note(LineWidget):
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         return [(f" {WARNING.glyph} ", "warn"), (clip(self._text, width - 4), "text")]

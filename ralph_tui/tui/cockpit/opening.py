@@ -22,7 +22,6 @@ class Frame(LineWidget):
         self.tabs: tuple[Tab, ...] = (layout.tab(key, shown=True),)
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         if y == 0:
             named = title(self.tabs, width - TITLE_FRAME, lit=False)
             return edge("╭", "╮", named, [], width, "frame")

@@ -30,7 +30,6 @@ class RecordedScreen(SideScreen, CockpitScreen):
             self.ralph.back()
 
     def called(self, text: str) -> None:
-        """See `BaseScreen`."""
         told = f"{NEEDS_YOU.glyph} {clip(flat(text), 100)} (esc)"
         self.source.note = told if text else self._note
 

@@ -38,7 +38,6 @@ class Away(TextDialog):
         super().__init__(TITLE, [Content("\n").join(_row(line) for line in told)], clock)
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         return (("↑", ""), ("↓", "scroll"), ("enter", "close"))
 
     def take_key(self, event: events.Key) -> bool:
@@ -107,7 +106,6 @@ class FilmedCockpit(ReturningCockpit):
         self._film = film
 
     def tell(self) -> bool:
-        """See `ReturningCockpit`."""
         goes_on = self.state.run.live and not self.source.lost
         told = not goes_on and super().tell()
         if told:
@@ -118,5 +116,4 @@ class FilmedCockpit(ReturningCockpit):
         return told
 
     def was_told(self) -> None:
-        """See `ReturningCockpit`."""
         self._film()

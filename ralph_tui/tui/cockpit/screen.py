@@ -146,15 +146,12 @@ class CockpitScreen(RunScreen):
         self.rhythm.happened()
 
     def interrupt(self) -> None:
-        """See `BaseScreen`."""
         self.dialogs.interrupt()
 
     def ask_to_leave(self) -> None:
-        """See `BaseScreen`."""
         self.dialogs.ask_to_leave()
 
     def hang_up(self, by: str) -> None:
-        """See `BaseScreen`."""
         self.looks.hung_up()
         self.dialogs.hang_up(by)
 
@@ -357,11 +354,9 @@ class CockpitScreen(RunScreen):
         self.footer.say(message.why)
 
     def open_help(self) -> None:
-        """See `BaseScreen`."""
         self.dialogs.help()
 
     def leave(self) -> None:
-        """See `BaseScreen`."""
         self.dialogs.leave()
 
     def on_prompt_pane_edit_wanted(self) -> None:

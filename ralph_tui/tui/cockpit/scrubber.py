@@ -65,7 +65,6 @@ class Scrubber(LineWidget, can_focus=True):
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         player = self._player
         speed = f"{player.speed}x" if player.speed else "instant"
         sign = "▶" if player.playing else terms.PHASES["paused"].glyph

@@ -37,7 +37,6 @@ class Rows(LineWidget):
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         left, right = (self._told or ())[y] if y < len(self._told or ()) else ([], [])
         return clip_line(
             spread([(" ", ""), *left], [*right, (" ", "")] if right else [], width), width
@@ -75,5 +74,4 @@ class AnswerRow(LineWidget):
         self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         return bottom_line(y, self.size.height, self._answer, self.keys_line, width)

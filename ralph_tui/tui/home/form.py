@@ -121,7 +121,6 @@ class Typed(LineWidget):
         self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         shown = self.command.replace("\n", "⏎")
         return clip_line([(" types: ", "dim"), (flat(shown, 4 * width), "accent")], width)
 
@@ -164,12 +163,10 @@ class NewRun(Modal[list[str] | None]):
         self.typed_line = Typed()
 
     def parts(self) -> ComposeResult:
-        """See `Modal`."""
         yield self.page
         yield self.typed_line
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         if self._trial is not None:
             return (("esc", "stop the command"), ("tab", "next field"))
         keys = (("ctrl+s", "start"), ("ctrl+t", "try command"), ("esc", "leave, all kept"))

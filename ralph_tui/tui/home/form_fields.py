@@ -103,7 +103,6 @@ class Choice(LineWidget, can_focus=True):
         return rows
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         spans: Line = []
         rows = self._rows_of(width)
         for value, word in rows[y] if y < len(rows) else ():
@@ -161,7 +160,6 @@ class Button(LineWidget, can_focus=True):
         self.styles.width = cell_len(word) + 4
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         return [(f"[ {self.word} ]", "accent strong badge" if self.has_focus else "accent strong")]
 
     def rename(self, word: str) -> None:
@@ -170,7 +168,6 @@ class Button(LineWidget, can_focus=True):
         self.repaint()
 
     async def action_press(self) -> None:
-        """See `action`."""
         await self.screen.run_action(self._action)
 
     async def on_click(self) -> None:

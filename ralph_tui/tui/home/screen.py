@@ -167,7 +167,6 @@ class HomeScreen(ListScreen[Listing]):
     # what is seen -----------------------------------------------------------------------------
 
     def show(self) -> None:
-        """See `ListScreen`."""
         if not self.is_mounted:
             return
         now, (width, height) = self._clock(), self.app.size
@@ -205,7 +204,6 @@ class HomeScreen(ListScreen[Listing]):
 
     @property
     def in_its_place(self) -> EmptyState | None:
-        """See `ListScreen`."""
         return self._empty if self._empty is not None and self._empty.display else None
 
     def key_came(self) -> None:
@@ -257,5 +255,4 @@ class HomeScreen(ListScreen[Listing]):
         self.app.exit()
 
     def help_blocks(self) -> Sequence[Block]:
-        """See `ListScreen`."""
         return blocks(self.ralph.keys)

@@ -204,11 +204,9 @@ class RunTable(ListTable):
         self.follow(sentence)
 
     def titles(self, width: int) -> Line:
-        """See `ListTable`."""
         return COLUMNS.titles(width)
 
     def entry(self, index: int, width: int) -> Sequence[Line]:
-        """See `ListTable`."""
         name = self.listing.names[index]
         row = self.listing.rows.get(name)
         return [[(name, "dim")] if row is None else COLUMNS.line_of(row, self.now, width)]

@@ -115,5 +115,4 @@ class ListScreen(BaseScreen, Generic[V]):
         self.leave()
 
     def open_help(self) -> None:
-        """See `BaseScreen`."""
         self.app.push_screen(Help(self.help_blocks(), clock=self.ralph.monotonic))

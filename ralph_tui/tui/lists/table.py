@@ -216,7 +216,6 @@ class ListTable(LineWidget):
         self.top = max(0, min(self.top, self.listed.count - self.page))
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         y -= self.TITLES
         if self.sentence:
             rows = wrap(self.sentence, max(1, width - 2 * MARK), max(1, self.size.height))

@@ -126,7 +126,6 @@ class Page(ScrollText):
         return self.left != before
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         if not self.left:
             return super().line(y, width)
         index = self.top + y
@@ -199,7 +198,6 @@ class Changes(Modal[None]):
         self._measure(height)
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         return (
             *(("←", ""), ("→", "file"), ("↑", ""), ("↓", "scroll")),
             *(("<", ""), (">", "long lines"), ("esc", "close")),

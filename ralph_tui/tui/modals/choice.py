@@ -100,7 +100,6 @@ class ChoiceQuestion(Question):
         return [pressing([("enter", "key"), (f" {self._then}", "text")], "enter"), *rows]
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         if self.settled or self.editing is not None:
             return super().pairs()
         known = min(len(self._choice.options), MOST_DIGITS)

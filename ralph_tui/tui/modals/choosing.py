@@ -64,7 +64,6 @@ class Choosing(Modal[T]):
         return ()
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         *answers, back = self.choices()
         scroll = [("↑", ""), ("↓", "read on")] if self.query_one(ScrollText).hidden else []
         named = [(choice.key, "") for choice in answers[:-1]]  # the dialog says what each does
@@ -155,7 +154,6 @@ class Confirm(Choosing[bool]):
         self._detail, self._yes = detail, yes
 
     def choices(self) -> Sequence[Choice]:
-        """See `Choosing`."""
         return (Choice("y", self._yes, self._detail), Choice("esc", "back"))
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument

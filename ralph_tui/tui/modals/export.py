@@ -46,12 +46,10 @@ class Export(Choosing[None]):
             self.lay()
 
     def hints(self) -> Sequence[str]:
-        """See `Choosing`."""
         told = "screen and pane are of the moment shown; report and events are of the whole run"
         return (told,) if self._of_a_moment else ()
 
     def choices(self) -> Sequence[Choice]:
-        """See `Choosing`."""
         return (
             Choice("1", "this screen", "text"),
             Choice("2", "this screen", "a picture (SVG)"),
@@ -63,7 +61,6 @@ class Export(Choosing[None]):
         )
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         short = {"1": "text", "2": "picture", "3": "pane", "4": "report", "5": "events"}
         return [(key, short.get(key, verb)) for key, verb in super().pairs()]
 
@@ -76,7 +73,6 @@ class Export(Choosing[None]):
         return told
 
     def take_key(self, event: events.Key) -> bool:
-        """See `Modal`."""
         if what := KEYS.get(key_name(event)):
             self._write(what)
         elif key_name(event) == "y" and self._path:

@@ -40,7 +40,6 @@ class GiveUp(Choosing[Way]):
         self.preview = Preview(look) if look is not None else None
 
     def choices(self) -> Sequence[Choice]:
-        """See `Choosing`."""
         would = "the files as they were then"
         if self.preview is not None:
             would = "\n".join(filter(None, [self.preview.words, self._lacks]))
@@ -61,7 +60,6 @@ class GiveUp(Choosing[Way]):
         self.lay()
 
     def take_key(self, event: events.Key) -> bool:
-        """See `Modal`."""
         if event.key == "r" and self._best:
             self.dismiss("roll_back")
             return True

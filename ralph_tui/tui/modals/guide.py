@@ -92,7 +92,6 @@ class Writing(Modal[Written]):
         self._title, self._draft = title, draft
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         keys = (("enter", self.SENDS), ("ctrl+j", "new line"))
         return (*keys, ("esc", "close, the text is kept"))
 
@@ -145,7 +144,6 @@ class Guide(Writing):
         self._standing, self._before = standing, before
 
     def more(self) -> ComposeResult:
-        """See `Writing`."""
         every = Content.assemble(("ctrl+t", "bold"), " send it in every prompt from now on")
         if self._standing:
             said = clip(one_line(self._standing), 160)

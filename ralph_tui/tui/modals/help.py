@@ -92,11 +92,9 @@ class Help(Reading[None]):
             yield self.text
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         return (("↑", ""), ("↓", "scroll"), ("esc", "close"))
 
     def lay(self) -> None:
-        """See `Reading`."""
         self.query_one("#help").border_title = Content(" help ")
         wide, high = self.room
         self.text.show(

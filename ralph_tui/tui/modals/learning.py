@@ -83,7 +83,6 @@ class LearningCard(Reading[Change]):
         return [[], *([[(piece, style)] for piece in wrap(words, width, 3)] if words else [])]
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         learning = self.seen.learning
         changes = [
             ("*", "unpin" if learning.pinned else "pin"),

@@ -62,7 +62,6 @@ class Leave(Choosing[Leaving]):
         super().__init__("The run is alive. How do you want to leave?", clock)
 
     def choices(self) -> Sequence[Choice]:
-        """See `Choosing`."""
         stop = [
             Choice("s", "stop now", "the agent is stopped; resume goes on"),
             Choice("i", "do not stop after this iteration", "the stop is taken back")
@@ -75,7 +74,6 @@ class Leave(Choosing[Leaving]):
         return (*stop, Choice("l", "leave only the screen", HERE[self._stands]), stay)
 
     def hints(self) -> Sequence[str]:
-        """See `Choosing`."""
         twice = "leaves this screen" if self._elsewhere else "stops now"
         return (f"{AFTERWARDS[self._stands]}; ctrl+c twice {twice}",)
 

@@ -87,7 +87,6 @@ class KeysRow(LineWidget):
         self.said = ""
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         return bottom_line(y, self.size.height, self.said, self._keys, width)
 
     def _keys(self, width: int) -> Line:

@@ -82,7 +82,6 @@ class Palette(Modal[Callable[[], None] | None]):
             yield self._list
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         return (("↑", ""), ("↓", "select"), ("enter", "do it"), ("esc", "close"))
 
     def on_resize(self, event: events.Resize) -> None:

@@ -151,7 +151,6 @@ class Question(Modal[Answer | None]):
         )
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         if self.settled:
             return (("esc", "close"),)
         if self.editing is not None:

@@ -61,13 +61,11 @@ class Report(Reading[None]):
             yield self.text
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         copy = [("y", "copy its path")] if self._path else []
         scroll = (("↑", ""), ("↓", "scroll"))
         return (*scroll, ("E", "export"), *copy, ("esc", "close"))
 
     def take_key(self, event: events.Key) -> bool:
-        """See `Modal`."""
         if event.key == "E":
             self._write()
         elif event.key == "y" and self._path:
@@ -78,7 +76,6 @@ class Report(Reading[None]):
         return True
 
     def lay(self) -> None:
-        """See `Reading`."""
         columns, rows = self.room
         frame = self.query_one("#report")
         frame.border_title = Content(" report ")

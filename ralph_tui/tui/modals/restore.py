@@ -32,11 +32,9 @@ class Restore(Choosing[bool]):
         self._lacks, self._verb = lacks, "restore"
 
     def hints(self) -> Sequence[str]:
-        """See `Choosing`."""
         return [self.preview.words, *([self._lacks] if self._lacks else [])]
 
     def choices(self) -> Sequence[Choice]:
-        """See `Choosing`."""
         undone = "the present is saved first: it can be undone"
         back = Choice("esc", "back", "the files stay as they are")
         return (Choice("y", self._verb, undone), back)

@@ -56,7 +56,6 @@ class ScrollText(LineWidget):
         self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         index, height = self.top + y, self.size.height
         room = width - self.EDGE
         spans = clip_line(self.rows[index], room) if index < len(self.rows) else []

@@ -34,7 +34,6 @@ class TextDialog(Modal[None]):
         self._title, self._body = title, body
 
     def pairs(self) -> Sequence[Pair]:
-        """See `Modal`."""
         return (("↑", ""), ("↓", "scroll"), ("esc", "close"))
 
     def parts(self) -> ComposeResult:

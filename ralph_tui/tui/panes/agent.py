@@ -46,11 +46,9 @@ class AgentPane(RowsPane):
         return (*(fold.revision for fold in folds), second, self._lost())
 
     def entries(self) -> Sequence[AgentRow]:
-        """See `RowsPane`."""
         return self.state.agent.rows
 
     def dropped(self) -> int:
-        """See `RowsPane`."""
         return self.state.agent.first
 
     def changed(self) -> None:
@@ -83,7 +81,6 @@ class AgentPane(RowsPane):
         return max(8, width - (9 if width >= SECONDS else 6) - (4 if entry.nested else 0) - 2)
 
     def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
-        """See `RowsPane`."""
         time = clock(entry.at, seconds=width >= SECONDS)
         head: Line = [(f"{time} ", "dim")]
         if entry.nested:
@@ -154,7 +151,6 @@ class AgentPane(RowsPane):
         return super().row_count(width, height) or 1
 
     def row(self, index: int, width: int, height: int) -> Line:
-        """See `Pane`."""
         if not self.entries():
             return [("no session yet", "dim")]
         return super().row(index, width, height)
@@ -170,7 +166,6 @@ class AgentPane(RowsPane):
         return spans if cells(spans) <= width else []
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`."""
         fold = self.state.agent
         spans = self._guidance(brief=width < WIDE_EDGE)
         if fold.tool_calls:

@@ -43,7 +43,6 @@ class DetailsPane(IterationPane):
         """By number of the event: text, and why there is none."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
         spans = state.timeline.spans
         return (
             *(state.intelligence.revision, state.foreign.revision, state.context.revision),
@@ -75,7 +74,6 @@ class DetailsPane(IterationPane):
         return handoffs_of(self.state, self.span)[::-1]
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
         state, past = self.state, self.chosen is not None
         rows: list[Line] = [self.past()] if past else []
         rows += assessment_rows(state, self.span, width, chosen=past)
@@ -90,7 +88,6 @@ class DetailsPane(IterationPane):
         return rows
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`."""
         totals, asked = context_totals(self.state), model_help(self.state)
         both: Line = [*totals, *([(" · ", "dim")] if totals and asked else []), *asked]
         return both if cells(both) <= width else totals or asked

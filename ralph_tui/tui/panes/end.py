@@ -67,7 +67,6 @@ class EndPane(LinesPane):
         self.display = False
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
         run = state.run
         return (run.revision, state.oversight.revision, run.live, self._lost(), self._fleet())
 
@@ -79,11 +78,9 @@ class EndPane(LinesPane):
         return edge("╭", "╮", named, [], width, "focus" if self.lit else "frame")
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`."""
         return clickable([("esc", "key"), (f" {self.esc}", "dim")], "escape")
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
         lost = self._lost()
         facts = [*_facts(self.state, self.now, width, lost=lost), *_to_check(self.state, width)]
         asked = list(_asked(self.state, width))

@@ -104,7 +104,6 @@ class EventLog(RowsPane):
         return (state.log.revision, state.run.iteration)
 
     def speaks(self, state: RunState) -> bool:
-        """See `Pane`."""
         return bool(state.log.entries)
 
     def changed(self) -> None:
@@ -130,11 +129,9 @@ class EventLog(RowsPane):
         return (self._ends[at - 1] if at else 0) + inside
 
     def entries(self) -> Sequence[LogEntry]:
-        """See `RowsPane`."""
         return self.state.log.entries
 
     def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
-        """See `RowsPane`."""
         past = not entry.open and entry.rows[-1].iteration < self.state.run.iteration
         return entry_rows(entry, width, past=past)
 
@@ -143,18 +140,15 @@ class EventLog(RowsPane):
         return super().row_count(width, height) or 1
 
     def row(self, index: int, width: int, height: int) -> Line:
-        """See `Pane`."""
         if not self.entries():
             return [("nothing happened yet", "dim")]
         return super().row(index, width, height)
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`."""
         new = not self.following and self.unseen
         return [(f"{self.unseen} new", "accent")] if new else []
 
     def open(self, entry: Any, number: int) -> None:
-        """See `RowsPane`."""
         head = entry.head
         where = f"iteration {head.iteration}" if head.iteration else "before iteration 1"
         denied = self._denied() if entry.kind == "denied" else ""

@@ -52,7 +52,6 @@ class FilesPane(LinesPane):
         self._asked: set[tuple[str, str]] = set()
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
         files, run = state.files, state.run
         live = since(files.latest_at, now) if run.live else ""
         return (files.revision, live, run.live, state.timeline.revision)
@@ -118,7 +117,6 @@ class FilesPane(LinesPane):
         return {total.category: total.files for total in self.state.files.totals}
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
         changes, known = self._shown()
         if not changes:
             return [[(self._nothing(), "dim")]]

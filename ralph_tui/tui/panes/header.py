@@ -237,7 +237,6 @@ class Header(LineWidget):
         )
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         key = (self._stamp, width)
         if key != self._key:
             self._lines = header_lines(
@@ -259,7 +258,6 @@ class OneLine(Header):
     key: ClassVar[str] = "status"
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         run = self.state.run
         key = self._what_matters()
         says = verdict(

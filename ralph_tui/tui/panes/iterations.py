@@ -64,7 +64,6 @@ class IterationsPane(LinesPane):
         self.marked: Key | None = None
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
         current, run = state.timeline.current, state.run
         growing = run.live and current is not None
         use = state.context.use
@@ -85,7 +84,6 @@ class IterationsPane(LinesPane):
         )
 
     def changed(self) -> None:
-        """See `Pane`."""
         self.points = points_of(self.state)
         if find(self.points, self.chosen) is None:
             self.chosen = None
@@ -119,7 +117,6 @@ class IterationsPane(LinesPane):
 
     @property
     def standing(self) -> object:
-        """See `Pane`."""
         return (self.top, self.current if self.points else None)
 
     @or_still
@@ -178,7 +175,6 @@ class IterationsPane(LinesPane):
             self.choose(self.points[index].key)
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
         if not self.points:
             return [[("the tests are run once before iteration 1", "dim")]]
         mark, told = find(self.points, self.marked), self.told(width)

@@ -44,15 +44,12 @@ class LearningsPane(LinesPane):
         """Of each learning that is drawn its id, its first row, and the row after its last."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
         return (state.memory.revision, state.run.live)
 
     def speaks(self, state: RunState) -> bool:
-        """See `Pane`."""
         return any(seen.listed for seen in state.memory.seen.values())
 
     def changed(self) -> None:
-        """See `Pane`."""
         if self.chosen not in {seen.learning.learning_id for _, seen in self.listed()}:
             self.chosen = None
 
@@ -74,7 +71,6 @@ class LearningsPane(LinesPane):
     # drawing ----------------------------------------------------------------------------------
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
         listed = self.listed()
         rows: list[Line] = self._plan(width) if self.zoomed else []
         self._spans = []
@@ -144,7 +140,6 @@ class LearningsPane(LinesPane):
 
     @property
     def standing(self) -> object:
-        """See `Pane`."""
         return (self.top, self.selected)
 
     def _select(self, index: int) -> None:
@@ -165,7 +160,6 @@ class LearningsPane(LinesPane):
 
     @or_still
     def action_move(self, by: int) -> None:
-        """See `Pane`."""
         if self._spans:
             self._select(self._index + by)
         else:
@@ -173,7 +167,6 @@ class LearningsPane(LinesPane):
 
     @or_still
     def action_edge(self, to: int) -> None:
-        """See `Pane`."""
         self._select(to * 10**9)
 
     def action_open(self) -> None:

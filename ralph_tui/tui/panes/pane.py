@@ -169,7 +169,6 @@ class Pane(LineWidget, can_focus=True):
         return max(1, self.size.height - 2)
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
         frame = "focus" if self.lit else "frame"
         if y == 0:
             named = title(self._tabs, width - TITLE_FRAME, lit=self.lit)
@@ -273,11 +272,9 @@ class LinesPane(Pane):
         return self._lines
 
     def row_count(self, width: int, height: int) -> int:
-        """See `Pane`."""
         return len(self.lines(width, height))
 
     def row(self, index: int, width: int, height: int) -> Line:
-        """See `Pane`."""
         return self.lines(width, height)[index]
 
 

@@ -173,18 +173,15 @@ class ProgressPane(LinesPane):
         self._left: list[int] = []
 
     def changed(self) -> None:
-        """See `Pane`."""
         self._left = counts_left(self.state.gate.readings)
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
         folds = (state.control, state.oversight)
         run = state.run
         shown = (run.max_iterations, run.live, state.run.best_iteration)
         return (*(fold.revision for fold in folds), *shown)
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
         state = self.state
         if not state.gate.readings:
             started = state.run.started
@@ -204,13 +201,11 @@ class ProgressPane(LinesPane):
         return [*plot(course, width=width, height=rows, zoomed=True), [], *words]
 
     def headline(self, width: int) -> Line:
-        """See `Pane`."""
         readings = self.state.gate.readings
         planned = bool(readings) and readings[-1].source == "plan"
         return melting(self._left, "not ticked" if planned else "failing", width)
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`."""
         latest = self.state.control.latest
         if latest is None:
             return []

@@ -37,12 +37,10 @@ class PromptPane(IterationPane):
         """By number of the event: text, and why there is none."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
         told = state.intelligence.edit_requested, state.intelligence.standing_instruction
         return (state.gate.prompt.seq if state.gate.prompt else None, told, edit_words(state))
 
     def changed(self) -> None:
-        """See `Pane`."""
         prompts = self._prompts()
         if any(prompt.seq not in self._read for prompt in prompts):
             self.top = 0
@@ -67,7 +65,6 @@ class PromptPane(IterationPane):
         return span.prompts
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
         rows: list[Line] = [self.past()] if self.chosen is not None else []
         if self.chosen is None and self.state.intelligence.edit_requested:
             told = f"{edit_words(self.state)}; press {EDIT} again to cancel"
@@ -91,7 +88,6 @@ class PromptPane(IterationPane):
         self.post_message(self.EditWanted())
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`."""
         prompts = self._prompts()
         if not prompts:
             return []

@@ -57,7 +57,6 @@ class RowsPane(Pane):
     # bookkeeping ------------------------------------------------------------------------------
 
     def changed(self) -> None:
-        """See `Pane`."""
         known = len(self._ends) + self._first
         if self._seen_state is not self.state or self.dropped() > known or not self._width:
             self._recount()
@@ -103,7 +102,6 @@ class RowsPane(Pane):
         return self._first + len(self._ends) - 1
 
     def row_count(self, width: int, height: int) -> int:
-        """See `Pane`."""
         if width != self._width:
             self._recount()
         count = self._ends[-1] - self._base if self._ends else 0
@@ -112,7 +110,6 @@ class RowsPane(Pane):
         return count
 
     def row(self, index: int, width: int, height: int) -> Line:
-        """See `Pane`."""
         at = bisect_right(self._ends, index + self._base)
         number = self._first + at
         rows = self._drawn.get(number)
@@ -144,7 +141,6 @@ class RowsPane(Pane):
         self.repaint()
 
     def scroll_rows(self, by: int) -> None:
-        """See `Pane`."""
         count = self.row_count(self.inner_width, self.inner_height)
         bottom = max(0, count - self.inner_height)
         self.top = max(0, min(self.top + by, bottom))
@@ -155,18 +151,15 @@ class RowsPane(Pane):
 
     @property
     def standing(self) -> object:
-        """See `Pane`."""
         return (self.top, self.selected, self.following)
 
     @or_still
     def action_move(self, by: int) -> None:
-        """See `Pane`."""
         start = self.last + (1 if by < 0 and self.selected is None else 0)
         self.select((self.selected if self.selected is not None else start) + by)
 
     @or_still
     def action_page(self, by: int) -> None:
-        """See `Pane`."""
         self.scroll_rows(by * max(1, self.inner_height - 1))
         if self._ends:
             at = bisect_right(self._ends, self.top + self._base)
@@ -175,7 +168,6 @@ class RowsPane(Pane):
 
     @or_still
     def action_edge(self, to: int) -> None:
-        """See `Pane`."""
         self.select(self.last if to > 0 else self._first)
 
     def action_open(self) -> None:

@@ -30,13 +30,11 @@ class VerificationPane(IterationPane):
     key: ClassVar[str] = "tests"
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
         runs = state.gate.running_since is not None and state.run.live
         second = int(now.timestamp()) if runs else 0
         return (state.gate.revision, state.oversight.stale, state.run.live, second)
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`."""
         rows: list[Line] = [self.past()] if self.chosen is not None and self.span else []
         runs = self.state.gate.running_since
         if self.chosen is None and runs is not None and self.state.run.live:

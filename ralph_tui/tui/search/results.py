@@ -45,7 +45,6 @@ class Results(ListTable):
         return self.found[self.selected] if self.found else None
 
     def entry(self, index: int, width: int) -> Sequence[Line]:
-        """See `ListTable`."""
         one = self.found[index]
         return [[(f"{flat(one.what, KIND):<{KIND}} ", "accent"), *_lit(one)], self._where(one)]
 

@@ -116,7 +116,6 @@ class SearchScreen(SideScreen):
         self.foot.tell((keys, [("", "")]))
 
     def called(self, text: str) -> None:
-        """See `SideScreen`."""
         self._needed = text
         self._say("")
 
@@ -224,5 +223,4 @@ class SearchScreen(SideScreen):
         self._say("the keys stand below", "dim")
 
     def open_help(self) -> None:
-        """See `SideScreen`."""
         self.action_help()

@@ -168,11 +168,9 @@ class AiwgCheckpointFiles:
         """The iteration, and the inventory before its first session."""
 
     def path(self, iteration: int, number: int) -> str:
-        """See `CheckpointFiles`."""
         return f"results/iter-{iteration:03}/" + checkpoint_path(Path(), number).as_posix()
 
     def capture(self, facts: CheckpointFacts) -> None:
-        """See `CheckpointFiles`."""
         folder = self._records.iteration_folder(facts.iteration)
         read_git = cache(self._probes.read_git)  # once for all that is written of this moment
         try:
