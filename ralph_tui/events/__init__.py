@@ -26,6 +26,7 @@ from ralph_tui.events.sensor import *  # noqa: F403
 from ralph_tui.events.text import cleaned
 from ralph_tui.events.waiting import *  # noqa: F403
 from ralph_tui.events.workspace import *  # noqa: F403
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line, plain
 
 SCHEMA_VERSION = 1
@@ -74,14 +75,29 @@ def _reader() -> Callable[[str | bytes], Event]:
 def parse_event(line: str | bytes) -> Event:
     """One journal line as an event; an unknown kind is kept raw.
 
-    Raises ``ValueError`` for anything that is not an event: the caller knows file and line.
+    Bytes that are not UTF-8 and halves of a surrogate pair are replaced: a quick reader of the
+    journal, which makes no events, does not see them. Raises ``ValueError`` for anything that is
+    not an event: the caller knows file and line.
     """
+    try:
+        return _parse(line)
+    except ValidationError as error:
+        if not _has(error, "json_invalid"):
+            raise
+    return _parse(to_json(cleaned(parse_json(line))))
+
+
+def _parse(line: str | bytes) -> Event:
     try:
         return _reader()(line)
     except ValidationError as error:
-        if any(problem["type"] == "union_tag_invalid" for problem in error.errors()):
+        if _has(error, "union_tag_invalid"):
             return _unknown(from_json(line))
         raise
+
+
+def _has(error: ValidationError, kind: str) -> bool:
+    return any(problem["type"] == kind for problem in error.errors())
 
 
 def parse_newer(line: str | bytes) -> Event:
@@ -92,7 +108,7 @@ def parse_newer(line: str | bytes) -> Event:
     try:
         return parse_event(line)
     except ValidationError as error:
-        fields = from_json(line)
+        fields = cleaned(parse_json(line))
         named = [problem["loc"][1] for problem in error.errors() if len(problem["loc"]) > 1]
         if not named or Event.model_fields.keys() & named:  # what every event has
             raise

@@ -20,7 +20,7 @@ from ralph_tui.base.plain_files import appending, reading, write_all
 from ralph_tui.state.actions import DERIVED_FROM, NO_ANSWER, Derivation, DerivedAction
 from ralph_tui.text.claims import without_claims
 from ralph_tui.text.foreign_json import parse_json
-from ralph_tui.text.sanitize import clip, plain
+from ralph_tui.text.sanitize import clip, plain, strip_controls
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 SHORT = 200
@@ -174,7 +174,7 @@ def _said(line: bytes) -> _Said:
     text, parent = known.get("text"), known.get("parent")
     if not (isinstance(text, str) and isinstance(parent, str | None)):
         raise ValueError("no words of an agent")
-    return _Said(text, parent)
+    return _Said(strip_controls(text), parent)
 
 
 def _line(tool: _Begun, *, ok: bool, said: str) -> dict[str, Any]:

@@ -105,6 +105,20 @@ def test_it_agrees_with_those_who_read_all(
     assert (said == "") == whole
 
 
+@pytest.mark.parametrize("part", [rb"\ud800", rb"\uDC00\ud800", b"\xff", b"\xed\xa0\x80"])
+def test_what_is_no_character_damages_no_journal(folder: Path, part: bytes) -> None:
+    """Those who read all of it replace what a quick look does not see."""
+    at = next(at for at, line in enumerate(LINES) if b'"agent_spoke"' in line)
+    line = LINES[at].replace(b'"text":"', b'"text":"a' + part)
+    newer = b'{"seq":%d,"at":"2026-11-28T00:00:00Z","kind":"later","x%b":"%b"}\n'
+    more = newer % (len(LINES) + 1, part, part)
+    assert problem(folder, [*LINES[:at], line, *LINES[at + 1 :], more]) == ""
+    recording = read_journal(folder / "events.jsonl")
+    assert (recording.problem, len(recording.events)) == ("", len(LINES) + 1)
+    assert '"text":"a\ufffd' in recording.events[at].model_dump_json()
+    assert '"x\ufffd' in recording.events[-1].model_dump_json()
+
+
 def test_no_events_are_made_for_it(tmp_path: Path) -> None:
     attempt = tmp_path / ".aiwg/ralph/tasks/task-001/attempts/001"
     attempt.mkdir(parents=True)
