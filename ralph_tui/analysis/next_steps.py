@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ralph_tui.analysis.means import lacking
+from ralph_tui.analysis.means import lacking, resuming
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.sensor.passing import refused
 from ralph_tui.state import RunState
@@ -38,17 +38,20 @@ class NextStep:
 
 
 def next_steps(
-    state: RunState, *, gone: bool = False, fleet: FleetWork | None = None
+    state: RunState, *, gone: bool = False, broken: bool = False, fleet: FleetWork | None = None
 ) -> list[NextStep]:
     """The most useful first; none while the run goes on.
 
-    `gone`: its process is, so that it does not go on, whatever its record says. `fleet`: it is a
-    loop of one, whose record is in no worktree; each command is typed in the user's repository.
+    `gone`: its process is, so that it does not go on, whatever its record says. `broken`: what its
+    record has behind this state cannot be read. `fleet`: it is a loop of one, whose record is in no
+    worktree; each command is typed in the user's repository.
     """
     run = state.run
     if run.started is None or (run.live and not gone):
         return []
-    return list(_steps(state, run.started) if fleet is None else _of_fleet(fleet))
+    return list(
+        _of_fleet(fleet) if fleet else _steps(state, run.started, state.seq if broken else None)
+    )
 
 
 def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> str | None:
@@ -72,7 +75,7 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
     return None
 
 
-def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
+def _steps(state: RunState, started: RunStarted, kept: int | None) -> Iterator[NextStep]:
     run, name = state.run, started.name
     completed = run.finished is not None and run.finished.outcome == "completed"
     if started.imported:
@@ -81,7 +84,7 @@ def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
         return
     instead = promise_instead(state)
     if not (completed or instead or started.watched or scratch(started)):
-        yield NextStep("resume", "resume", f"ralph-tui resume {name}{_more(state)}")
+        yield NextStep("resume", "resume", resuming(name, kept, _more(state)))
     yield NextStep("report", "report", f"ralph-tui report {name}")
     trees = whole_change(state)
     if trees is not None:

@@ -8,7 +8,7 @@ import shlex
 from datetime import UTC, datetime
 
 from ralph_tui.adapters.records.run_status import RunStatus
-from ralph_tui.analysis.means import lacking
+from ralph_tui.analysis.means import lacking, resuming
 from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.ports.runs import NO_OBJECTIVE
 from ralph_tui.text import terms
@@ -162,20 +162,22 @@ def _next(status: RunStatus) -> str:
     """What one can do with a run that is over; empty while it goes on, or has said so itself."""
     outcome = status["outcome"]
     named = shlex.quote(str(status.get("asked_as") or status["run"]))
-    return next_step(status, f" {named}") if outcome else ""
+    return next_step(status, named) if outcome else ""
 
 
 def next_step(status: RunStatus, run: str) -> str:
-    """The command that goes on with a run that is over, as it can be typed; `run` names it, with a
-    space before. Empty for one that has reached its goal.
+    """The command that goes on with a run that is over, as it can be typed; `run` names it.
+
+    Empty for one that has reached its goal.
     """
     nobody = status["watched"] or status["imported"] or status.get("of_fleet")
-    if status["outcome"] == "completed" or nobody:
+    kept = status.get("kept")
+    if status["outcome"] == "completed" or nobody or kept == 0:
         return ""
     done, most = len(status["completions"]), status["max_iterations"]
     limited = status["outcome"] == "limit_reached"
     more = lacking(done, most, status["budget_usd"], limited=limited)
-    return str(status["again"] or "") or f"ralph-tui resume{run}{more}"
+    return str(status["again"] or "") or resuming(run, kept, more)
 
 
 def told(purpose: str, command: str) -> str:

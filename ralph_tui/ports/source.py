@@ -76,6 +76,8 @@ class Source(Protocol):
     lost: bool | str
     """That process is gone, and no end was recorded; in words, where those of a run that lies in a
     worktree are not true."""
+    broken: bool
+    """Its record breaks off: what stands behind the end of what is shown cannot be read."""
     restores_ended: bool
     """Takes a `Restore` also when the run is over."""
     overtaken: str

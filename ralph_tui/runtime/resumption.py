@@ -15,6 +15,7 @@ from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.analysis.checkpoints import summarize, words_of
+from ralph_tui.analysis.means import resuming
 from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Extend
 from ralph_tui.config.settings import NAMES, Settings
@@ -75,7 +76,7 @@ def plan_resume(
         )
     _refuse_living(run)
     recording = read_journal(run.journal)
-    keep = _kept(recording, wanted.from_seq)
+    keep = _kept(run, recording, wanted.from_seq)
     first = recording.events[0]
     assert isinstance(first, RunStarted)  # read_journal vouches for it
     command = wanted.command or first.command
@@ -142,7 +143,7 @@ def _refuse_living(run: RecordedRun) -> None:
         )
 
 
-def _kept(recording: Recording, from_seq: int | None) -> int | None:
+def _kept(run: RecordedRun, recording: Recording, from_seq: int | None) -> int | None:
     """How many events are kept; None for a journal that is whole."""
     known = len(recording.events)
     if not recording.problem:
@@ -152,8 +153,8 @@ def _kept(recording: Recording, from_seq: int | None) -> int | None:
     if from_seq is None:
         what = recording.problem.partition(";")[0]
         raise UsageError(
-            f"{what}: 'ralph-tui resume --from {known}' goes on from what comes before it and "
-            "sets the rest aside"
+            f"{what}: '{resuming(run.name, known)}' goes on from what comes before it and sets the "
+            "rest aside"
         )
     if not 1 <= from_seq <= known:
         raise UsageError(f"--from {from_seq}: events 1 to {known} can be read, name one of them")

@@ -210,9 +210,7 @@ ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where nobody is needed any more."""
 NO_END = "no end was recorded"
 PROCESS_GONE = "its process is gone; ralph-tui resume goes on with it"
-RECORD_BROKEN = (
-    "its record breaks off here, so how it ended is not known; ralph-tui resume says how to go on"
-)
+RECORD_BROKEN = "its record breaks off here, so how it ended is not known"
 DIED = Term("◇", "died")
 """Of a run whose process is gone, without an end."""
 UNHEARD = Term(DIED.glyph, "unheard")

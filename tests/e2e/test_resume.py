@@ -348,7 +348,16 @@ def test_a_bad_line_in_the_middle(limited: Path) -> None:
     rewrite(limited, 30, b'{"seq": 30, "kind"\n')
     said = refused(limited, "--max-iterations", "5")
     assert f"{journal(limited).relative_to(limited)}:30" in said
-    assert "--from 29" in said
+    # All that tell of it name what works.
+    works = "ralph-tui resume task-001/001 --from 29"
+    assert f"'{works}' goes on" in said
+    assert f"{works} goes on from here" in here("report", cwd=limited).stdout
+    status = here("status", "task-001/001", cwd=limited).stdout
+    assert f"{works} --max-iterations {SHORT + 5}" in status
+    killed = journal(limited).with_name("status.json")
+    told = json.loads(killed.read_text()) | {"outcome": None, "phase": "agent"}
+    killed.write_text(json.dumps(told))
+    assert f"its process is gone; {works} goes on" in here("status", cwd=limited).stdout
     assert "--from" in refused(limited, "--from", "31", "--max-iterations", "5")
     broken = journal(limited).read_bytes()
     completes(limited, "--from", "29", "--max-iterations", "5")

@@ -83,9 +83,14 @@ def test_a_record_that_lies_in_no_worktree_names_the_command_alone() -> None:
     drive(live(story("stuck")), look)
 
 
-def test_a_run_whose_process_is_gone_can_be_resumed_from_its_screen(tmp_path: Path) -> None:
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_run_whose_process_is_gone_can_be_resumed_from_its_screen(
+    tmp_path: Path,
+    broken: bool,  # noqa: FBT001
+) -> None:
     driver = with_record(live(story("running")), tmp_path, "running")
     driver.source.lost = driver.source.elsewhere = True
+    driver.source.broken = broken
 
     async def look(driver: Driver) -> None:
         await driver.sees("u resume")
@@ -94,7 +99,8 @@ def test_a_run_whose_process_is_gone_can_be_resumed_from_its_screen(tmp_path: Pa
 
     drive(driver, look)
     assert driver.app.onward is not None
-    assert driver.app.onward[0][:2] == ("resume", "task-001/001")
+    kept = ["--from", str(len(story("running")))] if broken else []
+    assert list(driver.app.onward[0]) == ["resume", "task-001/001", *kept]
 
 
 @pytest.mark.parametrize("kind", [live, replay])

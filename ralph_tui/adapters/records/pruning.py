@@ -117,10 +117,10 @@ def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime
                 why = (
                     "its process is gone, what it has started is not: 'ralph-tui resume' ends that"
                 )
-        elif ends.kind not in ENDS and not dead:
-            why = "it has no end; 'ralph-tui resume' goes on with it, --dead prunes it"
         elif not dead and problem_of(run):
             why = "its journal has a bad line, which 'ralph-tui status' names; --dead prunes it"
+        elif ends.kind not in ENDS and not dead:
+            why = "it has no end; 'ralph-tui resume' goes on with it, --dead prunes it"
         if why:
             left.append(f"{run.name}: {why}")
         if why or number >= newest or now - ends.at < age:

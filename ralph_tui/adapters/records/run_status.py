@@ -202,6 +202,8 @@ class RunStatus(TypedDict):
     """Added by a reader: its path."""
     problem: NotRequired[str]
     """Added by `status`: why not all of the journal can be read."""
+    kept: NotRequired[int]
+    """Added by `status`, of a damaged journal: how many events come before the damage."""
     of_fleet: NotRequired[bool]
     """Added by `status`: whether it is a fleet's loop, which only its fleet can resume."""
     asked_as: NotRequired[str | None]

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from ralph_tui.adapters.records.folders import from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
@@ -35,6 +35,15 @@ PARSED_BYTES = 4_000_000
 
 
 T = TypeVar("T")
+
+
+class Damage(NamedTuple):
+    """Where a journal cannot be read."""
+
+    words: str
+    """One sentence."""
+    kept: int
+    """How many events come before."""
 
 
 class _Known(dict[str, Any]):
@@ -156,7 +165,13 @@ def unheard(seconds: float) -> str:
 
 
 def problem_of(run: RecordedRun) -> str:
-    """One sentence about the first bad line of its journal; empty when there is none.
+    """One sentence about the first bad line of its journal; empty when there is none."""
+    damage = damage_of(run)
+    return damage.words if damage else ""
+
+
+def damage_of(run: RecordedRun) -> Damage | None:
+    """Of its journal, at the first bad line.
 
     Quick: it parses no event, so a line that is an event of no known shape passes.
     """
@@ -170,11 +185,13 @@ def problem_of(run: RecordedRun) -> str:
                 looks_well = line.startswith(b'{"seq":%d,' % expected) and line.endswith(b"}\n")
                 if (thorough or not looks_well) and _number(line) != expected:
                     where = f"{from_here(run.journal)}:{number}"
-                    return f"{where} cannot be read; ralph-tui replay shows what comes before it"
+                    what = "cannot be read; ralph-tui replay shows what comes before it"
+                    return Damage(f"{where} {what}", expected - 1)
                 expected += 1
     except OSError as error:
-        return f"{from_here(run.journal)} cannot be read: {why(error, 'make it readable')}"
-    return ""
+        words = f"{from_here(run.journal)} cannot be read: {why(error, 'make it readable')}"
+        return Damage(words, 0)
+    return None
 
 
 def newer_of(run: RecordedRun) -> str:

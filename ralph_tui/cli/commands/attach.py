@@ -112,7 +112,7 @@ def _left(found: RecordedRun, name: str | None) -> str:
             return f"{found.name}: {status['reason']}; the screen: ralph-tui attach{named}"
         outcome = status["outcome"] or "died"
         rows = [f"the run {found.name} is over ({outcome_word(outcome)})"]
-        if command := next_step(status, named):
+        if command := next_step(status, named.lstrip()):
             rows.append(told("go on with it", command))
         return "\n".join([*rows, told("sum it up", f"ralph-tui report{named}")])
     rows = [f"the run {found.name} goes on"]

@@ -10,7 +10,8 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import newer_of, problem_of, status_of_past, told
+from ralph_tui.adapters.records.status import damage_of, newer_of, status_of_past, told
+from ralph_tui.analysis.means import resuming
 from ralph_tui.cli.looking import look
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
 from ralph_tui.runtime.sources.found import find_run, read_run
@@ -48,7 +49,15 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> s
     if status["phase"] == "died" and not found.hooked and holder(found.lock) is not None:
         status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
     # A status bar asks every few seconds, and a living run appends while one reads.
-    status["problem"] = "" if args.line or status["alive"] else problem_of(found) or newer_of(found)
+    if args.line or status["alive"]:
+        status["problem"] = ""
+    elif damage := damage_of(found):
+        status["problem"], status["kept"] = damage.words, damage.kept
+        if status["phase"] == "died" and damage.kept:
+            go_on = resuming(found.name, damage.kept)
+            status["reason"] = f"its process is gone; {go_on} goes on with it"
+    else:
+        status["problem"] = newer_of(found)
     if not args.json:
         status["of_fleet"] = found.fleet is not None
     return _told(args, status)

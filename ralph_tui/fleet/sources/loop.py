@@ -73,6 +73,7 @@ class FleetLoop:
     live = True
     elsewhere = True
     restores_ended = False
+    broken = False
     overtaken = ""
     player: Player | None = None
 

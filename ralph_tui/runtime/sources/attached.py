@@ -38,6 +38,7 @@ class Attached:
     live = True
     elsewhere = True
     restores_ended = False
+    broken = False
     overtaken = ""
     player: Player | None = None
     record: OnDisk | None

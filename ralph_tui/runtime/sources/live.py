@@ -30,6 +30,7 @@ class Live:
     name = "you"
     lost: bool | str = False
     restores_ended = False
+    broken = False
     overtaken = ""
     player: Player | None = None
     files: Files | None = None

@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from time import monotonic
 
+from ralph_tui.analysis.means import broken_off
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.ports.player import Player
@@ -19,7 +20,7 @@ from ralph_tui.runtime.sources.keyframes import FRAME, Keyframes
 from ralph_tui.runtime.sources.record import ListedRecord, Record
 from ralph_tui.state import RunState
 from ralph_tui.state.outline import Mark
-from ralph_tui.text.terms import RECORD_BROKEN, UNHEARD
+from ralph_tui.text.terms import UNHEARD
 
 WHOLE_S = 30.0
 """Seconds in which a replay that plays from its beginning shows the run."""
@@ -118,6 +119,7 @@ class Replay:
     live = False
     elsewhere = False
     restores_ended = False
+    broken = False
     overtaken = ""
     name = "you"
     lost: bool | str = False
@@ -192,9 +194,15 @@ class Replay:
         if look:
             self._unattended = self.gone is not None and self.gone(state)
         ends = self._unattended and self.position == self.length and state.run.live
-        broken = f"{UNHEARD.word}: {RECORD_BROKEN}" if self._record.problem else ""
-        self.lost = ends and (self.why_lost or broken or True)
+        self.broken = bool(self._record.problem)
+        self.lost = ends and (self.why_lost or self._broken_off(state) or True)
         return state
+
+    def _broken_off(self, state: RunState) -> str:
+        started = state.run.started
+        if not self.broken or started is None or started.watched:
+            return ""
+        return f"{UNHEARD.word}: {broken_off(started.name, state.seq)}"
 
     # the record -------------------------------------------------------------------------------
 

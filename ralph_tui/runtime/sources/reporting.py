@@ -9,12 +9,12 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import endless, has_process, read_status
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.analysis.means import broken_off
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.base.errors import RalphError
 from ralph_tui.events import RunStarted, SnapshotTaken
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.sources.snapshots import RecordedFiles
-from ralph_tui.text.terms import RECORD_BROKEN
 
 
 def report_of(
@@ -41,7 +41,9 @@ def _circumstances(
         )
     alive = isinstance(first, RunStarted) and has_process(found, first.run_id)
     own = found.fleet is None  # only its fleet can resume a loop
-    end = ("unheard", RECORD_BROKEN) if recording.problem and own else endless(found)
+    end = endless(found)
+    if recording.problem and own:
+        end = ("unheard", broken_off(found.name, len(recording.events)))
     if found.hooked:
         status = read_status(found)
         alive, end = status["alive"], ("unheard", status["reason"])

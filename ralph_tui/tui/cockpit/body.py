@@ -52,6 +52,7 @@ class Body(Container):
             keys,
             lambda: bool(source.lost),
             lambda: source.record.fleet if source.record is not None else None,
+            lambda: source.broken,
         )
         self.ended = False
         """Whether how the run ended stands in the place of the agent's group."""

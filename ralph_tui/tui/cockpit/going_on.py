@@ -43,7 +43,8 @@ class GoingOn:
 
     def command(self, name: str) -> str:
         """The command line of a step; empty where there is none."""
-        steps = next_steps(self._host.state, gone=self._gone, fleet=self.fleet)
+        broken = self._source.broken
+        steps = next_steps(self._host.state, gone=self._gone, broken=broken, fleet=self.fleet)
         return next((step.command for step in steps if step.name == name), "")
 
     def refusal(self, name: Literal["resume", "again"]) -> str | None:

@@ -52,14 +52,16 @@ class EndPane(LinesPane):
         keys: Keys = DEFAULTS,
         lost: Callable[[], bool] = lambda: False,
         fleet: Callable[[], FleetWork | None] = lambda: None,
+        broken: Callable[[], bool] = lambda: False,
     ) -> None:
         """`refused`: why an action of the table cannot be done here; None: it can.
 
         `lost`: whether nobody works on the run any more, though no end was recorded; `fleet`: what
-        a fleet knows of it, None: it is no loop of one.
+        a fleet knows of it, None: it is no loop of one; `broken`: whether its record breaks off.
         """
         super().__init__()
         self._refused, self._keys, self._lost, self._fleet = refused, keys, lost, fleet
+        self._broken = broken
         self._commands: dict[int, str] = {}
         """By row, as they were built last."""
         self.esc = "shows the pane below"
@@ -68,7 +70,8 @@ class EndPane(LinesPane):
 
     def stamp(self, state: RunState, now: datetime) -> object:
         run = state.run
-        return (run.revision, state.oversight.revision, run.live, self._lost(), self._fleet())
+        ended = (run.live, self._lost(), self._broken(), self._fleet())
+        return (run.revision, state.oversight.revision, *ended)
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`; its title has no digit."""
@@ -107,7 +110,8 @@ class EndPane(LinesPane):
         if started is None:
             return
         fleet = self._fleet()
-        for step in next_steps(self.state, gone=self._lost(), fleet=fleet):
+        lost, broken = self._lost(), self._broken()
+        for step in next_steps(self.state, gone=lost, broken=broken, fleet=fleet):
             if step.name == "replay":
                 continue  # of what stands here it would show no more
             able = step.name not in ("attach", "merge") and self._refused(step.name) is None

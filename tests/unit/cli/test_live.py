@@ -438,6 +438,9 @@ def test_a_run_whose_iterations_are_used_up_is_resumed_with_more_however_it_ende
     one = ev.IterationStarted(iteration=1, max_iterations=1)
     status = gone(one, reading, end) | {"max_iterations": 1}
     assert next_step(status, "") == "ralph-tui resume --max-iterations 6", "as it can be typed"
+    damaged = status | {"kept": 9}
+    assert next_step(damaged, "a/1") == "ralph-tui resume a/1 --from 9 --max-iterations 6"
+    assert next_step(status | {"kept": 0}, "a/1") == "", "nothing of it can be read"
     more = status | {"max_iterations": 2}
     assert next_step(more, "") == "ralph-tui resume"
     spent = more | {"outcome": "limit_reached", "budget_usd": 2.5}

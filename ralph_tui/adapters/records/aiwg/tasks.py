@@ -19,7 +19,9 @@ from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import read_json, without_unknown
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.means import resuming
 from ralph_tui.base.errors import JournalError
 from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.events.workspace import Category
@@ -184,8 +186,9 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
     if recording.problem:
         what = recording.problem.partition(";")[0]
         raise JournalError(
-            f"{what}: the files that follow from it stay as they are; 'ralph-tui resume --from "
-            f"{len(recording.events)}' goes on from what comes before"
+            f"{what}: the files that follow from it stay as they are; "
+            f"'{resuming(RecordedRun(journal).name, len(recording.events))}' goes on from what "
+            "comes before"
         )
     state = RunState().apply_all(recording.events)
     status = without_unknown(summarize(state))

@@ -137,6 +137,9 @@ def test_a_damaged_journal_is_left_alone_unless_asked_for(tmp_path: Path) -> Non
     assert "001: its journal has a bad line" in listing.left[0]
     assert listing.kept_ids == {run_id(1)}
     assert names(listed(tmp_path, dead=True)) == ["001"]
+    without_end = make_run(tmp_path, 2, kind="step_entered") / "events.jsonl"
+    without_end.write_text("garbage\n".join(without_end.read_text().splitlines(keepends=True)))
+    assert "002: its journal has a bad line" in listed(tmp_path).left[1]
 
 
 @each_row(
