@@ -23,12 +23,12 @@ def parts_of(text: str) -> list[tuple[str, str]]:
 
 
 def path_of(head: str) -> str:
-    """The path that a line beginning with `HEAD` names, not quoted any more."""
+    """The path that a line beginning with `HEAD` names, not quoted any more, as `os.fsdecode`."""
     # Git writes the path twice, each in as many characters.
     names = head.removeprefix(HEAD)
     name = names[(len(names) + 1) // 2 :]
     if name.startswith('"'):
-        name = _ESCAPE.sub(_unescaped, name[1:-1].encode()).decode("utf-8", "replace")
+        name = _ESCAPE.sub(_unescaped, name[1:-1].encode()).decode("utf-8", "surrogateescape")
     return name.removeprefix("b/")
 
 

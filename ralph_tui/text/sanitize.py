@@ -47,6 +47,7 @@ _EMOJI = re.compile(
 _JOINING = re.compile("[\u0600-\u1aff\ua800-\uabff]")
 """Scripts in which a joiner changes the letters: Arabic, those of India and around it."""
 _MONGOLIAN = re.compile("[\u1820-\u18aa]")
+_END_BLANKS = re.compile(r"^ | (?= *\Z)")
 MOST_MARKS = 5
 """Marks on one letter, of which the longest names of real scripts have four."""
 
@@ -122,16 +123,20 @@ def one_line(text: str) -> str:
 
 
 def spelled_name(name: str) -> str:
-    """A file's name, with characters that a terminal does not show written as escapes."""
-    if strip_controls(name) == name:
-        return name
-    hidden = ("Cc", "Cf")  # controls, and what only formats other characters
-    return "".join(
-        c.encode("unicode_escape").decode()
-        if unicodedata.category(c) in hidden and c not in "\n\t"
-        else c
-        for c in name
-    )
+    """A file's name, with what a terminal would not show of it written as escapes.
+
+    That is also a blank at an end, and each byte that is not UTF-8, a surrogate of `os.fsdecode`.
+    """
+    # Where nothing is hidden, joiners are parts of a sign.
+    hidden = ("Cc", "Cs") if strip_controls(name) == name else ("Cc", "Cs", "Cf")
+    spelled = (_escape(c) if unicodedata.category(c) in hidden else c for c in name)
+    return _END_BLANKS.sub(r"\\x20", "".join(spelled))
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    byte = 0xDC80 <= code <= 0xDCFF
+    return f"\\x{code - 0xDC00:02x}" if byte else character.encode("unicode_escape").decode()
 
 
 def one_name(text: str) -> str:

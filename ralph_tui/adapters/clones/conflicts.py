@@ -14,7 +14,7 @@ from pathlib import Path
 from ralph_tui.adapters.workspace.git import GitResult, run_git
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError, why, workspace_error
-from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.sanitize import one_line, spelled_name
 
 MOST_FILES = 5
 """Files that are named of a conflict."""
@@ -164,7 +164,7 @@ def _told(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
 def _shown(names: Iterable[str], pair: tuple[str, str]) -> tuple[str, ...]:
     """Some of the files, as their owners call them, each once."""
     plain = (_AFTER_COMMIT.sub(lambda end: "" if end[1] in pair else end[0], n) for n in names)
-    return tuple(dict.fromkeys(one_line(name) for name in plain))[:MOST_FILES]
+    return tuple(dict.fromkeys(one_line(spelled_name(name)) for name in plain))[:MOST_FILES]
 
 
 def _too_old(repository: Repository) -> str:

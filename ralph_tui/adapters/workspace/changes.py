@@ -126,15 +126,10 @@ def parse(output: bytes) -> dict[str, DiffEntry]:
 
 def file_change(path: str, status: ChangeStatus, added: int, removed: int) -> FileChange:
     """A row for the records."""
-    name = shown(path)
+    name = spelled_name(path)
     return FileChange(
         path=name, status=status, category=categorize(name), added=added, removed=removed
     )
-
-
-def shown(path: str) -> str:
-    """A name for an event: bytes that are not UTF-8 become replacement characters."""
-    return spelled_name(os.fsencode(path).decode("utf-8", "replace"))
 
 
 def _change(path: str, entry: DiffEntry) -> FileChange:

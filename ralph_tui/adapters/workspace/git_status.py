@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from ralph_tui.adapters.workspace.changes import shown
 from ralph_tui.adapters.workspace.private_repository import is_own
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.staging import split
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.layers.sensor import categorize
+from ralph_tui.text.sanitize import spelled_name
 
 MOST_PATHS = 1_000
 """Names in one list."""
@@ -79,7 +79,7 @@ def _status_of(out: bytes) -> GitStatus:
         if mark == "#":
             key, _, value = rest.partition(" ")
             if key == "branch.head":
-                status.branch = "" if value == "(detached)" else shown(value)
+                status.branch = "" if value == "(detached)" else spelled_name(value)
             elif key == "branch.oid":
                 status.commit = "" if value == "(initial)" else value
         elif mark == "?":
@@ -117,7 +117,7 @@ def commits_between(repository: Repository, before: str, after: str) -> list[str
     span = after if not before else f"{before}..{after}"
     arguments = ("log", "-z", "--format=%H %s", "--no-show-signature", f"-{MOST_COMMITS}", span)
     try:
-        return [shown(line) for line in split(repository.git(*arguments, "--").out)]
+        return [spelled_name(line) for line in split(repository.git(*arguments, "--").out)]
     except WorkspaceError:
         return []
 
@@ -127,6 +127,6 @@ def _add(status: GitStatus, name: str, path: str) -> None:
         return
     names: list[str] = getattr(status, name)
     if len(names) < MOST_PATHS:
-        names.append(shown(path))
+        names.append(spelled_name(path))
     else:
         status.omitted[name] = status.omitted.get(name, 0) + 1

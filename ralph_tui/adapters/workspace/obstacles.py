@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator, Set
 from pathlib import Path, PurePosixPath
 
-from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.sanitize import clip, one_line, spelled_name
 
 SHOWN = 80
 """Characters of a name within a reason."""
@@ -115,7 +115,7 @@ def special_files(root: Path, passed_over: Set[str]) -> Iterator[str]:
 
 def name(path: str) -> str:
     """A path within a sentence."""
-    return clip(one_line(os.fsencode(path).decode("utf-8", "replace")), SHOWN)
+    return clip(one_line(spelled_name(path)), SHOWN)
 
 
 def covered(path: str, paths: Set[str]) -> bool:

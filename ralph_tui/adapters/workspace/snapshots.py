@@ -31,7 +31,7 @@ from ralph_tui.adapters.workspace.staging import (
 from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports.worktree import Restored, Snapshot
-from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.sanitize import one_line, spelled_name
 
 
 def outlook(
@@ -113,7 +113,7 @@ class GitWorkspace:
                 self.repository.clear_pieces(began)
                 raise
             self._full = False
-        named = tuple(changes.shown(path) for path in staged.missing[:SHOWN_MISSING])
+        named = tuple(spelled_name(path) for path in staged.missing[:SHOWN_MISSING])
         return Snapshot(number, ref, commit, staged.tree, named, len(staged.missing))
 
     def close(self) -> None:
@@ -198,7 +198,7 @@ class GitWorkspace:
     def _unmerged(self) -> tuple[str, ...]:
         result = self.repository.git("ls-files", "--unmerged", "-z", accept=None)
         paths = (entry.partition("\t")[2] for entry in split(result.out))
-        return tuple(dict.fromkeys(changes.shown(path) for path in paths if path))
+        return tuple(dict.fromkeys(spelled_name(path) for path in paths if path))
 
     def ignored(self, paths: list[str]) -> set[str]:
         """Those of the paths that git ignores and no snapshot holds; ``WorkspaceError``."""

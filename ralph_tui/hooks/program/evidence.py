@@ -23,6 +23,7 @@ from ralph_tui.base.git_config import ASK, COMMON, SEALED, carried, config_of_vi
 from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.layers.context.hashes import hash_of
 from ralph_tui.text.git_diff import parts_of
+from ralph_tui.text.sanitize import spelled_name
 
 LIMIT_S = 5.0
 """What all commands together may take, once in a session: its other hooks wait meanwhile."""
@@ -96,7 +97,7 @@ def _gather(git: "_Git") -> Evidence:
     for name in others[:MOST_FILES]:
         known += [name, _content_hash(git.root / name)]
     files = [_changed(path, part) for path, part in parts]
-    files += [Changed(_shown(name), new=True) for name in others]
+    files += [Changed(spelled_name(name), new=True) for name in others]
     return Evidence(tuple(files[:MOST_FILES]), hash_of(head, *known, str(len(others))))
 
 
@@ -108,16 +109,12 @@ def _changed(path: str, part: str) -> Changed:
             ranges.append(f"{first}-{first + length - 1}" if length > 1 else f"{first}")
     lines = part.partition("\n@@ ")[2].split("\n")[1:]  # what stands before are names and modes
     return Changed(
-        _shown(path),
+        spelled_name(path),
         ", ".join(ranges[:5]),
         sum(line.startswith("+") for line in lines),
         sum(line.startswith("-") for line in lines),
         new="\nnew file mode " in part,
     )
-
-
-def _shown(path: str) -> str:
-    return path.encode("utf-8", "replace").decode("utf-8")
 
 
 def _content_hash(path: Path) -> str:

@@ -9,6 +9,8 @@ import pytest
 from ralph_tui.adapters.workspace import changes as counting
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.events.workspace import FileChange
+from ralph_tui.text.git_diff import parts_of
+from ralph_tui.text.sanitize import spelled_name
 from tests.workspaces import workspace_of
 
 
@@ -99,17 +101,29 @@ def test_names_and_categories_of_odd_files(workspace: GitWorkspace) -> None:
     for name in (b"bad\xff.py", b"two\nlines.py", b"tab\there.py", b"\x1b[31mred.py"):
         Path(os.fsdecode(os.fsencode(workspace.root) + b"/" + name)).write_text("x\n")
     paths = [change.path for change in workspace.changes(start.tree)]
-    assert paths == ["\\x1b[31mred.py", "bad\ufffd.py", "tab here.py", "two⏎lines.py"]
+    assert paths == ["\\x1b[31mred.py", "bad\\xff.py", "tab\\there.py", "two\\nlines.py"]
     end = workspace.snapshot(1, "end")
     assert [change.path for change in workspace.changes(start.tree, end.tree)] == paths
 
 
 def test_names_that_look_alike_are_told_apart(workspace: GitWorkspace) -> None:
     since = workspace.snapshot(0, "start").tree
-    for name in ("app\u200b.py", "app\x1b[m.py", "na\u00efve 👩\u200d💻.py"):
+    called = {
+        "app.py  ": "app.py\\x20\\x20",
+        " app 2.py": "\\x20app 2.py",
+        "app\t.py": "app\\t.py",
+        os.fsdecode(b"app\xff.py"): "app\\xff.py",
+        os.fsdecode(b"app\xfe\xc3.py"): "app\\xfe\\xc3.py",
+        "app\u200b.py": "app\\u200b.py",
+        "app\x1b[m.py": "app\\x1b[m.py",
+        "na\u00efve 👩\u200d💻.py": "naïve 👩\u200d💻.py",
+    }
+    for name in called:
         (workspace.root / name).write_text("x\n")
-    names = [change.path for change in workspace.changes(since)]
-    assert names == ["app\\x1b[m.py", "app\\u200b.py", "naïve 👩\u200d💻.py"]
+    assert {change.path for change in workspace.changes(since)} == {*called.values()}
+    # A diff knows them by the same names.
+    parts = parts_of(workspace.diff(since, workspace.snapshot(1, "end").tree))
+    assert {spelled_name(path) for path, _ in parts} == {*called.values()}
 
 
 def test_counting_is_bounded(workspace: GitWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:

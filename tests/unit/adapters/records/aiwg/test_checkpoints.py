@@ -143,7 +143,7 @@ def test_names_are_foreign_text(git_repo: Path) -> None:
     (git_repo / "a\x1b[31m\nb").write_text("x")
     Path(os.fsdecode(os.fsencode(git_repo) + b"/caf\xe9")).write_text("x")
     data = manager(git_repo, FakeClock()).capture(facts(1), git_of(git_repo))
-    assert data.git_status.untracked == ["a\\x1b[31m⏎b", "caf�"]
+    assert data.git_status.untracked == ["a\\x1b[31m\\nb", "caf\\xe9"]
 
 
 def test_long_lists_say_how_many_more_there_are(

@@ -77,7 +77,7 @@ def test_a_status_tells_every_kind_of_change(git_repo: Path) -> None:
     (git_repo / ".aiwg/ralph/ours").write_text("x")
     status = git_status(open_repository(git_repo))
     assert (status.branch, status.commit) == ("main", head)
-    assert sorted(status.staged) == ["a b\nc", "both", "gone"]
+    assert sorted(status.staged) == ["a b\\nc", "both", "gone"]
     assert sorted(status.unstaged) == ["both", "edited", "unstaged-gone"]
     assert status.untracked == ["folder/new é.py"]
     assert status.omitted == {}
