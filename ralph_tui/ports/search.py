@@ -7,7 +7,9 @@ from typing import Final, Protocol
 
 from ralph_tui.ports.source import Source
 
-NOT_SEARCHED: Final = "prompts, and what agents and tests printed, are not searched"
+NOT_SEARCHED: Final = (
+    "prompts, test output, and all but an agent's last words before an action are not searched"
+)
 """They lie in files of their own, and may be as large as one likes."""
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.ports.search import NOT_SEARCHED
 from tests.e2e.cli import events_of, here, project
 from tests.e2e.tmux import Terminal
 from tests.unit.adapters.search.journals import a_run, attempt, write
@@ -78,7 +79,7 @@ def test_kind_limit_and_json(recorded: Path) -> None:
         (
             ["nowhere"],
             "nothing here is about nowhere: try fewer words, or the beginning of one; "
-            "prompts, and what agents and tests printed, are not searched\n",
+            f"{NOT_SEARCHED}\n",
         ),
         (['"(:'], "there is no word in that: name what you look for, as in ralph-tui search "),
         ([""], "there is no word in that: "),

@@ -57,7 +57,7 @@ def test_words_are_looked_for_as_they_are_typed() -> None:
         await driver.press("space", *"token")
         await driver.sees("1 place")
         await driver.press(*"zzz")
-        await driver.sees("Nothing is found for “test tokenzzz”: try other words; prompts, and")
+        await driver.sees("Nothing is found for “test tokenzzz”: try other words; prompts, test")
         await driver.press(*["backspace"] * 20)
         await driver.sees(EMPTY[:40])
 
