@@ -91,7 +91,15 @@ class CheckpointCaptured(Event):
         if self.trigger not in ("timer", "key"):
             return None
         asked = f", asked for by {who_words(self.by)}" if self.by else ""
-        return f"saved   checkpoint {self.number}{asked}{f': {self.note}' if self.note else ''}"
+        if self.snapshot is None:
+            return f"warn    the checkpoint failed{asked}: {self.error}"
+        named = checkpoint_name(self.snapshot)
+        return f"saved   {named}{asked}{f': {self.note}' if self.note else ''}"
+
+
+def checkpoint_name(snapshot: int | None) -> str:
+    """What users call a checkpoint: by the number that restores it, where it has one."""
+    return "checkpoint" if snapshot is None else f"snapshot {snapshot}"
 
 
 class FilesChanged(Event):

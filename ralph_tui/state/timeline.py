@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ralph_tui import events as ev
-from ralph_tui.events.workspace import Trigger
+from ralph_tui.events.workspace import Trigger, checkpoint_name
 from ralph_tui.state.fold import Fold
 from ralph_tui.state.spending import lacks_cost
 from ralph_tui.text.format import step
@@ -37,6 +37,11 @@ class CheckpointPoint:
     """The agent's peak since the checkpoint before; 0: not known."""
     by: str = ""
     """Who asked for it; empty where nobody did, or nobody knows."""
+
+    @property
+    def name(self) -> str:
+        """See `checkpoint_name`."""
+        return checkpoint_name(self.snapshot)
 
 
 @dataclass(slots=True)

@@ -99,7 +99,7 @@ def _while_files_rest(state: RunState) -> str | None:
 
 
 def _captured(state: RunState) -> Outcome:
-    """A checkpoint: its number, or why it failed."""
+    """A checkpoint: its snapshot, or why it failed."""
     seen = state.seq
 
     def outcome(state: RunState) -> str | None:
@@ -109,8 +109,8 @@ def _captured(state: RunState) -> Outcome:
             return None
         point = new[-1]
         if point.error:
-            return f"checkpoint {point.number} failed: {one_line(point.error)}"
-        return f"checkpoint {point.number} saved"
+            return f"failed: {one_line(point.error)}"
+        return f"{point.name} saved"
 
     return outcome
 

@@ -50,11 +50,11 @@ POINT = ev.CheckpointCaptured(**AFTER, iteration=5, number=7, trigger="key", sna
 @pytest.mark.parametrize(
     ("key", "recorded", "says"),
     [
-        ("c", POINT, "c checkpoint: checkpoint 7 saved"),
+        ("c", POINT, "c checkpoint: snapshot 9 saved"),
         (
             "c",
             POINT.model_copy(update={"snapshot": None, "error": "disk full"}),
-            "c checkpoint: checkpoint 7 failed: disk full",
+            "c checkpoint: failed: disk full",
         ),
         ("plus", ev.LimitsChanged(**AFTER, max_iterations=11), "+ more: now 11 iterations"),
         ("minus", ev.LimitsChanged(**AFTER, max_iterations=9), "- fewer: now 9 iterations"),

@@ -164,7 +164,7 @@ def test_the_timeline_marks_the_rollover_and_tells_what_the_window_came_to() -> 
     rolled = next(point for point in third if point.checkpoint is not None)
     assert glyph_of(rolled)[0] == "⟳"
     told = ["".join(text for text, _ in row) for row in facts(rolled, state, state.at, 80)]
-    assert any(row.startswith("checkpoint 2 at a rollover") for row in told)
+    assert any(row.startswith("snapshot 7 at a rollover") for row in told)
     told = ["".join(text for text, _ in row) for row in facts(third[0], state, state.at, 80)]
     assert "context fullest 86 % · ⟳ 1 rollover" in told
     last = next(point for point in points if point.span.number == 4)

@@ -370,7 +370,7 @@ def test_an_iteration_comes_after_a_checkpoint_of_its_midst_when_they_are_compar
         ends = timeline(driver).ends
         assert ends is not None
         assert [point.name for point in ends] == [
-            f"iteration 7, checkpoint {key.number}",
+            f"iteration 7, snapshot {key.snapshot}",
             "iteration 7",
         ]
 

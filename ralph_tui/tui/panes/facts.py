@@ -60,7 +60,7 @@ def of_point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
     checkpoint = point.checkpoint
     if checkpoint is None:
         return []
-    where = f"checkpoint {checkpoint.number} {kept_words(checkpoint)}"
+    where = f"{checkpoint.name} {kept_words(checkpoint)}"
     rows: list[Line] = [[(where, "accent"), (f"  {clock(checkpoint.at, seconds=True)}", "dim")]]
     if held := _of_session(checkpoint):
         rows.append([(held, "dim")])

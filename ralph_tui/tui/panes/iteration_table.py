@@ -125,7 +125,7 @@ def point_words(point: TimelinePoint, state: RunState) -> str:
         return f"restored {where}, by {flat(point.rollback.by, 40)}"
     assert point.checkpoint is not None
     note = f": {flat(point.checkpoint.note)}" if point.checkpoint.note else ""
-    return f"checkpoint {point.checkpoint.number} {kept_words(point.checkpoint)}{note}"
+    return f"{point.checkpoint.name} {kept_words(point.checkpoint)}{note}"
 
 
 def table(

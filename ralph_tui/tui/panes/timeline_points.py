@@ -34,7 +34,7 @@ class TimelinePoint:
     def name(self) -> str:
         """The point in words."""
         if self.checkpoint is not None:
-            return f"{self.place}, checkpoint {self.checkpoint.number}"
+            return f"{self.place}, {self.checkpoint.name}"
         return f"{self.place}, restored" if self.rollback is not None else self.place
 
     @property

@@ -349,3 +349,12 @@ def test_changes_that_cannot_be_counted_are_not_told_as_none() -> None:
         for unknown in (True, False)
     }
     assert told == {True: "files   what changed is not known", False: "files   nothing changed"}
+
+
+def test_a_checkpoint_is_named_by_the_number_that_restores_it() -> None:
+    taken = ev.CheckpointCaptured(
+        iteration=3, number=2, trigger="key", snapshot=9, by="you", note="before the rewrite"
+    )
+    assert taken.line() == "saved   snapshot 9, asked for by you: before the rewrite"
+    failed = taken.model_copy(update={"snapshot": None, "error": "the disk is full"})
+    assert failed.line() == "warn    the checkpoint failed, asked for by you: the disk is full"
