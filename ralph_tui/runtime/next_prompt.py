@@ -5,6 +5,7 @@ What the beginning of an iteration looks up (learnings), and what a model words,
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
@@ -20,12 +21,23 @@ from ralph_tui.loop.steps.strategy import next_strategy, planned_event
 from ralph_tui.runtime.resumption import recorded_settings
 
 
+class NextPrompt(NamedTuple):
+    """The prompt that would be sent."""
+
+    iteration: int
+    text: str
+    cut_off: int
+    """The iteration before, where that was cut off; 0: it was not. What it changed is measured only
+    when the run goes on.
+    """
+    outcome: str
+    """Of the run: ``died`` where its process is gone without one, empty while it goes on."""
+
+
 def next_prompt(
     root: Path, run: RecordedRun, load_settings: Callable[[Mapping[str, object]], Settings]
-) -> tuple[int, str, int]:
-    """The number of the iteration, its prompt, and which one was cut off before it; 0: none.
-
-    What that one changed is measured only when the run goes on.
+) -> NextPrompt:
+    """What is sent next, or would be if the run went on.
 
     `load_settings` is given the recorded settings, as one layer of all. Raises ``JournalError`` or
     ``UsageError``.
@@ -49,5 +61,9 @@ def next_prompt(
     control = layers.governor.evaluation if settings.control.enabled else None
     text = compose_prompt(k, start, state, control, settings, template).text
     open_one = state.timeline.current
-    cut = open_one is not None and open_one.finished is None and not has_process(run, start.run_id)
-    return k, text, open_one.number if open_one is not None and cut else 0
+    works = has_process(run, start.run_id)
+    cut = open_one is not None and open_one.finished is None and not works
+    cut_off = open_one.number if open_one is not None and cut else 0
+    end = state.run.finished
+    outcome = end.outcome if end else "" if works else "died"
+    return NextPrompt(k, text, cut_off, outcome)

@@ -44,7 +44,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     assert last == here("prompt", "show", "--iteration", "2", cwd=git_repo).stdout
     assert "done-0.txt" not in last
     now = here("prompt", "show", cwd=git_repo)
-    assert "what task-001/001 would be told now, in iteration 3" in now.stderr
+    assert "what task-001/001 would be told if it is resumed, in iteration 3" in now.stderr
     assert now.stdout.startswith("# My layout")
     assert "2 passed, 2 failed" in now.stdout
     assert "cut off" not in now.stderr
@@ -77,6 +77,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     assert "This is 3 of 7." in now.stdout
     here("resume", "--headless", "--max-iterations", "7", cwd=git_repo)
     assert here("prompt", "show", "--iteration", "3", cwd=git_repo).stdout == now.stdout
+    assert "would be told if it were not completed" in here("prompt", "show", cwd=git_repo).stderr
 
 
 def test_a_template_is_checked_and_its_variables_are_printed(git_repo: Path) -> None:

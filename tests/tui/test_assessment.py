@@ -205,6 +205,16 @@ def test_e_in_the_prompt_asks_for_one_edit_and_takes_it_back() -> None:
         await driver.sees("the next prompt is shown to you before it is sent; press e again to")
         await driver.press("e")
         assert driver.sent[-1] == EditPrompt(wanted=False)
+        always = ev.StandingInstructionChanged(text="mind it", seq=state.seq + 1, at=state.at)
+        ended = ev.RunFinished(outcome="aborted", reason="aborted", iterations=1, completion=1)
+        driver.inbox.append(always)
+        await driver.sees("in every prompt: mind it")
+        # There is no next prompt any more.
+        driver.inbox.append(ended.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+        await driver.sees("never sent to the agent: mind it")
+        await driver.press("8")
+        await driver.until(lambda: "mind it" not in "\n".join(driver.text()))
+        assert "next prompt" not in "\n".join(driver.text())
 
     drive(live(story("running")), look, (80, 24))
 

@@ -52,10 +52,10 @@ def _show(args: argparse.Namespace) -> int:
         # It folds a journal with the loop's own layers.
         from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
 
-        k, text, cut = next_prompt(root, found, lambda known: _settings(args, root, known))
+        k, text, cut, outcome = next_prompt(root, found, lambda known: _settings(args, root, known))
         also = f"; that iteration {cut} was cut off is told with what it changed" if cut else ""
         _say(
-            f"what {found.name} would be told now, in iteration {k}, about "
+            f"what {found.name} would be told {_when(outcome)}, in iteration {k}, about "
             f"{estimate_tokens(text):,} tokens (an estimate); learnings are looked up, and a model "
             f"may word it, when the iteration begins{also}"
         )
@@ -63,6 +63,13 @@ def _show(args: argparse.Namespace) -> int:
         text = _as_sent(find_run(root, args.run, hooked=False), args.iteration, args.session)
     print(plain(text), end="" if text.endswith("\n") else "\n")
     return 0
+
+
+def _when(outcome: str) -> str:
+    """When a run would be told more."""
+    if outcome == "completed":
+        return "if it were not completed"
+    return "if it is resumed" if outcome else "now"
 
 
 def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:

@@ -1,5 +1,6 @@
 """The prompt of this iteration, exactly as it was sent."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
@@ -38,7 +39,8 @@ class PromptPane(IterationPane):
 
     def stamp(self, state: RunState, now: datetime) -> object:
         told = state.intelligence.edit_requested, state.intelligence.standing_instruction
-        return (state.gate.prompt.seq if state.gate.prompt else None, told, edit_words(state))
+        sent = state.gate.prompt.seq if state.gate.prompt else None
+        return (sent, told, edit_words(state), state.run.live, self._source.lost)
 
     def changed(self) -> None:
         prompts = self._prompts()
@@ -66,12 +68,9 @@ class PromptPane(IterationPane):
 
     def build(self, width: int, height: int) -> list[Line]:
         rows: list[Line] = [self.past()] if self.chosen is not None else []
-        if self.chosen is None and self.state.intelligence.edit_requested:
-            told = f"{edit_words(self.state)}; press {EDIT} again to cancel"
-            rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
-        if self.chosen is None and (always := self.state.intelligence.standing_instruction):
-            told = f"in every prompt: {flat(always)}"
-            rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
+        if self.chosen is None and self.state.run.live and not self._source.lost:
+            for told in self._of_the_next():
+                rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
         prompts = self._prompts()
         if not prompts:
             missing = NOT_RECORDED if self.state.foreign.tool else "no prompt has been sent yet"
@@ -82,6 +81,15 @@ class PromptPane(IterationPane):
                 rows.append([(f"── {name} ", "dim"), ("─" * max(0, width - 14), "faint")])
             rows += _rows(*self._words(prompt), width)
         return rows
+
+    def _of_the_next(self) -> Iterator[str]:
+        """What you have asked for; where nothing goes on there is no next prompt."""
+        known = self.state.intelligence
+        if known.edit_requested:
+            cancel = f"; press {EDIT} again to cancel" if self._source.live else ""
+            yield f"{edit_words(self.state)}{cancel}"
+        if known.standing_instruction:
+            yield f"in every prompt: {flat(known.standing_instruction)}"
 
     def action_edit(self) -> None:
         """Ask for one edit of the next prompt."""
