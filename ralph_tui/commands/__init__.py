@@ -1,6 +1,6 @@
-"""What a human may ask of a run: commands go into the engine's inbox, events come back.
+"""The commands a user can send to a run: they enter the engine's inbox, and events come back.
 
-A command is one class: its fields, why it is refused, and what it does.
+Each command is one class with its fields, its reasons for refusal, and its effect.
 """
 
 from typing import Annotated
@@ -99,4 +99,4 @@ AnyCommand = Annotated[
     | Instruct,
     Field(discriminator="name"),
 ]
-"""Every command, by its name."""
+"""Every command, discriminated by `name`."""

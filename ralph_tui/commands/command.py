@@ -1,7 +1,7 @@
-"""What every command has: when it is refused, and what it does.
+"""Base class of all commands: when a command is refused, and what it does.
 
-Screens and command line ask `refusal` before they offer a command; the run asks it last, and
-answers with its sentence.
+Screens and the command line check `refusal` before they offer a command. The run checks it last and
+answers with the reason.
 """
 
 from collections.abc import Callable
@@ -19,62 +19,62 @@ if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
 WATCHED = "its sessions are not ralph-tui's: it is watched here, not commanded"
-"""Of a loop that hooks have recorded."""
+"""Refusal for a loop recorded by hooks."""
 IMPORTED = "another tool has recorded this run: it can only be looked at"
 NO_MONEY = "the run has no budget in dollars that could grow"
 MOST_ITERATIONS = 1000
-"""Of a run, granted ones included."""
+"""Maximum for one run, granted iterations included."""
 
 
 @dataclass(frozen=True)
 class Controls:
-    """What one wait offers; None where it does not."""
+    """Callbacks for the commands that the current wait accepts; None for the others."""
 
     capture: Callable[[str, str], None] | None = None
-    """Begins a checkpoint with this note; its events come when it is taken."""
+    """Start a checkpoint with this note; its events follow once it is captured."""
     restore: Callable[[int, str], None] | None = None
-    """Begins to bring the files back to the snapshot of this number, for whom the text names."""
+    """Start restoring the snapshot with this number; the text names the requester."""
     answered: Callable[[QuestionAnswered], None] | None = None
-    """Does what the answer to the open question says."""
+    """Apply the answer to the open question."""
     look_after: Callable[[], None] | None = None
-    """Called at every look into the inbox, about once a second; records what it has to tell."""
+    """Called about once a second, at every check of the inbox; records any news."""
     cancel: Callable[[], None] | None = None
-    """Ends the completion command that is waited for."""
+    """Cancel the completion command that is running."""
     retry: Callable[[str], None] | None = None
-    """Ends the wait for a moment; the text names who wants to."""
+    """End the wait for a limit or a service; the text names the requester."""
 
 
 class Steered(Protocol):
-    """A waiting run, as a command sees it."""
+    """A waiting run, as seen by a command."""
 
     state: "RunState"
     controls: Controls
 
     def record(self, event: Event) -> None:
-        """Journal and fold an event."""
+        """Write the event to the journal and apply it to the state."""
 
     def end(self, outcome: Outcome, reason: str) -> None:
-        """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
+        """End the run: stop running work, and raise `Ended` from the current wait."""
 
     @property
     def works(self) -> bool:
-        """Whether a session works."""
+        """True if an agent session is running."""
 
     def say(self, guidance_id: str, text: str) -> None:
-        """Give words to the session, where one works and takes them."""
+        """Send guidance to the session, if one is running and accepts it."""
 
     def interrupt(self) -> None:
-        """End the turn of the session."""
+        """Interrupt the session's turn."""
 
     def change_learning(self, learning_id: str, change: Change, text: str, by: str) -> None:
-        """Change the knowledge file; it is told when that is done, or why it is not."""
+        """Change the knowledge file; an event reports success or the reason for failure."""
 
     def reflect(self, text: str) -> None:
-        """Record a reflection in the owner's words."""
+        """Record a reflection written by the user."""
 
 
 class Command(BaseModel):
-    """One wish of the owner; `by` says where it was given."""
+    """A request by the user; `by` names where it was made."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -82,32 +82,32 @@ class Command(BaseModel):
     by: Line = "you"
 
     while_stopping: ClassVar[bool] = False
-    """Whether it is still carried out once the run begins nothing new."""
+    """True if the command still works while the run is stopping."""
 
     @property
     def empowers(self) -> bool:
-        """Whether only a person may say it: it widens what the agent can do, or tells presence."""
+        """True if only a person may send it: it widens permissions or signals presence."""
         return False
 
     def taken(self, state: "RunState") -> bool:
-        """Whether the wait that goes on takes it, as far as the state tells."""
+        """True if the current wait accepts the command, judging by the state."""
         return True
 
     def offered(self, run: Steered) -> bool:
-        """The same, as the run knows: sooner than its state."""
+        """Same as `taken`, judging by the run itself, which knows sooner than its state."""
         return True
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
-        """Why it cannot be carried out in a run that goes on; `taken`: by the present wait."""
+        """Return why a running run cannot carry it out; `taken`: the current wait accepts it."""
         return None
 
     def carry_out(self, run: Steered) -> None:
-        """Record what follows, and begin it."""
+        """Record the resulting events and start the action."""
         raise NotImplementedError
 
 
 def over(state: "RunState") -> str | None:
-    """Why nothing more can be asked of the run; None while it goes on."""
+    """Return why the run accepts no more commands; None while it is running."""
     if state.run.finished or state.run.crash:
         return "the run is over"
     if state.run.started is not None and state.run.started.watched:
@@ -116,14 +116,14 @@ def over(state: "RunState") -> str | None:
 
 
 def stopping(state: "RunState") -> str | None:
-    """Why the run begins nothing new; None while it does."""
+    """Return why the run starts nothing new; None while it does."""
     return "the run is being stopped" if state.run.stopping == "now" else over(state)
 
 
 def refusal(command: Command, state: "RunState", run: Steered | None = None) -> str | None:
-    """Why the command cannot be carried out now, in one sentence; None when it can.
+    """Return why the command cannot be carried out now, in one sentence; None if it can.
 
-    `run` is asked what its present wait takes; without it the state tells.
+    With `run`, its current wait decides; otherwise the state does.
     """
     if reason := over(state) if command.while_stopping else stopping(state):
         return reason

@@ -1,4 +1,4 @@
-"""Commands about an open question: its answer, and its countdown."""
+"""Commands about an open question: answer it, or stop its countdown."""
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -14,27 +14,26 @@ if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
 MOST_HANDOFF = 3999
-"""Characters of one as you edit it; with the end of its last line it has 4000."""
+"""Maximum characters of an edited handoff; its final newline makes it 4000."""
 CLOSED = "that question is closed already"
 Chosen = Annotated[Plain, Field(min_length=1, max_length=2000)]
 
 
 class Answer(Command):
-    """Decide an open question; it names the question, for it may have been answered meanwhile."""
+    """Answer an open question, named by id because another answer may have come first."""
 
     name: Literal["answer"] = "answer"
     question_id: Line
     answer: Line
     text: Plain = Field(default="", max_length=100_000)
-    """Guidance, or the instructions as edited; empty: as proposed."""
+    """Guidance, or the edited instructions; empty: as proposed."""
     iterations: int = Field(default=0, ge=0, le=1000)
-    """More iterations."""
     budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
-    """More money, dollars."""
+    """Additional budget in US dollars."""
     choices: tuple[Annotated[tuple[Chosen, ...], Field(min_length=1, max_length=20)], ...] = Field(
         default=(), max_length=20
     )
-    """For each of the agent's own questions in order, the labels chosen, or words of one's own."""
+    """For each of the agent's questions, in order: the chosen labels, or free text."""
 
     while_stopping: ClassVar[bool] = True
 
@@ -105,7 +104,7 @@ class Answer(Command):
 
 
 class Hold(Command):
-    """Stop a question's countdown: somebody is thinking about it."""
+    """Stop a question's countdown because the user is thinking about it."""
 
     name: Literal["hold"] = "hold"
     question_id: Line
@@ -123,9 +122,9 @@ class Hold(Command):
 
 
 class Present(Command):
-    """A key or the mouse was used at a screen of the run: its countdowns are held for a while.
+    """Report that the user pressed a key or used the mouse, which holds countdowns for a while.
 
-    It asks for nothing and is never refused: the scheduler takes note of it.
+    The scheduler handles this command, and it is never refused.
     """
 
     name: Literal["present"] = "present"

@@ -1,4 +1,4 @@
-"""Commands that steer the run: whether it goes on, how long, and what its agent may do."""
+"""Commands that steer the run: pause, stop, extend, and change permissions."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Pause(Command):
-    """Hold before the next iteration."""
+    """Pause before the next iteration."""
 
     name: Literal["pause"] = "pause"
 
@@ -29,7 +29,7 @@ class Pause(Command):
 
 
 class Unpause(Command):
-    """Go on."""
+    """Continue a paused run, or withdraw a requested pause."""
 
     name: Literal["unpause"] = "unpause"
 
@@ -42,7 +42,7 @@ class Unpause(Command):
 
 
 class Stop(Command):
-    """Leave the run: now, or when the iteration is done, which can be taken back until then."""
+    """Stop the run, now or after the iteration; the latter can be withdrawn until then."""
 
     name: Literal["stop"] = "stop"
     mode: StopMode = "now"
@@ -64,17 +64,17 @@ class Stop(Command):
 
 
 def no_snapshot(number: int, state: "RunState") -> str | None:
-    """Why a run cannot go back to the snapshot of this number; None when it has one."""
+    """Return why the run cannot restore this snapshot; None if it exists."""
     known = number in state.timeline.snapshots
     return None if known else f"there is no snapshot {number} in this run"
 
 
 class Abort(Command):
-    """Give the run up; the work stays as it is, or goes back to a snapshot."""
+    """Abort the run; the files stay as they are or are restored to a snapshot."""
 
     name: Literal["abort"] = "abort"
     roll_back_to: int | None = Field(default=None, ge=1)
-    """Number of a snapshot."""
+    """Number of the snapshot to restore; None: leave the files as they are."""
 
     while_stopping: ClassVar[bool] = True
 
@@ -89,7 +89,7 @@ class Abort(Command):
 
 
 class Interrupt(Command):
-    """End the agent's turn; the run goes on."""
+    """Interrupt the agent's turn; the run continues."""
 
     name: Literal["interrupt"] = "interrupt"
 
@@ -108,7 +108,7 @@ class Interrupt(Command):
 
 
 class RetryNow(Command):
-    """Do not wait for the end of a limit."""
+    """Retry now instead of waiting for a limit or a service."""
 
     name: Literal["retry"] = "retry"
 
@@ -127,12 +127,11 @@ class RetryNow(Command):
 
 
 class Extend(Command):
-    """Grant more iterations or money, or take iterations back."""
+    """Grant more iterations or budget, or take iterations back."""
 
     name: Literal["extend"] = "extend"
     iterations: int = Field(default=0, ge=-1000, le=1000)
     budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
-    """Dollars."""
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         run = state.run
@@ -151,7 +150,7 @@ class Extend(Command):
 
 
 def extended(state: "RunState", iterations: int, budget_usd: float, by: str) -> ev.LimitsChanged:
-    """The limits with this added, `budget_usd` in dollars."""
+    """Return the current limits plus these amounts, `budget_usd` in US dollars."""
     run = state.run
     money = None if run.budget_usd is None else run.budget_usd + budget_usd
     return ev.LimitsChanged(
@@ -163,7 +162,7 @@ def extended(state: "RunState", iterations: int, budget_usd: float, by: str) -> 
 
 
 class SetPermissions(Command):
-    """What the agent may do from its next session on."""
+    """Change the agent's permissions, starting with its next session."""
 
     name: Literal["permissions"] = "permissions"
     mode: Literal["edits", "skip", "ask"]

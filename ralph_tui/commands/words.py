@@ -1,4 +1,4 @@
-"""Commands that carry words: to the agent, into its prompts, and into what later runs know."""
+"""Commands that carry text for the agent, its prompts, or the knowledge of later runs."""
 
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
 MOST_GUIDANCE = 20
-"""Pieces that may wait for the next prompt."""
+"""Pieces of guidance that can wait for the next prompt."""
 
 
 class Guide(Command):
-    """Words for the agent: into its session where it can take them, else into the next prompt."""
+    """Send guidance to the agent: into its session if it accepts it, else into the next prompt."""
 
     name: Literal["guide"] = "guide"
     text: Plain = Field(min_length=1, max_length=100_000)
@@ -31,12 +31,12 @@ class Guide(Command):
     def carry_out(self, run: Steered) -> None:
         guidance = GuidanceQueued(guidance_id=str(uuid4()), text=self.text, by=self.by)
         run.record(guidance)
-        # What the session cannot take now stays queued, and the next prompt carries it.
+        # Guidance the session cannot take now stays queued for the next prompt.
         run.say(guidance.guidance_id, guidance.text)
 
 
 class EditPrompt(Command):
-    """Show the next prompt before it is sent, to be edited; or do not any more."""
+    """Show the next prompt for editing before it is sent, or withdraw that request."""
 
     name: Literal["edit_prompt"] = "edit_prompt"
     wanted: bool = True
@@ -54,7 +54,7 @@ class EditPrompt(Command):
 
 
 class Instruct(Command):
-    """Words that every prompt carries from here on; empty: none any more."""
+    """Set the text that every prompt carries from now on; empty removes it."""
 
     name: Literal["instruct"] = "instruct"
     text: Plain = Field(default="", max_length=10_000)
@@ -69,13 +69,13 @@ class Instruct(Command):
 
 
 class ChangeLearning(Command):
-    """Pin, mute, edit or delete what a run has looked up or learned."""
+    """Pin, mute, edit or delete a learning that the run has looked up or learned."""
 
     name: Literal["learning"] = "learning"
     learning_id: Line
     change: Change
     text: Plain = Field(default="", max_length=10_000)
-    """The new words of an ``edit``."""
+    """The new text for ``edit``."""
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         seen = state.memory.seen.get(self.learning_id)
@@ -92,7 +92,7 @@ class ChangeLearning(Command):
 
 
 class Reflect(Command):
-    """What is to be done differently the next time, in the owner's words."""
+    """Record what to do differently next time, in the user's words."""
 
     name: Literal["reflect"] = "reflect"
     text: Plain = Field(min_length=1, max_length=10_000)

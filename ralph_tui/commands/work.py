@@ -1,4 +1,4 @@
-"""Commands about the work: capture it, bring it back, hand it to a fresh session."""
+"""Commands about the work: capture it, restore it, hand it to a fresh session."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Checkpoint(Command):
-    """Capture the present."""
+    """Capture the current files as a checkpoint."""
 
     name: Literal["checkpoint"] = "checkpoint"
     note: Plain = ""
@@ -35,13 +35,13 @@ class Checkpoint(Command):
 
 
 def files_rest(state: "RunState") -> bool:
-    """Whether neither the agent nor the completion command uses the files."""
+    """True if neither the agent nor the completion command is using the files."""
     asked = state.needs.question is not None and not state.run.session_running
     return state.run.paused or asked
 
 
 class Restore(Command):
-    """Bring the files back to a snapshot; the present is held first."""
+    """Restore the files to a snapshot; the current files are captured first."""
 
     name: Literal["restore"] = "restore"
     snapshot: int = Field(ge=1)
@@ -67,14 +67,14 @@ class Restore(Command):
 
 
 class RollOver(Command):
-    """End the session with a handoff, and let a fresh one of the same iteration go on.
+    """End the session with a handoff and continue the iteration in a fresh session.
 
     The step that watches the session's context carries it out.
     """
 
     name: Literal["rollover"] = "rollover"
     note: Line = Field(default="", max_length=1000)
-    """Why."""
+    """Reason for the handoff."""
 
     def taken(self, state: "RunState") -> bool:
         return state.run.session_running

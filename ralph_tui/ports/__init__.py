@@ -1,5 +1,5 @@
-"""What the loop needs from outside, as Protocols that fakes and the real parts both fit.
+"""Protocols for everything outside the loop, implemented by the real parts and by fakes.
 
-Every call here returns at once or is run as a job (`Host.start`): none may hold the engine thread
+Every call here returns at once or runs as a job (`Host.start`). None may block the engine thread
 for more than 100 ms.
 """

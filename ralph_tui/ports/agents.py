@@ -1,4 +1,4 @@
-"""What runs a coding agent, and what it is given."""
+"""Coding agents, and the input and output of their sessions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +9,14 @@ from ralph_tui.ports.host import Emit
 
 @dataclass(frozen=True)
 class Permissions:
-    """What an agent may do without asking."""
+    """Actions that an agent may take without asking."""
 
     mode: Literal["edits", "skip", "ask"] = "edits"
-    """``edits``: file edits and the completion command; ``skip``: everything; ``ask``: as `edits`,
-    and the owner is asked about the rest.
+    """``edits``: file edits and the completion command. ``skip``: everything. ``ask``: as
+    ``edits``, but anything else needs the user's approval.
     """
     allow: tuple[str, ...] = ()
-    """More of what is allowed, in the agent's own notation."""
+    """Further allowed actions, in the agent's own notation."""
 
 
 @dataclass(frozen=True)
@@ -26,23 +26,23 @@ class Turn:
     iteration: int
     prompt: str
     session_id: str
-    """A fresh uuid."""
+    """A fresh UUID."""
     transcript: Path
-    """Where every line the agent prints is kept, redacted."""
+    """File that records every line the agent prints, redacted."""
     stderr: Path
     command: str
-    """The completion command: always permitted."""
+    """The completion command, which is always permitted."""
     permissions: Permissions = Permissions()
     budget_usd: float | None = None
-    """Dollars this session may cost."""
+    """Limit for this session in US dollars."""
     resume: str | None = None
-    """The session that is to go on with the prompt; where it cannot, it ends ``unresumable``."""
+    """Session to continue with the prompt; the outcome is ``unresumable`` if that is impossible."""
     system_context: str = ""
-    """What holds for every iteration; short."""
+    """Short text that applies to every iteration."""
 
     @property
     def whole_prompt(self) -> str:
-        """For an agent that takes no system context: it stands before the prompt."""
+        """The system context followed by the prompt, for agents without a system context."""
         parts = (self.system_context.strip(), self.prompt)
         return "\n\n".join(part for part in parts if part)
 
@@ -55,32 +55,32 @@ class Ask:
     model: str | None = None
     timeout_s: float = 120.0
     cancelled: bool = False
-    """Set by whoever does not want the answer any more; any thread may."""
+    """Set by the caller, from any thread, when the answer is no longer needed."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What came of it."""
+    """Result of an `Ask`."""
 
     answer: dict[str, object] | None
-    """None when there was no usable answer; `error` says why."""
+    """None if there was no usable answer; `error` gives the reason."""
     error: str = ""
     said: str = ""
-    """The words of an answer that holds no JSON object."""
+    """The model's text if it holds no JSON object."""
     cost_usd: float | None = None
     tokens: int = 0
 
 
 @dataclass(frozen=True)
 class AgentAnswer:
-    """The owner's answer to what a running agent has asked, see `AgentAsked`."""
+    """The user's answer to an `AgentAsked` event of a running agent."""
 
     decision: Literal["once", "session", "refuse"]
-    """``once`` also answers a choice; ``session`` allows the rule that was asked about."""
+    """``once`` also answers a choice; ``session`` allows the rule for the whole session."""
     words: str = ""
-    """Of a refusal: whole sentences for the agent."""
+    """For a refusal: whole sentences for the agent."""
     choices: tuple[tuple[str, ...], ...] = ()
-    """Of a choice: for each of its questions in order the labels chosen, or words of his own."""
+    """For a choice: for each question, in order, the chosen labels or the user's own words."""
 
 
 class Session(Protocol):
@@ -89,62 +89,61 @@ class Session(Protocol):
     takes_guidance: bool
 
     def send(self, guidance_id: str, text: str) -> bool:
-        """Hand words over; False when it can no longer take them. Delivery is an event."""
+        """Send guidance; False if the session accepts none. An event reports the delivery."""
 
     def answer(self, request_id: str, answer: AgentAnswer) -> bool:
-        """Answer what it has asked; False when that is not asked, or not any more."""
+        """Answer a request of the agent; False if that request is not open."""
 
     def stop(self, outcome: str = "stopped") -> None:
-        """Begin to end it and all it started; returns at once. `outcome` names why."""
+        """Start ending the agent and its processes; returns at once. `outcome` is the reason."""
 
 
 class Agent(Protocol):
-    """Something that can work on a prompt."""
+    """A coding agent that can work on a prompt."""
 
     name: str
     resumes: bool
-    """Whether a session of it can go on after its end."""
+    """True if an ended session can be continued."""
 
     def start(self, turn: Turn, emit: Emit) -> Session:
-        """Start a session; raises ``AgentError`` when the program cannot be started."""
+        """Start a session; raises ``AgentError`` if the program cannot be started."""
 
 
 @runtime_checkable
 class Asker(Protocol):
-    """An agent that can also be asked."""
+    """An agent that can also answer single questions."""
 
     small_model: str
-    """The cheap one, which is asked where no model is named."""
+    """The inexpensive model, used if a question names none."""
 
     def ask(self, question: Ask) -> Asked:
-        """Ask one question, outside of any session; blocking, a job. Never raises.
+        """Ask one question outside any session. Blocks, so run it as a job; never raises.
 
-        One that is cancelled ends within a second, and leaves no process.
+        A cancelled question ends within a second and leaves no process behind.
         """
 
 
 class Memory(Protocol):
-    """How much memory the agent and all it started hold, sampled while it works."""
+    """Memory used by the agent and its processes, sampled while it works."""
 
     def begin(self) -> None:
-        """A session starts."""
+        """Start sampling for a session."""
 
     def end(self) -> None:
-        """It is over; what was sampled stays to be taken."""
+        """Stop sampling; `take_peak` still returns what was sampled."""
 
     def take_peak(self) -> int:
-        """The most bytes since the last call; 0: nothing is known. Returns at once."""
+        """Return the peak in bytes since the last call; 0 if unknown. Returns at once."""
 
 
 class NoMemory:
-    """Nothing is sampled."""
+    """Memory sampling that is switched off."""
 
     def begin(self) -> None:
-        """Nothing."""
+        pass
 
     def end(self) -> None:
-        """Nothing."""
+        pass
 
     def take_peak(self) -> int:
-        """Not known."""
         return 0

@@ -1,6 +1,6 @@
-"""What a clone is made for, what it begins with, and what is collected of it. Plain values.
+"""Values exchanged about a fleet's clones: what to run, where to start, what was collected.
 
-They can be sent as JSON: a clone may be on another machine than the repository.
+All of them are plain values that can be sent as JSON, because a clone may be on another machine.
 """
 
 from dataclasses import dataclass
@@ -17,67 +17,65 @@ _WITH_BYTES = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
 
 class Loop(Fact):
-    """One loop: a run in a tree of its own, on whichever host has room."""
+    """One loop: a run in its own worktree, on any host with capacity."""
 
     id: Line
-    """Its name within the fleet: ``2``; of several tries at one objective ``3a``, ``3b``."""
+    """Its name within the fleet: ``2``; several attempts at one objective: ``3a``, ``3b``."""
     objective: Plain
-    """Empty in a file where an issue is named instead, whose text is fetched before it begins."""
+    """Empty in a fleet file that names an issue, whose text is fetched before the loop starts."""
     command: Plain | None = None
-    """The completion command."""
     criterion: Plain | None = None
-    """When the work is done, in words; with a command, that has to pass as well."""
+    """Completion criterion in words; if there is a command, it must pass as well."""
     until_promise: bool = False
-    """A command that passes completes it only once the agent promises that it is done."""
+    """True if a passing command completes the loop only once the agent promises it is done."""
     tries_at: Line = ""
-    """What the tries at one objective have in common, ``3``; empty: there is one try."""
+    """Shared id of the attempts at one objective, ``3``; empty: there is only one attempt."""
     choice: Choice = "first"
-    """Which of several tries wins: the first that completes, or the best of all, which is the
-    default of `fleet run`."""
+    """Which attempt wins: the first that completes, or the best of all (default of `fleet run`)."""
     issue: int | None = None
-    """The number of the tracker's issue that it was made of."""
+    """Number of the tracker issue it was created from."""
     account: Line = ""
-    """The login that its agent uses; empty: it is not counted."""
+    """Account that its agent uses; empty: no account is tracked."""
     after: tuple[Line, ...] = ()
-    """Ids of loops, or of several tries, that have to be completed before."""
+    """Ids of loops, or of groups of attempts, that must complete first."""
     settings: dict[Line, Plain] = {}
-    """What else `run` is told, by dotted name: agent.name, agent.command, agent.model,
-    permissions.mode, limits.max_iterations, limits.budget_usd and the like."""
+    """Further settings for `run`, by dotted name, such as agent.name, agent.command, agent.model,
+    permissions.mode, limits.max_iterations and limits.budget_usd.
+    """
 
     @property
     def login(self) -> str:
-        """What it shares limits with: its account, else all that use the same agent."""
+        """Key for shared limits: the account, else the agent's name."""
         return self.account or self.settings.get("agent.name", "")
 
     @property
     def budget_usd(self) -> float | None:
-        """Its own limit in US dollars; None: it has none."""
+        """The loop's own limit in US dollars; None if it has none."""
         given = self.settings.get("limits.budget_usd")
         return float(given) if given else None
 
 
 class Source(Fact):
-    """Where a host gets the commit that a loop begins with."""
+    """Where a host gets a loop's starting commit."""
 
     commit: Line
     path: Line
-    """The repository on the machine of the fleet: used where it lies there and has the commit."""
+    """The repository on the fleet's machine, used if the host sees it there with the commit."""
     machine: Line
-    """That machine's name."""
+    """Name of the fleet's machine."""
     remote: Line = ""
-    """Address of the repository's own remote; empty: there is none that can be used."""
+    """Address of the repository's remote; empty: there is no usable one."""
     user_name: Line = ""
     user_email: Line = ""
-    """Who commits in it; empty: the host's own git knows, or nobody does."""
+    """Author of commits in the clone; empty: left to the host's git configuration."""
 
 
 class Place(Fact):
-    """Run a loop in a tree of its own; one that is there already is followed, not run twice."""
+    """Run a loop in its own worktree, or follow it if it already exists there."""
 
     kind: Literal["place"] = "place"
     fleet_id: Line
     fleet: Line
-    """The fleet's name."""
     loop: Loop
     attempt: int
     branch: Line
@@ -85,34 +83,36 @@ class Place(Fact):
     isolation: Isolation = "clone"
     setup: Plain = ""
     copied: dict[Line, str] = {}
-    """Of small files that git ignores: path and content, base64."""
+    """Small files that git ignores: path to base64 content."""
     ports: int = 10
     lease_s: float | None = 600.0
-    """How long it may go on without the fleet, the machine's sleep included; None: its host is a
-    part of the fleet's process, and ends with it."""
+    """Seconds the loop may run without contact with the fleet, including time asleep.
+
+    None: its host is part of the fleet's process and ends with it.
+    """
     budget_usd: float | None = None
     after_limit_s: float = 0.0
-    """So long after the end of a limit its run waits to be told to go on."""
+    """Seconds its run waits after a limit ends before it continues."""
     unattended: bool = True
-    """Nobody answers what it asks: each question's default is taken at once."""
+    """True if no user answers questions: each question's default is taken at once."""
     resume: bool = False
-    """Go on in the tree of this attempt."""
+    """Continue in the worktree of this attempt."""
     seen: int = 0
-    """The last event of its journal that the fleet has."""
+    """Last event of its journal that the fleet has received."""
 
 
 class Base(Fact):
-    """The repository, for a host that can get the commit nowhere else."""
+    """The repository, for a host that cannot get the commit any other way."""
 
     model_config = _WITH_BYTES
     kind: Literal["base"] = "base"
     commit: Line
     bundle: bytes
-    """Of git."""
+    """A git bundle."""
 
 
 class Collected(Fact):
-    """The work of a loop as a bundle: its branch, and the snapshots of its run."""
+    """A loop's work as a bundle: its branch and its run's snapshots."""
 
     model_config = _WITH_BYTES
     kind: Literal["collected"] = "collected"
@@ -121,12 +121,12 @@ class Collected(Fact):
     branch: Line
     commit: Line
     bundle: bytes = b""
-    """Of git, without what the base has; empty: nothing was changed, and no snapshot taken."""
+    """A git bundle without the base; empty: nothing was changed and no snapshot was taken."""
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What was collected of a loop before it went on, or began anew."""
+    """Work collected from a loop before it was continued or restarted."""
 
     branch: str
     commit: str

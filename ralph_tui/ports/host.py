@@ -1,4 +1,4 @@
-"""The engine as the loop sees it: time, jobs, the inbox, and who gives orders."""
+"""The engine as the loop sees it: time, jobs, the inbox, and the source of commands."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,42 +10,42 @@ from ralph_tui.events import Event
 
 T = TypeVar("T")
 Emit = Callable[[Event], None]
-"""Puts an unstamped event into the engine's inbox; callable from any thread."""
+"""Put an unstamped event into the engine's inbox; callable from any thread."""
 
 
 class Clock(Protocol):
-    """Time, injected."""
+    """Injected source of time."""
 
     def now(self) -> datetime:
-        """Wall time, UTC, aware."""
+        """Return the wall time as an aware datetime in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that never go back."""
+        """Return seconds that never go backwards."""
 
 
 @dataclass
 class Job:
-    """Work that runs beside the engine thread and reports to its inbox when it is done."""
+    """Work outside the engine thread that reports to its inbox when done."""
 
     name: str
     done: bool = False
     result: object = None
     error: BaseException | None = None
     then: Callable[["Job"], None] | None = field(default=None, repr=False)
-    """Tells the events of a job that nobody waits for."""
+    """Record the events of a job that the loop does not wait for."""
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """A command was obeyed."""
+    """A command was accepted."""
 
     seq: int
-    """Of the first event that it caused."""
+    """Sequence number of the first event it caused."""
 
 
 @dataclass(frozen=True)
 class Refused:
-    """A command could not be obeyed now."""
+    """A command cannot be carried out now."""
 
     reason: str
     """One sentence."""
@@ -53,27 +53,32 @@ class Refused:
 
 @dataclass(frozen=True)
 class CommandRequest:
-    """A command whose giver waits for an answer; `reply` is called once, in the engine's thread."""
+    """A command whose sender waits for an answer.
+
+    `reply` is called once, in the engine's thread.
+    """
 
     command: Command
     reply: Callable[[Accepted | Refused], None]
 
 
 class Host(Protocol):
-    """What the engine gives the loop: jobs, and the only place to wait."""
+    """The engine's services for the loop: jobs, and the only place to wait."""
 
     @property
     def clock(self) -> Clock:
-        """The time."""
+        pass
 
     def start(self, name: str, work: Callable[[], T]) -> "Job":
-        """Run `work` in a thread of its own."""
+        """Run `work` in its own thread."""
 
     def receive(self, timeout: float) -> object | None:
-        """The next Event, Command or finished Job in the inbox; None after `timeout` seconds."""
+        """Return the next Event, Command or finished Job in the inbox; None after `timeout`
+        seconds.
+        """
 
     def record(self, event: Event) -> object:
-        """Journal the event, fold it into the state of the run and show it: in this order."""
+        """Write the event to the journal, apply it to the state and display it, in that order."""
 
     def emit(self, event: Event) -> None:
-        """The `Emit` that agents and watchers are given."""
+        """Put an event into the inbox; the `Emit` passed to agents and watchers."""

@@ -1,4 +1,4 @@
-"""What earlier runs have taught, shared between runs. Every call blocks and is run as a job."""
+"""Knowledge shared between runs. Every call blocks, so run it as a job."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ class Promotion:
 
     staged_id: str
     learning: Learning
-    """As it stands now."""
+    """In its current form."""
     merged: bool
     because: str
-    """One sentence."""
+    """Reason in one sentence."""
 
 
 @dataclass(frozen=True)
 class Credit:
-    """How a learning did in one iteration of this run."""
+    """Outcome of one use of a learning: the iteration it was used in, and its success."""
 
     learning_id: str
     iteration: int
@@ -33,97 +33,89 @@ class Credit:
 
 
 class Knowledge(Protocol):
-    """The knowledge files of a repository, as one run uses them.
+    """The knowledge files of a repository, as used by one run.
 
-    A call that was made before changes nothing: a resumed run may repeat its last ones. Each raises
-    ``KnowledgeError`` when the files cannot be used.
+    Calls are idempotent, because a resumed run may repeat its last ones. Each raises
+    ``KnowledgeError`` if the files cannot be used.
     """
 
     def candidates(self, objective: str, task_type: str) -> "Sequence[Candidate]":
-        """What may fit, proven and staged by runs that are over, pinned and muted ones too."""
+        """Return learnings that may fit: proven, or staged by ended runs; pinned and muted too."""
 
     def stage(self, learnings: Sequence[Learning]) -> None:
-        """Keep what this run has learned for a second run to confirm."""
+        """Store what this run has learned until a second run confirms it."""
 
     def credit(self, given: Sequence[Credit]) -> None:
-        """Count uses and successes."""
+        """Count uses and successes of learnings."""
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Count that this run ends without having looked up what is not among those ids."""
+        """Count this run for dropped learnings that it has not looked up (`looked_up`: ids)."""
 
     def promote(self) -> Sequence[Promotion]:
-        """Make knowledge of what is proven; gives back every promotion this run has made."""
+        """Promote proven learnings to knowledge; return all promotions made by this run."""
 
     def change(self, learning_id: str, change: Change, text: str = "") -> Learning | None:
-        """Carry out an owner's wish; the learning as it stands now, None when it is deleted.
+        """Apply the user's change; return the learning as it is now, None if it was deleted.
 
-        Raises ``KnowledgeError`` when there is no such learning.
+        Raises ``KnowledgeError`` if there is no such learning.
         """
 
     def take_notices(self) -> Sequence[str]:
-        """What the owner is to be told of the files since the last call, a sentence each."""
+        """Return messages for the user about the files since the last call, one sentence each."""
 
 
 class NoKnowledge:
-    """Nothing was learned, and nothing is kept: each run starts fresh."""
+    """An empty knowledge store that keeps nothing, so each run starts fresh."""
 
     def candidates(self, objective: str, task_type: str) -> "Sequence[Candidate]":
-        """None."""
         return ()
 
     def stage(self, learnings: Sequence[Learning]) -> None:
-        """Nothing is kept."""
+        pass
 
     def credit(self, given: Sequence[Credit]) -> None:
-        """Nothing is counted."""
+        pass
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Nothing rests."""
+        pass
 
     def promote(self) -> Sequence[Promotion]:
-        """None."""
         return ()
 
     def change(self, learning_id: str, change: Change, text: str = "") -> Learning | None:
-        """There is none."""
         return None
 
     def take_notices(self) -> Sequence[str]:
-        """Nothing is to be told."""
         return ()
 
 
 class PastRuns(Protocol):
-    """What the records of earlier runs say. Every call blocks and is run as a job."""
+    """Records of earlier runs. Every call blocks, so run it as a job."""
 
     def reflections(self) -> "Sequence[PastReflection]":
-        """Of the earlier attempts of this task, oldest first."""
+        """Return reflections from earlier attempts at this task, oldest first."""
 
     def iterations(self) -> Sequence[int]:
-        """How many each earlier attempt of this task needed that completed."""
+        """Return the iteration counts of earlier attempts at this task that completed."""
 
     def related(self) -> "Sequence[RelatedTask]":
-        """Tasks like this one, most alike first, at most 5."""
+        """Return similar tasks, most similar first, at most 5."""
 
     def index(self) -> Sequence[str]:
-        """Let what is recorded by now be found; gives back what the owner is to be told."""
+        """Add new records to the search index; return messages for the user."""
 
 
 class NoPastRuns:
-    """There were none."""
+    """An empty record of earlier runs."""
 
     def reflections(self) -> "Sequence[PastReflection]":
-        """None."""
         return ()
 
     def iterations(self) -> Sequence[int]:
-        """None."""
         return ()
 
     def related(self) -> "Sequence[RelatedTask]":
-        """None."""
         return ()
 
     def index(self) -> Sequence[str]:
-        """There is no index."""
         return ()

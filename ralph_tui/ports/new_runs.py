@@ -1,4 +1,4 @@
-"""What a screen needs to begin a run: what is here to begin it with, a trial, the draft."""
+"""Everything a screen needs to start a run: the surroundings, a trial, and the saved draft."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,45 +10,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a run needs, and how it stands with it here."""
+    """A prerequisite of a run, and its state here."""
 
     what: str
     """``git repository``, ``commits``, ``agent``, ``settings``, ``other runs``."""
     level: Literal["good", "warn", "critical"]
-    """``good``, ``warn``: a run can begin all the same, ``critical``: none can."""
+    """``good`` and ``warn`` allow a run to start; ``critical`` prevents it."""
     says: str
-    """Sanitized, on one line."""
+    """One sanitized line."""
     ways: Sequence[str] = ()
-    """What can be done about it, a line each."""
+    """Possible remedies, one line each."""
 
 
 @dataclass(frozen=True)
 class AgentOffer:
-    """An agent that can be chosen."""
+    """An agent that the user can choose."""
 
     name: str
     ready: bool
     says: str
-    """Version, path and abilities; or what was looked for; or what it does."""
+    """Version, path and abilities, or the programs searched for, or what the agent does."""
     install: str = ""
-    """The command that installs it."""
+    """Shell command that installs it."""
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A completion command that a file of the repository speaks for."""
+    """A completion command suggested by a file in the repository."""
 
     command: str
     because: str
-    """``pyproject.toml has settings of pytest``."""
+    """Example: ``pyproject.toml has settings of pytest``."""
 
 
 @dataclass(frozen=True)
 class Default:
-    """What a setting is where the form says nothing."""
+    """Value of a setting if the form leaves it empty."""
 
     text: str = ""
-    """As it would be typed."""
+    """As the user would type it."""
     origin: str = ""
     """Where it was set; empty: nowhere."""
 
@@ -58,74 +58,76 @@ By = Literal["command", "both", "criterion"]
 
 @dataclass(frozen=True)
 class Draft:
-    """What was typed into the form; empty fields leave a setting as it is."""
+    """Values typed into the form; empty fields leave a setting unchanged."""
 
     objective: str = ""
     by: By = "command"
-    """Who says that the work is done: a command, you by a criterion in words, or both."""
+    """Judge of completion: a command, the user by a criterion in words, or both."""
     command: str = ""
     criterion: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """By dotted name, what differs from the default, as it was typed."""
+    """Values that differ from the defaults, as typed, by dotted name."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where a run would begin, as a quick look finds it."""
+    """Where a run would start, according to a quick check."""
 
     folder: str = ""
-    """The worktree."""
+    """The worktree, as a path for display."""
     findings: Sequence[Finding] = ()
     agents: Sequence[AgentOffer] = ()
     chosen: str = ""
-    """The agent that works where none is named."""
+    """The agent used if none is named."""
     suggestions: Sequence[Suggestion] = ()
     defaults: Mapping[str, Default] = field(default_factory=dict)
-    """By the dotted names of settings."""
+    """By dotted setting name."""
     last: Draft = field(default_factory=Draft)
-    """How you started the last run here: without its objective, and only what differs from the
-    defaults."""
+    """How the user started the last run here.
+
+    It has no objective and holds only values that differ from the defaults.
+    """
 
     def text(self, name: str) -> str:
-        """What a setting is where nothing is said, as it would be typed."""
+        """Return the default of a setting as the user would type it."""
         return self.defaults.get(name, Default()).text
 
     @property
     def obstacles(self) -> tuple[Finding, ...]:
-        """What keeps any run from beginning."""
+        """Findings that prevent any run from starting."""
         return tuple(one for one in self.findings if one.level == "critical")
 
 
 class Trial(Protocol):
-    """One run of a completion command, as a loop would run it."""
+    """A single run of a completion command, as a loop would run it."""
 
     def run(self) -> "GateResult":
-        """Run it to its end; blocks. Raises ``RalphError`` where it cannot be run now."""
+        """Run it to its end; blocks. Raises ``RalphError`` if it cannot be run now."""
 
     def last_line(self) -> str:
-        """What it printed last, sanitized; empty before it has; quick, any thread may call."""
+        """Return the last printed line, sanitized, or an empty string; quick, from any thread."""
 
     def cancel(self) -> None:
-        """End it, also before it has begun; returns at once, any thread may call."""
+        """Cancel it, even before it has started; returns at once, from any thread."""
 
 
 class NewRuns(Protocol):
-    """Runs that could begin here. All but `problem` may block: a screen asks in a thread."""
+    """Runs that could start here. All methods except `problem` may block, so use a thread."""
 
     def look(self) -> Surroundings:
-        """What is here; asks no agent."""
+        """Check the surroundings without running an agent."""
 
     def agents(self) -> Sequence[AgentOffer]:
-        """The agents, each asked for its version; takes seconds."""
+        """Return the agents with their versions; takes seconds, because each agent is run."""
 
     def problem(self, name: str, text: str) -> str:
-        """Why a setting cannot have this value, as a sentence; empty where it can."""
+        """Return why a setting cannot have this value, as a sentence; empty if it can."""
 
     def trial(self, command: str) -> Trial:
-        """Get ready to run a completion command once."""
+        """Prepare a single run of a completion command."""
 
     def draft(self) -> Draft | None:
-        """What was typed and not started."""
+        """Return the saved draft of a run that was never started."""
 
     def keep(self, draft: Draft) -> None:
-        """Keep it for the next time; best effort."""
+        """Save the draft for next time; best effort."""

@@ -1,4 +1,4 @@
-"""Telling people who are not here."""
+"""Notifications to users who are away from the screen."""
 
 from typing import Protocol
 
@@ -6,26 +6,26 @@ from ralph_tui.events import EscalationRaised, RunStarted
 
 
 class Outreach(Protocol):
-    """Tells people who are not here; returns at once, and `EscalationDelivered` events follow."""
+    """Notifies users who are away; returns at once, and `EscalationDelivered` events follow."""
 
     @property
     def enabled(self) -> bool:
-        """Whether any channel is set up."""
+        """True if any notification channel is configured."""
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
-        """Hand one over; what cannot be delivered is kept and tried again."""
+        """Send an escalation; if delivery fails, it is stored and retried."""
 
     def comment(self, key: str, text: str, iteration: int, run: RunStarted) -> None:
-        """Words for the run's issue where it has one; `key` tells them from its others."""
+        """Comment on the run's issue if it has one; `key` distinguishes the run's comments."""
 
 
 class Silent:
-    """No channel is set up."""
+    """Outreach without any channel."""
 
     enabled = False
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
-        """Nobody is told."""
+        pass
 
     def comment(self, key: str, text: str, iteration: int, run: RunStarted) -> None:
-        """Nobody is told."""
+        pass

@@ -1,4 +1,4 @@
-"""All that a run needs from outside."""
+"""The ports through which a run reaches the outside world."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,35 +28,35 @@ class Ports:
 
     agent: Agent
     gate: Gate | None
-    """None: a human judges (see ``RunStarted.criterion``)."""
+    """None: a person judges the work (see ``RunStarted.criterion``)."""
     workspace: Workspace
     watcher: Watcher
     records: Records
     read_traces: "Callable[[int, datetime], Traces]"
-    """What the session of an iteration left behind since then; blocking, a job."""
+    """Read what an iteration's session has left since that time; blocks, so run it as a job."""
     outreach: Outreach = field(default_factory=Silent)
     fallbacks: Sequence[Agent] = ()
-    """The agents that take over where `agent` cannot work, in their order."""
+    """The agents that take over, in this order, if `agent` cannot work."""
     absent: Mapping[str, str] = field(default_factory=dict)
-    """By name, why an agent that was asked for is none of these."""
+    """Requested agents that are unavailable: name to reason."""
     agent_notes: Sequence[str] = ()
-    """What is to be said of the agents before the run begins, a sentence each."""
+    """Notes about the agents for the start of the run, one sentence each."""
     commits: Commits | None = None
-    """None: nobody makes any."""
+    """None: no commits are made."""
     checkpoint_files: CheckpointFiles = field(default_factory=NoCheckpointFiles)
     memory: Memory = field(default_factory=NoMemory)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     past: PastRuns = field(default_factory=NoPastRuns)
     asker: Asker | None = None
-    """None: the agent cannot be asked."""
+    """None: the agent cannot answer questions."""
     askers: Sequence[str] = ()
-    """The agents that can be."""
+    """Names of the agents that can answer questions."""
     read_plan: "Callable[[], Progress | None]" = lambda: None
     template: PromptTemplate | None = None
-    """The user's own layout of prompts; None: the built-in one."""
+    """The user's own prompt template; None: the built-in one."""
     copy_handoff: Callable[[str, str], str] = lambda _text, _before: ""
-    """Puts a copy, or that of `before` anew, into the worktree and gives back where; a job."""
+    """Copy a handoff into the worktree, or replace the copy at `before`; return its path. A job."""
     state_file: LoopStateFile | None = None
-    """What other tools read of the run; None: nothing is kept for them."""
+    """The run's state file for other tools; None: none is written."""
     sweep: Callable[[], Sequence[int]] = tuple
-    """Stops what dead runs of this worktree left behind; gives back the process ids."""
+    """Stop processes left behind by dead runs of this worktree; return their process ids."""

@@ -1,4 +1,4 @@
-"""What a recorded run can be told. Rule: no widgets, no files."""
+"""Playback control for a recorded run. Rule: no widgets, no files."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,54 +8,54 @@ from ralph_tui.state.outline import Mark
 
 
 class Player(Protocol):
-    """What a scrubber may do with a recorded run."""
+    """Controls of a recorded run, as used by the scrubber."""
 
     position: int
-    """How many events are applied, or are about to be."""
+    """Number of events applied, or about to be."""
     length: int
     playing: bool
     speed: int
     resting: bool
-    """Something else is looked at: time stands still meanwhile, and goes on behind it."""
+    """True while another screen is open: playback is suspended and resumes afterwards."""
     new: int
-    """Events that the run has recorded since its end was looked at."""
+    """Events recorded by the run since the user last saw its end."""
 
     @property
     def marks(self) -> Sequence[Mark]:
-        """Alarms and interventions, in their order."""
+        """Alarms and interventions, in order."""
 
     @property
     def iterations(self) -> Sequence[tuple[int, int]]:
-        """Positions at which iterations begin, each with the iteration's number."""
+        """Start of each iteration, as its position and number."""
 
     @property
     def here(self) -> float:
-        """Where it stands in its time: 0 the beginning, 1 the end."""
+        """Current point on the time axis: 0 is the start, 1 the end."""
 
     @property
     def wait(self) -> float:
-        """Seconds of the wait that is being shown in less time than it took; 0: there is none."""
+        """Real length, in seconds, of the wait now shown shortened; 0 outside such a wait."""
 
     def share(self, position: int) -> float:
-        """Where an event stands in that time."""
+        """Return an event's point on the time axis, 0 to 1."""
 
     def at_share(self, share: float) -> int:
-        """The position of what had happened by then."""
+        """Return the position reached at this point of the time axis."""
 
     def moment(self, position: int) -> tuple[datetime, int]:
-        """When the event was, and in which iteration; 0: before the first."""
+        """Return the time and iteration of an event; iteration 0 is before the first."""
 
     def toggle(self) -> None:
-        """Play or hold; at the end, play from the start."""
+        """Play or pause; at the end, play from the start."""
 
     def seek(self, position: int) -> None:
-        """Go there at the next poll, and hold."""
+        """Go to this position at the next poll, and pause."""
 
     def step_iteration(self, direction: int) -> None:
-        """Go to where the next (1) or this or the last (-1) iteration starts, else to an end."""
+        """Go to the next (1) iteration's start, to this or the previous one's (-1), or an end."""
 
     def step_mark(self, direction: int) -> None:
-        """Go to the next (1) or the last (-1) alarm or intervention, where there is one."""
+        """Go to the next (1) or previous (-1) alarm or intervention, if there is one."""
 
     def change_speed(self, direction: int) -> None:
-        """Double (1) or halve (-1)."""
+        """Double (1) or halve (-1) the playback speed."""

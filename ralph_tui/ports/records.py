@@ -1,4 +1,4 @@
-"""The attempt's folder, and the files of checkpoints. All that writes is a job."""
+"""The attempt's folder and its checkpoint files. Run everything that writes as a job."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,98 +14,97 @@ if TYPE_CHECKING:
 
 
 class Records(Protocol):
-    """The attempt's folder, everything but the journal."""
+    """The attempt's folder, except the journal."""
 
     folder: Path
 
     def iteration_folder(self, iteration: int) -> Path:
-        """``results/iter-001``, made when missing."""
+        """Return ``results/iter-001``, creating it if missing."""
 
     def relative(self, path: Path) -> str:
-        """A path inside the attempt's folder as the journal names it."""
+        """Return a path inside the attempt's folder as the journal writes it."""
 
     def write_prompt(self, iteration: int, prompt: str, unsent: str | None = None) -> Path:
-        """Keep the prompt of the iteration's next session as sent, in a file of its own.
+        """Write the prompt of the iteration's next session, as sent, to its own file.
 
-        `unsent` is the path, as `relative` gives it, of one that no session got: it is replaced.
+        `unsent` is the path, as returned by `relative`, of a prompt never sent; it is replaced.
         """
 
     def write_iteration_file(self, iteration: int, name: str, content: Any) -> Path:
-        """Keep text, or a value as JSON, in the iteration's folder; what stood there is replaced.
+        """Write text, or a value as JSON, to the iteration's folder, replacing an existing file.
 
-        Secrets are taken out of text; a value is made of what events say. Raises ``OSError``.
+        Text is redacted; a JSON value is built from events and written as is. Raises ``OSError``.
         """
 
     def assessment(self, state: RunState, iteration: int) -> dict[str, Any] | None:
-        """What ``assessment.json`` is to say of an iteration, None for nothing; quick."""
+        """Return the content of an iteration's ``assessment.json``, None for no file; quick."""
 
     def project(self, state: RunState) -> dict[str, Any]:
-        """The projections of the run as it stands, as plain values; quick."""
+        """Return the run's projections in their current state, as plain values; quick."""
 
     def write_projections(self, projected: Mapping[str, Any]) -> None:
-        """Write them; what stood in their place and cannot be read is set aside."""
+        """Write the projections; unreadable files in their place are set aside."""
 
     def write_verification(self, iteration: int, result: "GateResult") -> None:
-        """Keep the gate's result as JSON."""
+        """Write the verification's result as JSON."""
 
 
 @dataclass(frozen=True)
 class CheckpointFacts:
-    """Which checkpoint is taken, and why."""
+    """Which checkpoint to write, and why."""
 
     iteration: int
     number: int
     trigger: Trigger
     session_id: str
     duration_s: float = 0.0
-    """Since the session's start."""
+    """Seconds since the session's start."""
     memory_bytes: int = 0
-    """The agent's peak since the last checkpoint; 0: not known."""
+    """The agent's peak since the last checkpoint; 0 if unknown."""
     changes: tuple[FileChange, ...] = ()
-    """At the end: what the session changed."""
+    """Final checkpoint only: files changed by the session."""
 
 
 class CheckpointFiles(Protocol):
-    """The files of a session's checkpoints, beside the journal."""
+    """The files of a session's checkpoints, stored beside the journal."""
 
     def path(self, iteration: int, number: int) -> str:
-        """Where a checkpoint's file is, relative to the attempt's folder."""
+        """Return the path of a checkpoint's file, relative to the attempt's folder."""
 
     def capture(self, facts: CheckpointFacts) -> None:
-        """Write a checkpoint's file, and an inventory before and after a session; blocking, a job.
+        """Write a checkpoint's file, and an inventory before and after a session; run as a job.
 
-        Raises ``WorkspaceError`` when it cannot be written, ``NoRoomError`` when the disk is full.
+        Raises ``WorkspaceError`` if it cannot be written, ``NoRoomError`` if the disk is full.
         """
 
 
 class NoCheckpointFiles:
-    """No files are kept of checkpoints."""
+    """Checkpoints without files."""
 
     def path(self, iteration: int, number: int) -> str:
-        """Nowhere."""
         return ""
 
     def capture(self, facts: CheckpointFacts) -> None:
-        """Nothing is written."""
+        pass
 
 
 class LoopStateFile(Protocol):
-    """The state file of a run, which other tools read and write as well."""
+    """The run's state file, which other tools read and write as well."""
 
     def keep(self, fields: Mapping[str, Any]) -> Sequence[str]:
-        """Bring these fields into it, and keep whatever others have there.
+        """Update these fields and preserve those of other tools.
 
-        Gives back sentences about what was set aside. Raises ``WorkspaceError``.
+        Returns sentences about content that was set aside. Raises ``WorkspaceError``.
         """
 
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """A template's file as it was read when the run began: later changes of it do not count."""
+    """A prompt template as read at the start of the run; later changes have no effect."""
 
     name: str
-    """As it was set."""
+    """As configured."""
     text: str
     template: "Template"
     read: Callable[[], str]
-    """Its text now; blocking, a job. Raises ``UsageError``."""
+    """Read the file's current text; blocks, so run it as a job. Raises ``UsageError``."""

@@ -1,6 +1,6 @@
-"""What a screen needs of the runs of a repository: which there are, and a row of each.
+"""The runs of a repository as a screen lists them, and one row for each.
 
-Rule: it is quick to import.
+Rule: importing this module is quick.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,87 +9,89 @@ from datetime import datetime
 from typing import Protocol
 
 NO_OBJECTIVE = "(its objective cannot be read)"
-"""Of a run of which other things can be read."""
+"""Shown if only other parts of the run can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """What a list says of a run. Its texts may be shown as they are."""
+    """A run's row in a list. Its texts are safe to display."""
 
     name: str
-    """What the command line calls it."""
+    """Its name on the command line."""
     objective: str = ""
-    """Empty where nothing can be read of it."""
+    """Empty if nothing of it can be read."""
     status: str = "died"
-    """Its outcome, its phase, ``died``, ``unheard``: names that `text.terms` has words for."""
+    """Its outcome, its phase, ``died`` or ``unheard``; `text.terms` translates these names."""
     agent: str = ""
     iterations: int = 0
     max_iterations: int | None = None
     completions: tuple[float, ...] = ()
-    """After each iteration, 0 to 1, the oldest first, the last ones of a long run; before the first
-    has ended what was measured before it."""
+    """After each iteration, 0 to 1, oldest first; a long run keeps only the latest.
+
+    Before the first iteration ends, it holds the baseline measurement.
+    """
     interventions: int | None = None
-    """Beyond a warning; None where it was not recorded."""
+    """Only those stronger than a warning; None if they were not recorded."""
     cost_usd: float | None = None
-    """None where the agent does not tell."""
+    """None if the agent does not report it."""
     cost_estimated: bool = False
     started: datetime | None = None
     updated: datetime | None = None
-    """When it ended; of a live one when it recorded something last, of a lost one its last sign."""
+    """When it ended; for a live run, its last event; for a lost run, its last sign of life."""
     seconds: float = 0.0
-    """That it has lasted, without those between an end and a resume."""
+    """Duration without the time between an end and a resume."""
     live: bool = False
-    """A process works on it, or sessions of its loop were heard of a while ago."""
+    """True if a process runs it or, for a loop recorded by hooks, if it was active recently."""
     question: bool = False
-    """It waits for an answer."""
+    """True if it waits for an answer."""
     imported: str = ""
-    """What wrote it, where that was another tool."""
+    """The tool that recorded it, if not ralph-tui."""
     problem: str = ""
-    """Which file of its record cannot be used; what else is said of it is made up of others."""
+    """The unusable file of its record; the other fields come from other files."""
 
 
 @dataclass(frozen=True)
 class FleetGlance:
-    """What home says of a fleet. Its texts may be shown as they are."""
+    """A fleet's summary on the home screen. Its texts are safe to display."""
 
     name: str
-    """What the command line calls it."""
+    """Its name on the command line."""
     title: str
-    """What its user calls it; empty: nothing."""
+    """Title given by the user; empty if none."""
     objectives: int
     sentence: str
-    """How it stands."""
+    """Its current state in words."""
     cost: str
-    """What its loops have cost, in words, as far as their agents tell."""
+    """Cost of its loops in words, as far as their agents report it."""
     live: bool
-    """A process works on it."""
+    """True if a process is running it."""
     asking: bool = False
-    """One of its loops waits for an answer."""
+    """True if one of its loops waits for an answer."""
 
 
 class Runs(Protocol):
-    """The runs of a repository, as home lists them. Every call blocks: it is made in a thread."""
+    """The runs of a repository for the home screen. Every call blocks, so use a thread."""
 
     @property
     def place(self) -> str:
-        """The folder whose runs these are, as people name it."""
+        """The folder of these runs, for display."""
 
     def names(self) -> Sequence[str] | None:
-        """All of them, the one that was written to last first; None while nothing has changed.
+        """Return all names, most recently written first; None if nothing has changed.
 
-        The first call gives back those that are found at once.
+        The first call returns only runs that can be found at once.
 
-        Raises ``RalphError`` where they cannot be listed.
+        Raises ``RalphError`` if the runs cannot be listed.
         """
 
     def lost(self) -> Sequence[str]:
-        """A sentence for each place whose runs cannot be listed, as of the last `names`."""
+        """Return a sentence for each place that the last `names` call could not list."""
 
     def living(self) -> Sequence[str]:
-        """Those that a process works on now."""
+        """Return the names of runs that a process is working on now."""
 
     def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:
-        """The rows of these; one that is there no more has none."""
+        """Return the rows of these runs; runs that no longer exist have none."""
 
     def fleet(self) -> FleetGlance | None:
-        """The fleet that lives here, else the newest; None: there never was one."""
+        """Return the fleet running here, else the newest; None if there never was one."""

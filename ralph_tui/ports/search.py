@@ -1,4 +1,4 @@
-"""What a screen needs of the runs that were: places to find, and a source to look at each with."""
+"""Search in the records of earlier runs, and a way to open each hit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,38 +10,37 @@ from ralph_tui.ports.source import Source
 NOT_SEARCHED: Final = (
     "prompts, test output, and all but an agent's last words before an action are not searched"
 )
-"""They lie in files of their own, and may be as large as one likes."""
+"""They are in separate files of any size."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A place in the record of a run where what was searched for stands."""
+    """A search hit: a place in a run's record."""
 
     what: str
     """``objective``, ``reflection``, ``learning``, ``action``, ``outcome``, ``handoff``."""
     run: str
-    """``task-001/002``, ``aiwg/1a2b3c4d``, as ``replay`` takes it; empty: in no run any more."""
+    """As ``replay`` accepts it (``task-001/002``, ``aiwg/1a2b3c4d``); empty: its run is gone."""
     text: str
-    """A piece of what stands there, sanitized, on one line, around the words that were found."""
+    """Excerpt around the words found, sanitized, on one line."""
     marks: tuple[tuple[int, int], ...] = ()
-    """Where in `text` these words stand: beginning and end, in characters."""
+    """The words found in `text`: start and end in characters."""
     seq: int = 1
-    """The event a replay opens at."""
+    """The event at which a replay opens."""
     iteration: int = 0
-    """0: before iteration 1, or after the last."""
+    """0: before iteration 1, or after the last one."""
     objective: str = ""
-    """Of the run."""
     at: datetime | None = None
 
 
 class Archive(Protocol):
-    """The runs of a repository. Every call blocks: a screen makes it in a thread."""
+    """The runs of a repository. Every call blocks, so use a thread."""
 
     def search(self, query: str, limit: int = 50) -> Sequence[Found]:
-        """Where the query's words stand, or what is like it; best first.
+        """Search for the query's words or similar text; best hit first.
 
-        Raises ``RalphError`` where the records cannot be searched.
+        Raises ``RalphError`` if the records cannot be searched.
         """
 
     def recorded(self, found: Found) -> Source:
-        """The recorded run at that moment; raises ``RalphError`` when it is there no more."""
+        """Open the recorded run at the hit; raises ``RalphError`` if the run no longer exists."""

@@ -1,7 +1,7 @@
-"""What a screen needs of a run: events that become state, and somebody to take its commands.
+"""A run as screens use it: a source of events, and a receiver for commands.
 
-Rule: a screen does not ask where its events come from; live, replayed and attached runs differ in
-their source alone.
+Rule: a screen does not know where events come from. Live, replayed and attached runs differ only in
+their source.
 """
 
 from collections import deque
@@ -18,94 +18,96 @@ from ralph_tui.state.seen import Seen
 
 
 class Files(Protocol):
-    """The snapshots of a run, each named by its tree."""
+    """A run's snapshots, each identified by its git tree."""
 
     def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
-        """Changed files between two trees; ``RalphError`` when they are not there any more."""
+        """Return the files changed between two trees; raises ``RalphError`` if a tree is gone."""
 
     def from_present(self, tree: str) -> tuple[FileChange, ...]:
-        """What bringing the files as they are now back to a tree would change.
+        """Return what restoring the current files to a tree would change.
 
-        A file that is there only now is "deleted"; raises as `changes`.
+        A file that exists only now is "deleted"; raises like `changes`.
         """
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
-        """A unified diff of one path or all, as git wrote it: untrusted; raises as `changes`."""
+        """Return git's unified diff of one path or all; untrusted text. Raises like `changes`."""
 
 
 class OnDisk(Protocol):
-    """What is on disk of a run; its calls block, and come from any thread."""
+    """A run's record on disk. Calls block, and may come from any thread."""
 
     worktree: Path | None
-    """Where the commands of this run are typed; None: it lies in no worktree's records."""
+    """Where the run's commands are typed; None if its record is in no worktree."""
 
     @property
     def fleet(self) -> FleetWork | None:
-        """What a fleet knows of it, as it is now; None: it is no loop of one."""
+        """The fleet's current information about the run; None if no fleet runs it."""
 
     def report(self) -> str:
-        """The report, as Markdown; raises ``RalphError``."""
+        """Return the report as Markdown; raises ``RalphError``."""
 
     def events(self) -> str:
-        """All that is recorded by now, a JSON object per line; raises as `report`."""
+        """Return all events recorded so far, one JSON object per line; raises like `report`."""
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file of about this name, never over another one; raises as `report`.
+        """Write a file with this or a similar name, never overwriting another; return its path.
 
-        Gives back where it is.
+        Raises like `report`.
         """
 
     def last_sign(self) -> datetime | None:
-        """When its process wrote last, a journal or how it stands; None: that is not known."""
+        """Return when its process last wrote the journal or status file; None if unknown."""
 
     def seen(self) -> Seen | None:
-        """What this user saw of it last; None: nothing that is known."""
+        """Return what the user last saw of the run; None if unknown."""
 
     def put_down(self, seen: Seen) -> None:
-        """Keep what this user has seen; it never fails."""
+        """Save what the user has seen; never fails."""
 
 
 class Source(Protocol):
-    """Fills a `RunState`, and takes commands where there is somebody to obey them."""
+    """Updates a `RunState`, and accepts commands if an engine can carry them out."""
 
     live: bool
     elsewhere: bool
-    """Another process has the run: to leave this screen never stops it."""
+    """True if another process runs it, so leaving the screen never stops it."""
     name: str
-    """How the commands of this screen are signed."""
+    """Sender's name for commands from this screen."""
     lost: bool | str
-    """That process is gone, and no end was recorded; in words, where those of a run that lies in a
-    worktree are not true."""
+    """True if the run's process is gone and no end was recorded.
+
+    A string is a specific explanation, used if the one for runs in a worktree does not apply.
+    """
     broken: bool
-    """Its record breaks off: what stands behind the end of what is shown cannot be read."""
+    """True if the record is damaged: events after the last one shown cannot be read."""
     restores_ended: bool
-    """Takes a `Restore` also when the run is over."""
+    """True if a `Restore` is accepted even after the run's end."""
     overtaken: str
-    """Who has gone on with the run since its end, as a sentence; empty: nobody is at it."""
+    """Sentence naming who has continued the run since its end; empty if no one has."""
     refused: deque[tuple[Command, str]]
-    """Refused commands, each with the reason; the screen takes them out and says why."""
+    """Refused commands, each with its reason; the screen removes and reports them."""
     folder: Path | None
-    """The attempt's folder; None when there are no files to look at."""
+    """The attempt's folder; None if there are no files to show."""
     files: Files | None
-    """What changed between two snapshots; None while it cannot be told."""
+    """Changes between snapshots; None while they cannot be determined."""
     record: OnDisk | None
-    """What is on disk of it; None while nothing is."""
+    """The run's record on disk; None while it does not exist."""
     note: str
-    """One sentence about the record itself, such as where it breaks off; mostly empty."""
+    """One sentence about the record itself, such as where it breaks off; usually empty."""
     player: Player | None
-    """The means to move in time; None for what happens now."""
+    """Playback control; None for a run happening now."""
 
     def start(self) -> None:
-        """Begin to deliver; called once, before the first poll."""
+        """Start delivering events; called once, before the first poll."""
 
     def poll(self, state: RunState, now: float) -> RunState:
-        """Bring the state up to date; `now` is monotonic. A jump back returns a new state."""
+        """Update the state; `now` is monotonic seconds. A jump back returns a new state."""
 
     def clock(self, state: RunState) -> datetime:
-        """The present of what is shown: ages are told against it."""
+        """Return the current time of the displayed run, the reference for ages."""
 
     def send(self, command: Command) -> None:
-        """Hand a wish to the engine, if there is one."""
+        """Send a command to the engine, if there is one."""
 
     def stop(self) -> None:
-        """The screen is gone."""
+        """Stop delivering events; the screen has closed."""

@@ -1,4 +1,4 @@
-"""The user's files: the completion command, snapshots, and who watches them change."""
+"""The user's files: the completion command, snapshots, commits, and a watcher for changes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +14,15 @@ class Gate(Protocol):
     """Runs the completion command under the keeper."""
 
     def run(self, log: Path) -> "GateResult":
-        """Run it to its end or its timeout, output to `log`; blocking, a job."""
+        """Run it until it ends or times out, with output to `log`. Blocks, so run it as a job."""
 
     def cancel(self) -> None:
-        """End a running command and all it started; the blocked `run` then returns."""
+        """Cancel a running command and its processes; the blocked `run` then returns."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The worktree as a git tree."""
+    """The worktree captured as a git tree."""
 
     number: int
     ref: str
@@ -34,76 +34,76 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """A path that is not as a restored snapshot has it."""
+    """A path that differs from the restored snapshot."""
 
     path: str
     why: str
-    """Half a sentence."""
+    """Reason as a sentence fragment."""
 
 
 @dataclass(frozen=True)
 class Restored:
-    """What a restore did."""
+    """Result of a restore."""
 
     changed: tuple[str, ...]
-    """Written or deleted."""
+    """Files written or deleted."""
     kept: tuple[LeftAlone, ...]
-    """All that is otherwise than the snapshot has it: the restore is exact when there is none."""
+    """All remaining differences from the snapshot; empty if the restore is exact."""
 
 
 class Workspace(Protocol):
-    """The user's repository. All calls block and are jobs."""
+    """The user's repository. All calls block, so run them as jobs."""
 
     root: Path
 
     def snapshot(self, number: int, message: str) -> Snapshot:
-        """Write the worktree as a tree on a hidden ref; index, branch and stash stay untouched."""
+        """Save the worktree as a tree on a hidden ref, without touching index, branch or stash."""
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
-        """Changed files between two trees, or a tree and the worktree as it is now."""
+        """Return the files changed between two trees, or between a tree and the worktree."""
 
     def excerpt(self, since: str, until: str, limit: int) -> str:
-        """A unified diff of two trees, cut to `limit` characters, without secrets; untrusted."""
+        """Return a diff of two trees, cut to `limit` characters and redacted; untrusted."""
 
     def restore(self, tree: str) -> Restored:
-        """Bring the worktree to a snapshot's tree; whoever calls it has held the present."""
+        """Restore the worktree to a snapshot's tree; the caller has captured the current files."""
 
     def newest(self) -> int:
-        """Number of this run's newest snapshot, recorded or not; 0 when there is none."""
+        """Return the number of this run's newest snapshot, recorded or not; 0 without any."""
 
     def conflicts(self) -> tuple[str, ...]:
-        """Paths with unresolved git conflicts."""
+        """Return paths with unresolved git conflicts."""
 
 
 @dataclass(frozen=True)
 class Committed:
-    """A commit of the owner's branch."""
+    """A commit on the user's branch."""
 
     commit: str
-    """Empty: all that had changed was left out."""
+    """Empty if all changed files were left out."""
     files: int
     left_out: tuple[str, ...] = ()
-    """Paths that had changes before."""
+    """Paths that already had changes before."""
 
 
 class Commits(Protocol):
-    """Makes commits of what a session changed."""
+    """Commits the changes made by a session."""
 
     def commit(self, since: str, until: str, message: str) -> Committed | None:
-        """Commit what two trees have differently; None where nothing; blocking, a job.
+        """Commit the difference of two trees; None if they are equal. Blocks, so run it as a job.
 
-        Raises ``WorkspaceError`` where that would be in the owner's way, or cannot be.
+        Raises ``WorkspaceError`` if it is impossible or would interfere with the user's work.
         """
 
     def cancel(self) -> None:
-        """End one that is being made; the blocked call then raises."""
+        """Cancel a commit in progress; the blocked call then raises."""
 
 
 class Watcher(Protocol):
-    """Follows the worktree; puts `FilesChanged` and `Noticed` into the inbox."""
+    """Watches the worktree and puts `FilesChanged` and `Noticed` into the inbox."""
 
     def follow(self, iteration: int, tree: str) -> None:
-        """From now on changes are counted against this tree."""
+        """Start counting changes relative to this tree."""
 
     def stop(self) -> None:
-        """End it; returns when its thread is gone."""
+        """Stop watching; returns once the thread has ended."""

@@ -1,1 +1,1 @@
-"""The cockpit: what a person sees of a run. It reads state and sends commands, nothing else."""
+"""The cockpit: the user's view of a run. It only reads state and sends commands."""

@@ -1,7 +1,7 @@
-"""ONE table of everything a key can do in the cockpit.
+"""The table of all key actions in the cockpit.
 
-Bindings, footer, command palette and help derive from it, and from `keys.TABLE`, which has the keys
-themselves. Each action says, while it cannot be done, why not: an ignored key is never silent.
+Bindings, footer, command palette and help derive from it and from `keys.TABLE`, which holds the
+keys. Each unavailable action states a reason, so no key is ignored silently.
 """
 
 from collections.abc import Callable
@@ -28,21 +28,21 @@ from ralph_tui.text.sanitize import one_line
 
 Task = Literal["watch", "steer", "go back", "leave", "replay"]
 TASKS: tuple[Task, ...] = get_args(Task)
-"""What somebody wants who looks for a key."""
+"""Goals of a user who looks for a key."""
 Refusal = Callable[[RunState], str | None]
-"""Why an action cannot be done in this state; None when it can."""
+"""Reason why an action is unavailable in this state; None if it is available."""
 
 Outcome = Callable[[RunState], str | None]
-"""What has come of an action that was sent; None while nothing was recorded."""
+"""Result of an action once it is recorded; None until then."""
 
-# Not validated: pydantic's validators load after the cockpit stands.
+# Not validated, because pydantic's validators load only after the cockpit is up.
 GRANT, TAKE_BACK = Extend.model_construct(iterations=1), Extend.model_construct(iterations=-1)
 CHECKPOINT, INTERRUPT = Checkpoint.model_construct(), Interrupt.model_construct()
 RETRY, ROLL_OVER = RetryNow.model_construct(), RollOver.model_construct()
 
 
 def _takes(command: Command) -> Refusal:
-    """Refused as the run would refuse this command."""
+    """Refuse whenever the run would refuse this command."""
     return lambda state: refusal(command, state)
 
 
@@ -60,7 +60,7 @@ def _while_asked(state: RunState) -> str | None:
 
 
 def _goes_on(state: RunState) -> bool:
-    """It has no end yet; nor has one that is only about to begin."""
+    """True if the run has not ended, or has not begun."""
     return state.run.started is None or state.run.live
 
 
@@ -87,7 +87,7 @@ def _while_reportable(state: RunState) -> str | None:
 
 
 def _while_files_rest(state: RunState) -> str | None:
-    """As the run would refuse it, with the key that helps."""
+    """Refuse as the run would, naming the key that helps."""
     if files_rest(state):
         return over(state)
     asked = state.run.pause_requested
@@ -95,11 +95,11 @@ def _while_files_rest(state: RunState) -> str | None:
     return over(state) or f"the files are in use; {when}"
 
 
-# what has come of a key whose wish was sent, as soon as the run has recorded it -------------------
+# results of sent commands, once the run has recorded them -----------------------------------------
 
 
 def _captured(state: RunState) -> Outcome:
-    """A checkpoint: its snapshot, or why it failed."""
+    """Report a checkpoint's snapshot, or why it failed."""
     seen = state.seq
 
     def outcome(state: RunState) -> str | None:
@@ -116,7 +116,7 @@ def _captured(state: RunState) -> Outcome:
 
 
 def _granted(state: RunState) -> Outcome:
-    """Iterations granted or taken back: how many there are now."""
+    """Report the number of iterations after granting some or taking some back."""
     before = state.run.max_iterations
 
     def outcome(state: RunState) -> str | None:
@@ -127,7 +127,7 @@ def _granted(state: RunState) -> Outcome:
 
 
 def _interrupted(state: RunState) -> Outcome:
-    """The end of the turn."""
+    """Report the end of the turn."""
     began = state.agent.began
 
     def outcome(state: RunState) -> str | None:
@@ -138,7 +138,7 @@ def _interrupted(state: RunState) -> Outcome:
 
 
 def _paused(state: RunState) -> Outcome:
-    """Paused, or going on."""
+    """Report that the run is paused or continues."""
     before = state.run.paused
 
     def outcome(state: RunState) -> str | None:
@@ -154,48 +154,48 @@ def _paused(state: RunState) -> Outcome:
 
 @dataclass(frozen=True)
 class Action:
-    """One row of the table; its keys, and what it does in words, stand in `keys.TABLE`."""
+    """A row of the table; its keys and description are in `keys.TABLE`."""
 
     name: str
     verb: str
-    """What the footer says."""
+    """Label in the footer."""
     task: Task
-    """Below which heading of the help it stands."""
+    """Heading in the help."""
     refusal: Refusal = _always
-    """Why not; an action in braces stands for its key."""
+    """Reason for refusal; an action's name in braces is replaced by its key."""
     sends: Command | None = None
-    """What it asks of the run; None: what it does is the screen's affair."""
+    """The command to send; None: the screen handles the action itself."""
     footer: bool = False
     footer_where: Where = "everywhere"
-    """On which screens the footer names it."""
+    """Kinds of screen whose footer shows it."""
     urgent: bool = False
-    """The footer names it first, and only while it can be done."""
+    """The footer shows it first, and only while it is available."""
     spare: bool = False
-    """The footer leaves it out first where room is short."""
+    """The footer drops it first if space is short."""
     before: str = ""
-    """The action whose key stands in front of its own in the footer: the way back."""
+    """The action whose key is shown before this one's in the footer: the opposite direction."""
     said: str = ""
-    """What the footer answers at once, where the screen does not show it by itself."""
+    """Immediate feedback, if the screen itself shows none."""
     outcome: Callable[[RunState], Outcome] | None = None
-    """Given the state as it is when the key is pressed: what is said as soon as it is recorded."""
+    """Created with the state at the key press; reports the recorded result."""
 
     @property
     def help(self) -> str:
-        """What it does."""
+        """Description for the help."""
         return TABLE[self.name].help
 
     @property
     def where(self) -> Where:
-        """On which screens it exists."""
+        """Kinds of screen that have this action."""
         return TABLE[self.name].where
 
     @property
     def moves(self) -> bool:
-        """It moves a replay in its time."""
+        """True if it moves a replay in time."""
         return TABLE[self.name].moves
 
     def shown_key(self, keys: Keys) -> str:
-        """Its key as the footer prints it."""
+        """Return its key as printed in the footer."""
         both = [keys.shown(name) for name in (self.before, self.name) if name]
         return ("" if set("".join(both)) <= set("←→") else " ").join(both)
 
@@ -211,7 +211,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("pause", "pause", "steer", stopping, footer=True, outcome=_paused),
     Action("guide", "guide", "steer", stopping, footer=True),
     Action("abort", "abort", "steer", over, footer=True),
-    # By key, a checkpoint is for what an agent does; a paused run takes one by command.
+    # The key is for an agent at work; a paused run takes checkpoints only by command.
     Action("checkpoint", "checkpoint", "go back", _takes(INTERRUPT), CHECKPOINT, footer=True,
            said="sent; it is being taken", outcome=_captured),
     Action("roll_over", "roll over", "steer", _takes(ROLL_OVER), footer=True, spare=True),
@@ -250,12 +250,12 @@ BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}
 
 
 def offered(action: Action, *, live: bool) -> bool:
-    """Whether the action exists at all on this kind of screen."""
+    """True if this kind of screen has the action."""
     return _fits(action.where, live=live)
 
 
 def in_footer(action: Action, *, live: bool) -> bool:
-    """Whether the footer of this kind of screen names it."""
+    """True if the footer of this kind of screen shows the action."""
     return action.footer and offered(action, live=live) and _fits(action.footer_where, live=live)
 
 
@@ -264,13 +264,13 @@ def _fits(where: Where, *, live: bool) -> bool:
 
 
 EDIT = "e"
-"""In the prompt pane it asks for the next prompt before it is sent."""
+"""In the prompt pane, this key requests the next prompt for editing."""
 SELECTING = ("left", "right", "space")
-"""Keys that mean something in the checkpoints alone, where nothing is replayed."""
+"""In a live run, these keys only work in the iterations pane."""
 
 
 def ignored(key: str, keys: Keys, *, live: bool) -> str:
-    """What is said of a key that does nothing here."""
+    """Return the message for a key that does nothing here."""
     if live and key == EDIT:
         return "edits the next prompt: press 8 first"
     action = next((action for action in ACTIONS if key in keys.of(action.name)), None)

@@ -1,7 +1,7 @@
-"""The Textual app: themes, calls to the owner, and keys that work everywhere.
+"""The Textual app: themes, calls to the user, and keys that work everywhere.
 
-Rule: it knows no screen of its own, no run and no exit code. Each mode has a stack of screens:
-the one at the bottom answers to the keys that work everywhere, the others are dialogs.
+Rule: it knows no concrete screen, run or exit code. Each mode has a stack of screens: the bottom
+screen handles the keys that work everywhere, the others are dialogs.
 """
 
 import gc
@@ -31,26 +31,25 @@ if TYPE_CHECKING:
     from ralph_tui.ports.source import Source
 
 ANSWERED_S = 0.3
-"""What a key brings is painted by then."""
+"""Time by which the effect of a key has been painted."""
 MOST = 100_000
-"""Things made since the last collection; with so many it is put off no longer: keys may go on."""
+"""Number of new objects above which a collection is no longer postponed, even while keys follow."""
 
 
 class Collection:
-    """Python's collection of garbage, put off while a key is being answered.
+    """Postpones Python's garbage collection while a key is handled.
 
-    A dialog that opens makes so many things that a collection fell into almost every opening; the
-    key waited for it 4 to 80 ms. Rule: it is only put off, and `go_on` gives it back. Where it is
-    off for another reason, as while a command loads, it stays off.
+    Opening a dialog allocates enough to trigger a collection almost every time, which delayed the
+    key by 4 to 80 ms. Rule: `go_on` always re-enables collection. If it was disabled for another
+    reason, such as while a command loads, it stays disabled.
     """
 
     def __init__(self, owner: MessagePump) -> None:
-        """`owner`: whose timer ends it."""
         self._owner = owner
         self._putting_off: Timer | None = None
 
     def put_off(self) -> None:
-        """A key came."""
+        """Postpone collection because a key was pressed."""
         if self._putting_off is not None:
             if gc.get_count()[0] < MOST:
                 self._putting_off.reset()
@@ -59,25 +58,25 @@ class Collection:
             self._putting_off = self._owner.set_timer(ANSWERED_S, self.go_on)
 
     def go_on(self) -> None:
-        """The key is answered, or the screen is gone."""
+        """Re-enable collection: the key is handled, or the screen is closed."""
         if self._putting_off is not None:
             self._putting_off = None
             gc.enable()
 
 
 NEEDED = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
-"""Puts the terminal's title away and sets another."""
+"""Saves the terminal's title and sets another one."""
 NEEDED_NO_MORE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
-"""Brings the title back; where the terminal cannot, it is at least no longer a call."""
+"""Restores the title; a terminal that cannot do this at least shows a neutral one."""
 CALL_CELLS = 160
-"""Of the text of a desktop notification."""
+"""Width of a desktop notification's text."""
 
 
 def desktop_call(text: str, environ: Mapping[str, str]) -> str:
-    """The sequence that notifies the desktop, in the dialect of this terminal.
+    """Return the escape sequence for a desktop notification in this terminal.
 
-    A terminal that knows none ignores it; one that knows both would notify twice. tmux hands it on
-    where ``allow-passthrough`` is on.
+    Terminals without notifications ignore it. Only one dialect is sent, as a terminal that knows
+    both would notify twice. tmux passes it on if ``allow-passthrough`` is on.
     """
     text = clip(one_line(text), CALL_CELLS)
     term = environ.get("TERM", "")
@@ -91,20 +90,20 @@ def desktop_call(text: str, environ: Mapping[str, str]) -> str:
 
 
 DEAF_S = 1.0
-"""For so long after a dialog has closed by itself what is typed was meant for it."""
+"""How long keys are ignored after a dialog closes on its own, because they were meant for it."""
 URGENT = frozenset({"ctrl+c", "ctrl+q"})
-"""Keys that are never held back."""
+"""Keys that are never ignored."""
 
 
 class BaseScreen(StyledScreen):
-    """The screen at the bottom of a stack; it answers also while a dialog stands above it."""
+    """The bottom screen of a stack; it is active even below a dialog."""
 
     typed: Sequence[events.Key] = ()
-    """Keys that are meant for the screen that is going to stand in its place."""
+    """Keys typed ahead for the screen that replaces this one."""
 
     _deaf_until = float("-inf")
     when_here: Callable[[], None] = staticmethod(lambda: None)
-    """Called once in a while, as long as a key or the mouse is used on whichever screen."""
+    """Called occasionally while the user presses keys or uses the mouse on any screen."""
 
     @on(events.ScreenResume)
     def _opens_styled(self, event: events.ScreenResume) -> None:
@@ -118,56 +117,56 @@ class BaseScreen(StyledScreen):
         return cast("RalphApp", self.app)
 
     def key_came(self) -> None:
-        """A key is pressed, here or in a dialog above, and about to be handled."""
+        """Called for each key pressed here or in a dialog above, before it is handled."""
 
     def say(self, text: str) -> None:
-        """Say what came of a key."""
+        """Show feedback for a key."""
 
     def look_away(self) -> None:
-        """A dialog above has closed by itself: keys that follow at once were meant for it."""
+        """Ignore keys for a moment, because a dialog above has closed on its own."""
         self._deaf_until = self.ralph.monotonic() + DEAF_S
 
     def blind(self, key: str) -> bool:
-        """Whether this key was meant for a dialog that has closed by itself; then it says so."""
+        """True, with a message, if this key was meant for a dialog that closed on its own."""
         if key in URGENT or self.ralph.monotonic() >= self._deaf_until:
             return False
         self.say(f"{key} was not taken: the dialog had just closed")
         return True
 
     def open_help(self) -> None:
-        """``?`` was pressed."""
+        """Handle ``?``."""
         raise NotImplementedError
 
     def leave(self) -> None:
-        """``q`` was pressed."""
+        """Handle ``q``."""
         self.app.exit()
 
     def interrupt(self) -> None:
-        """Ctrl+c was pressed."""
+        """Handle ctrl+c."""
         self.leave()
 
     def ask_to_leave(self) -> None:
-        """Ctrl+q was pressed."""
+        """Handle ctrl+q."""
         self.leave()
 
     def hang_up(self, by: str) -> None:
-        """End what this screen alone keeps going, and leave; `by` is the signal that wants it."""
+        """End what only this screen keeps running, and leave; `by` is the signal."""
         self.app.exit()
 
     def typed_ahead(self, event: events.Key) -> bool:
-        """A key that was pressed while this screen was on its way; whether it is meant for it."""
+        """Handle a key pressed while this screen was opening; True if the screen takes it."""
         return False
 
     def called(self, text: str) -> None:
-        """The owner is called from another screen: `text` says what for; empty: no more."""
+        """Show why the user is needed on another screen; an empty `text` ends the call."""
 
 
 EVERY_S = 20.0
-"""It is told at most this often."""
+"""Minimum time between two reports of the user's presence."""
 
 
 class Presence:
-    """Tells the first screen that the user is there: a key or the mouse was used."""
+    """Tells the first screen that the user is present when a key or the mouse is used."""
 
     def __init__(
         self, screen: Callable[[], BaseScreen | None], monotonic: Callable[[], float]
@@ -176,7 +175,7 @@ class Presence:
         self._told = float("-inf")
 
     def hear(self, event: events.Event) -> None:
-        """Called before the event is handled."""
+        """Report presence if this is a key or mouse event; called before it is handled."""
         if isinstance(event, events.Key | events.MouseEvent):
             now = self._monotonic()
             screen = self._screen()
@@ -186,7 +185,7 @@ class Presence:
 
 
 class SideScreen(BaseScreen):
-    """A screen beside the first; keys that concern the run lead back to it."""
+    """A screen beside the first one; keys that concern the run lead back to the first."""
 
     def leave(self) -> None:
         self.ralph.back()
@@ -200,26 +199,26 @@ class SideScreen(BaseScreen):
         self.ralph.base.ask_to_leave()
 
     def hang_up(self, by: str) -> None:
-        """See `BaseScreen`; nothing is kept going here."""
+        """Do nothing: this screen keeps nothing running."""
 
 
 @dataclass(frozen=True)
 class SideScreens:
-    """Makes the screens that can be opened beside the first."""
+    """Factories for screens beside the first one."""
 
     search: Callable[[], SideScreen]
     recorded: "Callable[[Source], SideScreen]"
-    """Shows a run that was found."""
+    """Makes a screen for a recorded run, such as a search hit."""
 
 
 COCKPIT, SEARCH, RECORDED = "cockpit", "search", "recorded"
-"""Modes beside the first: what takes its place, and what stands beside that."""
+"""Further modes: the replacement of the first screen, and the screens beside it."""
 
 
 class RalphApp(TerminalApp, inherit_bindings=False):
-    """Shows the screens it is given; the caller decides the exit code.
+    """Shows the given screens; the caller decides the exit code.
 
-    It returns ``screen`` when its owner wanted to leave only that.
+    It returns ``screen`` if the user left only the screen.
     """
 
     CSS_PATH = Path(__file__).with_name("ralph.tcss")
@@ -243,8 +242,10 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         beside: SideScreens | None = None,
         keys: Keys = DEFAULTS,
     ) -> None:
-        """`cockpit` makes the first screen; `ready` is called once, when its first frame is
-        painted; `beside`: what else can be shown; None: nothing. `keys`: as its user has set them.
+        """Create the app; `cockpit` makes the first screen.
+
+        `ready` is called once, after the first frame is painted. `beside` makes further screens, if
+        any. `keys` are the user's key settings.
         """
         self.keys, self.monotonic = keys, monotonic
         colourless = "NO_COLOR" in os.environ
@@ -257,36 +258,36 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self.theme = TERMINAL.name if colourless else named(theme, self.available_themes)
         self._cockpit: BaseScreen | None = None
         self._home = self.DEFAULT_MODE
-        """The mode of the first screen."""
+        """Mode of the first screen."""
         self.add_mode(self._home, self._first_screen)
         self._came_from = self._home
-        """The mode that the search was opened from."""
+        """Mode from which the search was opened."""
         self._presence = Presence(lambda: self._cockpit, monotonic)
         self._called_for, self._stands = "", False
         self._left_early: Callable[[], None] | None = None
         self.onward: tuple[tuple[str, ...], Path | None] | None = None
-        """A command line to go on with in this terminal, and the worktree where it is typed."""
+        """A command line to continue with in this terminal, and the worktree to run it in."""
         self._put_beside(beside)
         self._collection = Collection(self)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """What panes draw with, also in themes that know nothing of it."""
+        """Provide the panes' style variables for themes that do not define them."""
         return styles_for(self.current_theme)
 
     @property
     def base(self) -> BaseScreen:
-        """The screen below the dialogs that are open."""
+        """The screen below all open dialogs."""
         return cast("BaseScreen", self.screen_stack[0])
 
     def _first_screen(self) -> BaseScreen:
-        # A signal has to reach it also while the app closes its screens, and from any other one.
+        # A signal must reach it even while the app closes its screens, and from any other screen.
         self._cockpit = self._make_cockpit()
         return self._cockpit
 
     def replace_first(
         self, cockpit: Callable[[], BaseScreen], *, ready: Callable[[], None], beside: SideScreens
     ) -> None:
-        """Put another screen in the place of the first, with what was typed there meanwhile."""
+        """Replace the first screen, passing on keys typed meanwhile."""
         self._make_cockpit = cockpit
         self._put_beside(beside)
 
@@ -310,7 +311,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
     # screens beside the first -----------------------------------------------------------------
 
     def show_search(self) -> bool:
-        """Open the search; False where there is nothing to search."""
+        """Open the search; return False if there is nothing to search."""
         if self._beside is None:
             return False
         self._came_from = self.current_mode
@@ -318,26 +319,26 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         return True
 
     def show_recorded(self, source: "Source") -> None:
-        """Open a recorded run, in the place of the one that was opened before."""
+        """Open a recorded run, replacing the one opened before."""
         if self._beside is not None:
             self.show_beside(partial(self._beside.recorded, source))
 
     def show_beside(self, make: "Callable[[], SideScreen]") -> None:
-        """Open a screen of a run, in the place of the one that was opened before."""
+        """Open a screen for a run, replacing the one opened before."""
         if RECORDED in self._modes:
             self.remove_mode(RECORDED)
         self.add_mode(RECORDED, make)
         self._switch(RECORDED)
 
     def back(self) -> None:
-        """From the search to where it was opened, else to the first screen."""
+        """Return from the search to the screen it was opened from, else to the first screen."""
         if self.current_mode == SEARCH and self._came_from in self._modes:
             self._switch(self._came_from)
         else:
             self.home()
 
     def home(self) -> None:
-        """The first screen; a recorded run that was open is closed."""
+        """Return to the first screen, closing an open recorded run."""
         self._switch(self._home)
         if RECORDED in self._modes:
             self.remove_mode(RECORDED)
@@ -348,17 +349,17 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             self.base.called(self._called_for)
 
     def delay_update(self, delay: float = 0) -> None:
-        """See `App`: a screen that opens is painted as soon as it can, nothing is to be masked."""
+        """Ignore the delay: an opening screen is painted at once, with nothing to mask."""
 
-    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001  as it is called
-        """Once for the first paint: what a screen brings with it is parsed when it is mounted."""
+    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001 - as Textual calls it
+        """Parse the styles once for the first paint; each screen's own are parsed at mount."""
         if not self.screen_stack:
             self.stylesheet.set_variables(self.get_css_variables())
         elif self.screen.is_mounted:
             super().refresh_css(animate)
 
     def on_ready(self) -> None:
-        """The first frame is painted: whoever wanted to leave before does so now."""
+        """Leave if that was requested before the first paint; otherwise report readiness."""
         self._stands = True
         if self._left_early is not None:
             self._left_early()
@@ -366,13 +367,13 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             self._when_painted()
 
     def on_unmount(self) -> None:
-        """The process may go on without a screen."""
+        """Re-enable garbage collection, because the process may continue without a screen."""
         self._collection.go_on()
 
     def exit(
         self, result: str | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
-        """Leave, once the first screen stands: widgets that are still mounted would fail."""
+        """Leave once the first screen is ready: widgets still being mounted would fail."""
         leave = partial(super().exit, result, return_code, message)
         if self._stands:
             leave()
@@ -380,15 +381,15 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             self._left_early = leave
 
     def go_on_with(self, words: Sequence[str], worktree: Path | None) -> None:
-        """Leave, and let the caller do what a command line asks for."""
+        """Leave, and let the caller run a command line."""
         self.onward = (tuple(words), worktree)
         self.exit()
 
     async def on_event(self, event: events.Event) -> None:
-        """Hold back keys that were typed before an opening dialog could be seen."""
+        """Hold back keys that were typed before an opening dialog was visible."""
         self._presence.hear(event)
         if isinstance(event, events.Key) and self.screen_stack:
-            if not event.is_forwarded:  # what nobody took comes by again
+            if not event.is_forwarded:  # Textual forwards unhandled keys a second time
                 self._collection.put_off()
                 self.base.key_came()
             elif self.base.typed_ahead(event):
@@ -399,7 +400,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         await super().on_event(event)
 
     def next_theme(self) -> str:
-        """Switch to the next theme; says which, or why not."""
+        """Switch to the next theme; return its name, or why it cannot change."""
         if self.no_color:
             return "theme: colours are off, because NO_COLOR is set"
         names = [theme.name for theme in THEMES]
@@ -408,9 +409,9 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         return f"theme: {self.theme}"
 
     def call_owner(self, text: str, *, over: bool = False) -> None:
-        """Ring once, change the terminal's title, and tell the desktop `text`: what it is for.
+        """Ring once, change the terminal's title, and send `text` as a desktop notification.
 
-        `over`: the run has ended, and needs nobody any more.
+        `over`: the run has ended and no longer needs the user.
         """
         self._called_for = f"your run {'is over' if over else 'needs you'}: {text}"
         self.bell()
@@ -419,7 +420,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             self.base.called(self._called_for)
 
     def end_call(self) -> None:
-        """The owner is needed no more: the terminal's title comes back."""
+        """End the call to the user and restore the terminal's title."""
         self._called_for = ""
         if self.screen_stack and self.current_mode != self._home:
             self.base.called("")
@@ -430,25 +431,23 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             self._driver.write(sequence)
 
     def action_interrupt(self) -> None:
-        """ctrl+c."""
         if self.screen_stack:
             self.base.interrupt()
 
     def action_press(self, key: str) -> None:
-        """A click on what stands for a key; see `draw.spans.clickable`."""
+        """Press a key on behalf of a click; see `draw.spans.clickable`."""
         self.post_message(events.Key(key, key_to_character(key)))
 
     def action_leave(self) -> None:
-        """ctrl+q."""
         if self.screen_stack:
             self.base.ask_to_leave()
 
     async def action_quit(self) -> None:
-        """Textual's own way out leads through the same dialog."""
+        """Redirect Textual's own quit action to the same dialog."""
         self.action_leave()
 
     def on_hangup(self, by: str = "signal") -> None:
-        """For the caller's signals: leave, and stop what goes on in this process alone."""
+        """Leave, and stop what only this process keeps running; called for the caller's signals."""
         if self._cockpit is None:
             self.exit()
         else:

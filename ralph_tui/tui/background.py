@@ -1,4 +1,4 @@
-"""Work of a screen that runs beside it."""
+"""Background work of a screen."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -16,6 +16,7 @@ def run(
 ) -> None:
     """Run `work` until it ends or `node` is removed.
 
-    It is a function: Python warns of a coroutine whose worker is cancelled before it starts.
+    It takes a function, because Python warns about a coroutine whose worker is cancelled before it
+    starts.
     """
     _: Worker[None] = node.run_worker(work, group=group, exclusive=exclusive)

@@ -1,4 +1,4 @@
-"""Textual on a terminal whose input may hold any bytes, and a screen that may break."""
+"""A Textual driver for terminals that send arbitrary bytes, and an app that survives crashes."""
 
 import os
 import re
@@ -16,26 +16,26 @@ from textual.message import Message
 
 READ_BYTES = 1 << 12
 LOOK_S = 0.1
-"""How often the parser is asked whether an escape sequence has ended."""
+"""Interval at which the parser checks for the end of an escape sequence."""
 LARGEST = 2_000
-"""Cells; a size beyond it is noise, and a screen of that size would need all memory."""
+"""Maximum width and height in cells; larger sizes are noise and would exhaust memory."""
 _LEGACY_MOUSE = re.compile(rb"\x1b\[M[\x20-\xff]{3}")
-"""Its three bytes are no text: beyond column 95 they are no UTF-8 either."""
+"""Its three bytes are not text: beyond column 95 they are invalid UTF-8."""
 _LEGACY_MOUSE_BEGUN = re.compile(rb"\x1b\[M[\x20-\xff]{0,2}\Z")
 
 
 class TerminalInput:
-    """Parses what a terminal sends; what cannot be decoded is replaced, or dropped."""
+    """Parses terminal input; undecodable bytes are replaced or dropped."""
 
     def __init__(self, *, debug: bool = False) -> None:
         self._debug = debug
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._parser = XTermParser(debug)
         self._held = b""
-        """The beginning of a mouse report."""
+        """Start of an incomplete mouse report."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """Messages that end with these bytes."""
+        """Yield the messages completed by these bytes."""
         data = _LEGACY_MOUSE.sub(b"", self._held + data)
         begun = _LEGACY_MOUSE_BEGUN.search(data)
         end = begun.start() if begun else len(data)
@@ -44,14 +44,14 @@ class TerminalInput:
             yield from self._parsed(self._parser.feed(character))
 
     def tick(self) -> Iterator[Message]:
-        """Messages that end because nothing has followed for a while."""
+        """Yield the messages completed because no further input has followed."""
         return self._parsed(self._parser.tick())
 
     def _parsed(self, messages: Iterable[Message]) -> Iterator[Message]:
         try:
             yield from filter(_makes_sense, messages)
         except (ArithmeticError, LookupError, ValueError):
-            # A number that is none, or too large. A parser that has raised takes nothing more.
+            # Invalid or too large number. A parser that has raised accepts no more input.
             broken, self._parser = self._parser, XTermParser(self._debug)
             self._parser.mouse_pixels = broken.mouse_pixels
             self._parser.terminal_size = broken.terminal_size
@@ -67,10 +67,10 @@ def _makes_sense(message: Message) -> bool:
 
 
 class TerminalDriver(LinuxDriver):
-    """Reads input of any kind, and leaves only the screen where it cannot be read."""
+    """Reads arbitrary input; if the terminal cannot be read, only the screen ends."""
 
     def _sigtstp_application(self, *_: object) -> None:
-        """Suspend in the loop: a signal handler could wait for a lock that this thread holds."""
+        """Suspend in the event loop: a signal handler could deadlock on a lock of this thread."""
         self._soon(super()._sigtstp_application)
 
     def _sigcont_application(self, *_: object) -> None:
@@ -81,7 +81,7 @@ class TerminalDriver(LinuxDriver):
             self._loop.call_soon_threadsafe(handle)
 
     def resume_application_mode(self) -> None:
-        """Draw again, but only on a terminal that still exists: closing one sends CONT too."""
+        """Resume drawing only if the terminal still exists: closing one sends CONT too."""
         if os.isatty(self.fileno):
             super().resume_application_mode()
 
@@ -107,12 +107,12 @@ class TerminalDriver(LinuxDriver):
 
 
 class TerminalApp(App[str], inherit_bindings=False):
-    """An app that ends without a traceback when a bug breaks it: its caller reports that."""
+    """An app that ends without a traceback after a bug, which its caller reports."""
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:
         super().__init__(TerminalDriver, ansi_color=ansi_color)
         self.broken: Exception | None = None
-        """The bug."""
+        """The exception that broke the app."""
 
     def end_broken(self, error: Exception) -> None:
         """End the screen because of a bug."""

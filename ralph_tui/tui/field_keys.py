@@ -1,14 +1,14 @@
-"""Keys of a text field in the order in which they were typed."""
+"""Editing keys of a text field, handled in the order of typing."""
 
 from textual import events
 from textual.widget import Widget
 
 
 async def take_own_key(field: Widget, event: events.Key) -> None:
-    """Do what the field itself binds to this key, here and now.
+    """Run the field's own binding for this key at once.
 
-    Left to itself such a key climbs to the app first, and what it does comes after the letters
-    that follow it: ``ctrl+u`` and a new word, typed at once, would leave nothing.
+    Textual would pass the key to the app first and run the binding after the letters that follow.
+    Typing ``ctrl+u`` and a new word quickly would then delete the word.
     """
     active = field.screen.active_bindings.get(event.key)
     if active is not None and active.node is field and not active.binding.priority:

@@ -1,4 +1,4 @@
-"""What is painted first, while what takes its place is loaded. Rule: it knows nothing of a run."""
+"""The first screen, painted while the real one loads. Rule: it knows nothing about runs."""
 
 from textual import events
 from textual.app import ComposeResult
@@ -11,7 +11,7 @@ LEAVING: Line = [(" ", ""), *clickable([("q", "key"), (" leave", "text")], "q")]
 
 
 class FirstFrame(BaseScreen):
-    """Keys that are pressed here are kept for the screen that comes, but those that leave."""
+    """Saves keys for the next screen, except those that leave."""
 
     LEAVE = frozenset({"q", "ctrl+c", "ctrl+q"})
 
@@ -20,21 +20,21 @@ class FirstFrame(BaseScreen):
         self.typed: list[events.Key] = []
 
     def on_key(self, event: events.Key) -> None:
-        """Leave, or keep the key."""
+        """Leave, or save the key."""
         if event.key in self.LEAVE:
             self.app.exit()
         else:
             self.typed.append(event)
 
     def open_help(self) -> None:
-        """No dialog stands here."""
+        """Do nothing: this screen has no dialogs."""
 
 
 class FixedRows(LineWidget):
-    """Rows that are known from the start."""
+    """Rows that never change."""
 
     def __init__(self, name: str, *rows: tuple[Line, Line]) -> None:
-        """Of each row the left and the right part."""
+        """Create the rows, each with a left and a right part."""
         super().__init__(id=name)
         self._parts = rows
 
@@ -43,16 +43,15 @@ class FixedRows(LineWidget):
 
 
 class ListFrame(FirstFrame):
-    """The bars of a screen that lists something, around an empty list."""
+    """The bars of a list screen around an empty list."""
 
     def __init__(self, name: str, rows: str, title: str, what: str) -> None:
-        """`name` of the screen and `rows` of its list in the stylesheet; `what` is going on."""
+        """`name` and `rows` are ids in the stylesheet; `what` describes the current activity."""
         super().__init__()
         self._which, self._rows_id = name, rows
         self._head: tuple[Line, Line] = [(f" {title}", "accent strong")], [(f"{what} ", "dim")]
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield FixedRows(f"{self._which}-head", self._head)
         yield FixedRows(self._rows_id)
         yield FixedRows(f"{self._which}-foot", ([], []), (LEAVING, []))

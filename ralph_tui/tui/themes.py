@@ -1,6 +1,6 @@
-"""Colours. One accent; severity is never told by colour alone.
+"""Colour themes. One accent; colour is never the only sign of severity.
 
-The variables beginning with ``style-`` are what panes draw with, beside accent and severities.
+Panes draw with the variables that begin with ``style-``, the accent, and the severities.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 READABLE = 4.5
-"""The contrast that words need to what is behind them (WCAG 2.2, AA)."""
+"""Minimum contrast between text and background (WCAG 2.2, AA)."""
 
 DARK = Theme(
     name="ralph-dark",
@@ -81,14 +81,14 @@ TERMINAL = replace(
         "style-cursor": "ansi_default",
     },
 )
-"""The sixteen colours of the terminal itself, or none at all."""
+"""The terminal's own sixteen colours, or none at all."""
 
 THEMES = (DARK, LIGHT, TERMINAL)
-"""In the order the theme key walks through."""
+"""In the order of the theme key."""
 
 
 def styles_for(theme: Theme) -> dict[str, str]:
-    """The ``style-`` variables for a theme that does not name them, from its own colours."""
+    """Derive the ``style-`` variables of a theme that does not define them."""
     if theme.ansi:
         return {name: TERMINAL.variables[name] for name in TERMINAL.variables if "style-" in name}
     model = DARK if theme.dark else LIGHT
@@ -108,13 +108,13 @@ def styles_for(theme: Theme) -> dict[str, str]:
 
 
 def _dim(front: Color, back: Color) -> Color:
-    """As far from the theme's own text as it can be read."""
+    """Return the dimmest text colour that is still readable."""
     steps = (back.blend(front, tenths / 10) for tenths in range(6, 10))
     return next((dim for dim in steps if contrast(dim, back) >= READABLE), front)
 
 
 def contrast(one: Color, other: Color) -> float:
-    """Between 1 and 21, as WCAG 2.2 defines it."""
+    """Return the contrast of two colours, 1 to 21, as WCAG 2.2 defines it."""
     dark, light = sorted((_luminance(one), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -126,6 +126,9 @@ def _luminance(colour: Color) -> float:
 
 
 def named(name: str | None, known: Iterable[str]) -> str:
-    """The theme a setting means: ours by its short name, or any of Textual's; the first else."""
+    """Return the theme named by a setting: ours by short name, or any of Textual's.
+
+    An unknown name selects the default theme.
+    """
     names = set(known)
     return next((full for full in (f"ralph-{name}", name) if full in names), DARK.name)

@@ -1,1 +1,1 @@
-"""Drawing without widgets: spans, lines, charts, bars."""
+"""Drawing helpers without widgets: spans, lines, charts and bars."""

@@ -1,7 +1,6 @@
-"""The progress chart: strips one above the other, and the iterations below them. Pure.
+"""The progress chart: stacked strips above an axis of iterations. Pure.
 
-Which strips there are, and how high each is, depends on the room alone, so that nothing jumps while
-one looks.
+The choice of strips and their heights depends only on the available space, so nothing jumps.
 """
 
 from dataclasses import dataclass
@@ -20,14 +19,14 @@ LOUD, SOFT = "mean strong", "mean"
 WIDEST = 2
 """Cells of a bar on either side of its iteration."""
 NAMED = 3
-"""From so many rows on each bound of a band is named in its row."""
+"""Minimum number of rows at which the bounds of the bands are labelled."""
 SCALE = Scale(0.0, 1.0)
 
 
 def push(course: Course, columns: Columns, rows: int) -> list[Line]:
-    """The control output u, a bar over 0-1 per iteration.
+    """Draw the control output u as one bar per iteration, over 0-1.
 
-    From three rows on the lower bounds of the bands are named in their rows.
+    With three rows or more, the lower bounds of the bands are labelled.
     """
     eighths = {
         column: max(1, round(output * rows * 8))
@@ -63,12 +62,12 @@ def push(course: Course, columns: Columns, rows: int) -> list[Line]:
 
 
 def _below(value: float, rows: int) -> int:
-    """How many whole rows lie below a value."""
+    """Return how many whole rows are below a value."""
     return min(rows - 1, int(value * rows + 1e-9))
 
 
 def _heights(course: Course, columns: Columns) -> dict[int, float]:
-    """The output at each column of cells; the highest where iterations share one."""
+    """Return the output per column of cells; the highest if iterations share a column."""
     gap = columns.pitch / 2
     wide = min(WIDEST, max(0, int((gap - 2) / 2)))
     found: dict[int, float] = {}
@@ -81,20 +80,20 @@ def _heights(course: Course, columns: Columns) -> dict[int, float]:
 
 
 LEFT = 5
-"""Cells of the labels at the left, with their blank."""
+"""Width of the left labels in cells, including a blank."""
 RIGHT = (14, 8)
-"""Cells of what stands at the right, with its blank: whole, and the least of it."""
+"""Width of the right labels in cells, including a blank: full and minimal."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How one of the lines is named and explained."""
+    """Name and explanation of one of the lines."""
 
     letter: str
     name: str
     style: str
     sample: str
-    """The pattern as the legend shows it."""
+    """The line's pattern in the legend."""
     meaning: str
 
 
@@ -124,13 +123,16 @@ class Heights:
 
     @property
     def not_drawn(self) -> str:
-        """Letters of the lines that have no strip at this size."""
+        """Letters of the lines without a strip at this size."""
         terms = ((PARTS, self.parts), (PACE, self.pace))
         return "".join(term.letter for strip, size in terms if not size for term in strip)
 
 
 def heights(rows: int, *, zoomed: bool = False) -> Heights:
-    """Completion alone, with its axis; `zoomed`, the others are there from a readable size on."""
+    """Return the strips' heights: completion and axis, plus more strips if `zoomed`.
+
+    How many strips are added depends on `rows`.
+    """
     axis = 1 if rows >= 2 else 0
     pushed = parts = pace = 0
     if zoomed:
@@ -143,14 +145,14 @@ def heights(rows: int, *, zoomed: bool = False) -> Heights:
 
 
 def columns_of(width: int, end: int) -> Columns:
-    """The field and its margins; a field of few cells has none."""
+    """Return the grid and its margins; a narrow grid has none."""
     left = LEFT if width >= 4 * LEFT else 0
     right = next((size for size in RIGHT if width >= size * 7 // 2), 0)
     return Columns(left, max(2, width - left - right), right, max(1, end))
 
 
 def plot(course: Course, *, width: int, height: int, zoomed: bool = False) -> list[Line]:
-    """The chart in `height` rows of at most `width` cells, two at least."""
+    """Draw the chart in `height` rows, at least two, of at most `width` cells."""
     rows = heights(height, zoomed=zoomed)
     columns = columns_of(width, course.end)
     drawn = completion(course, columns, rows.completion)
@@ -163,9 +165,9 @@ def plot(course: Course, *, width: int, height: int, zoomed: bool = False) -> li
 
 
 def _axis(course: Course, columns: Columns) -> Line:
-    """Iterations under their columns, each with what happened there.
+    """Draw iteration numbers under their columns, each with its event glyphs.
 
-    What happened is placed first, then both ends, then the numbers that the gaps have room for.
+    Iterations with events are placed first, then both ends, then the numbers that fit in between.
     """
     width = columns.room + columns.right
     marks = course.marks
@@ -197,7 +199,7 @@ def _axis(course: Course, columns: Columns) -> Line:
 
 
 def _step(columns: Columns) -> int:
-    """Every so many iterations a number: 1, 2, 5, 10, 20, 50, ..."""
+    """Return the interval between labelled iterations: 1, 2, 5, 10, 20, 50, ..."""
     need = (len(str(columns.end)) + 2) * 2 / columns.pitch
     step = 1
     while step < need:

@@ -1,4 +1,4 @@
-"""The hero of the progress chart: completion over the range seen, its best, where it goes. Pure."""
+"""The main strip of the progress chart: completion, its best value, and its forecast. Pure."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,14 @@ from ralph_tui.tui.draw.spans import Line
 HERO = Ink("accent strong", thick=True)
 FORECAST = Ink("dim", 1, 3)
 AHEAD = "⋰"
-"""A forecast, where it is named."""
+"""Marks a forecast in text."""
 Place = tuple[float, float]
 """Iteration and points."""
 GUIDE = "┄"
 
 
 def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
-    """The hero: what was measured, its best, and where it goes, over the range seen."""
+    """Draw the main strip: measurements, the best one and the forecast, over the range seen."""
     drawn = [value for part in course.segments for _, value in part]
     ahead = course.ahead
     goal = _upto(ahead.since, (ahead.iteration, ahead.points), columns.end) if ahead else None
@@ -44,13 +44,13 @@ def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
 
 
 def _upto(since: Place, goal: Place, end: float) -> Place:
-    """Where the way to the goal leaves the axis; the goal where it does not."""
+    """Return where the line to the goal leaves the axis, or the goal itself."""
     (x0, y0), (x1, y1) = since, goal
     return goal if x1 <= end else (end, y0 + (y1 - y0) * max(0.0, end - x0) / (x1 - x0))
 
 
 def _below(since: Place, goal: Place, top: float) -> Place:
-    """Where the way to the goal leaves the strip; the goal where it does not."""
+    """Return where the line to the goal leaves the top of the strip, or the goal itself."""
     (x0, y0), (x1, y1) = since, goal
     return goal if y1 <= top else (x0 + (x1 - x0) * (top - y0) / (y1 - y0), top)
 
@@ -63,9 +63,9 @@ def _where(ahead: Ahead, width: int) -> Line:
 
 
 def _name_rows(shown: Field, course: Course, scale: Scale, drawn: Sequence[float]) -> None:
-    """The best with its line and star, then the reading of now, then the highest and the lowest.
+    """Label the best (with guide and star), the latest, the highest and the lowest measurement.
 
-    Only readings are named: an end of the scale that nothing has reached would be taken for one.
+    Ends of the scale have no labels, because they would look like measurements.
     """
     rows, now, best = shown.rows, course.now, course.best
     wanted = [(best[1], "good")] if best else []

@@ -1,4 +1,4 @@
-"""What the progress chart shows of a run, as plain numbers. Pure; drawn by `chart`."""
+"""The data behind the progress chart, as plain numbers. Pure; drawn by `chart`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from ralph_tui.tui.draw.scale import within
 from ralph_tui.tui.draw.spans import Span
 
 ROOM_AHEAD = 12
-"""Iterations that the axis of a live run shows, if its budget has as many."""
+"""Iterations on the axis of a live run, if its budget allows that many."""
 
 Point = tuple[int, float]
 """Iteration and value."""
@@ -21,39 +21,39 @@ Point = tuple[int, float]
 
 @dataclass(frozen=True)
 class Ahead:
-    """Where a run leads at its present pace: to the goal, or to the end of its budget."""
+    """Projection of a run at its present pace, to the goal or to the end of its budget."""
 
     since: Point
-    """Where the line begins: the last reading, carried on over iterations that brought none."""
+    """Start of the line: the last measurement, moved past iterations without one."""
     iteration: float
-    """Where the line ends; between two iterations where it meets the goal."""
+    """End of the line; fractional if it meets the goal between two iterations."""
     points: float
     at: int
-    """The iteration after which it is so."""
+    """The iteration after which the projected value is reached."""
 
 
 @dataclass
 class Course:
-    """Completion and push over the iterations; completion in points 0-100, terms 0-1."""
+    """Completion and control output by iteration; completion in points 0-100, terms 0-1."""
 
     segments: list[list[Point]] = field(default_factory=list)
-    """Completion; a new segment begins where files were restored, or another source measures."""
+    """Completion; a restore or a change of measurement source starts a new segment."""
     best: Point | None = None
     ahead: Ahead | None = None
     end: int = 1
     """The last iteration on the axis."""
     signals: Sequence[SignalPoint] = ()
     marks: dict[int, list[Span]] = field(default_factory=dict)
-    """Glyphs of what happened at an iteration."""
+    """Glyphs for the events of an iteration."""
 
     @property
     def now(self) -> Point | None:
-        """The latest reading."""
+        """The latest measurement."""
         return next((part[-1] for part in reversed(self.segments) if part), None)
 
 
 def course_of(state: RunState) -> Course:
-    """The chart's numbers, from the folds that keep them."""
+    """Collect the chart's numbers from the state."""
     readings = state.gate.readings
     if not readings:
         return Course()
@@ -73,9 +73,9 @@ def course_of(state: RunState) -> Course:
 
 
 def horizon(done: int, limit: int, *, live: bool, leads_to: int = 0) -> int:
-    """The last iteration of the axis: what was done, and of a live run what may follow.
+    """Return the last iteration of the axis: work done, plus a live run's possible iterations.
 
-    What was done keeps at least half of a long axis; a third where a forecast ends by then.
+    On a long axis, work done fills at least half; a third if a forecast ends there.
     """
     if not live:
         return max(1, done)
@@ -84,9 +84,9 @@ def horizon(done: int, limit: int, *, live: bool, leads_to: int = 0) -> int:
 
 
 def ahead_of(state: RunState) -> Ahead | None:
-    """The forecast of the last reading, while it holds: from the verdict's own numbers.
+    """Return the forecast of the latest measurement, from the verdict's numbers; None without one.
 
-    What the verdict calls stuck, oscillating or regressing has no pace that leads anywhere.
+    A run judged stuck, oscillating or regressing has no forecast.
     """
     run, signal = state.run, state.control.latest
     if state.oversight.episode is not None or any(
@@ -102,7 +102,7 @@ def ahead_of(state: RunState) -> Ahead | None:
 
 
 def ahead(since: Point, forecast: float | None, left: int) -> Ahead | None:
-    """Straight on at the pace that needs `forecast` iterations to the goal, for `left` at most."""
+    """Project at the pace that needs `forecast` iterations to the goal, for at most `left`."""
     iteration, points = since[0], within(since[1])
     if forecast is None or points >= 100 or left <= 0:
         return None
@@ -114,7 +114,7 @@ def ahead(since: Point, forecast: float | None, left: int) -> Ahead | None:
 
 
 def restores(state: RunState) -> list[tuple[WorktreeRestored, Point | None]]:
-    """What was restored, and what had been measured of it, drawn where it happened."""
+    """Return each restore with its snapshot's measurement, at the iteration of the restore."""
     found = []
     for span in state.timeline.spans:
         for back in span.rollbacks:
@@ -127,7 +127,10 @@ def restores(state: RunState) -> list[tuple[WorktreeRestored, Point | None]]:
 def segments(
     readings: Sequence[ReadingTaken], restored: Sequence[tuple[WorktreeRestored, Point | None]] = ()
 ) -> list[list[Point]]:
-    """Readings that one line may join: what a restore changed is no step of the work."""
+    """Return measurements in segments, each drawn as one line.
+
+    A restore or a new source of measurements starts a segment, because neither is progress.
+    """
     parts: list[list[Point]] = [[]]
     waiting = list(restored)
     for before, reading in pairwise([None, *readings]):
@@ -147,7 +150,7 @@ def _from(before: ReadingTaken, restored: Point) -> Point:
 
 
 def marks_of(state: RunState) -> list[ChartMark]:
-    """What happened at which iteration: alarms, interventions, restores."""
+    """Return alarms, interventions and restores with their iterations."""
     marks = list(state.control.marks)
     for span in state.timeline.spans:
         marks += [
@@ -161,7 +164,7 @@ def marks_of(state: RunState) -> list[ChartMark]:
 
 
 def glyphs(marks: Sequence[ChartMark], best: int | None) -> dict[int, list[Span]]:
-    """The marks of each iteration, each glyph once, the best's star first."""
+    """Return each iteration's glyphs without duplicates, the star of the best one first."""
     found: dict[int, list[Span]] = {} if best is None else {best: [(BEST.glyph, "good")]}
     styles = {WARNING.glyph: "warn", ROLLED_BACK.glyph: "owner"}
     for mark in marks:

@@ -1,4 +1,4 @@
-"""Long names on few cells: what tells them apart stays. Rule: pure."""
+"""Shorten long names without losing the parts that distinguish them. Rule: pure."""
 
 import re
 
@@ -10,7 +10,7 @@ _UNITTEST = re.compile(r"(\S+) \((\S+)\)")
 
 
 def middle(text: str, width: int) -> str:
-    """The text on at most `width` cells, cut in its middle."""
+    """Return the text in at most `width` cells, cut in the middle."""
     if cell_len(text) <= width:
         return text
     if width < 5:
@@ -20,7 +20,7 @@ def middle(text: str, width: int) -> str:
 
 
 def end_of(text: str, width: int) -> str:
-    """The last so many cells of a text."""
+    """Return the last `width` cells of a text."""
     text = text[-width:] if width > 0 else ""
     while cell_len(text) > width:
         text = text[1:]
@@ -28,7 +28,7 @@ def end_of(text: str, width: int) -> str:
 
 
 def path_on(path: str, width: int) -> str:
-    """A path cut in its middle: its beginning and the name of the file stay as long as they can."""
+    """Return a path cut in the middle, keeping the first folder and the file name if possible."""
     if cell_len(path) <= width:
         return path
     folder, slash, name = path.rpartition("/")
@@ -41,9 +41,9 @@ def path_on(path: str, width: int) -> str:
 
 
 def name_of_test(name: str, width: int) -> str:
-    """A test's own name, and as much of where it stands as fits: ``test_open (…test_quotes)``.
+    """Return a test's own name, plus as much of its location as fits: ``test_open (…test_quotes)``.
 
-    Understands ``path::Class::test`` of pytest and ``test (module.Class.test)`` of unittest.
+    Understands pytest's ``path::Class::test`` and unittest's ``test (module.Class.test)``.
     """
     own, where = _parts(name)
     if not where or cell_len(own) + len(" (…)") >= width:

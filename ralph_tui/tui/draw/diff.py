@@ -1,6 +1,7 @@
-"""A unified diff as rows to read. Rule: pure; signs stay, so that colour is never all that tells.
+"""A unified diff as rows for reading. Rule: pure; signs stay, so colour is never the only cue.
 
-It is foreign text: cleaned here line by line, lest a control sequence swallow the lines behind it.
+The diff is untrusted: it is cleaned line by line, so that a control sequence cannot swallow later
+lines.
 """
 
 from ralph_tui.text.git_diff import HEAD, path_of
@@ -12,15 +13,15 @@ from ralph_tui.tui.draw.spans import Line
 MOST_LINES = 20_000
 MOST_CHARACTERS = 2_000_000
 LONGEST = 4_000
-"""Characters of a line."""
+"""Characters per line."""
 PIECE = 50
-"""Lines that are looked through for secrets at a time."""
+"""Lines redacted together."""
 MODES = {"100755": "executable", "120000": "symbolic link", "100644": "plain file"}
 SIGNS = {"+": "good", "-": "bad", "\\": "dim"}
 
 
 def rows_of(text: str) -> list[Line]:
-    """The rows of a diff; a very long one is cut, and says so."""
+    """Return the rows of a diff; a very long one is cut, with a note at the end."""
     whole = text.count("\n")
     kept = text[:MOST_CHARACTERS].split("\n")[:MOST_LINES]
     cleaned = _without_secrets([strip_controls(line[:LONGEST]) for line in kept])
@@ -46,7 +47,7 @@ def rows_of(text: str) -> list[Line]:
 
 
 def _without_secrets(lines: list[str]) -> list[str]:
-    """Piece by piece, each short enough that the screen need not wait; a key stays in one."""
+    """Redact in small batches, to keep the screen responsive; a private key is never split."""
     cleaned: list[str] = []
     piece: list[str] = []
     inside = False
@@ -65,7 +66,7 @@ def _style(line: str) -> str:
 
 
 def _head(lines: list[str] | None) -> list[Line]:
-    """The rows that begin a file."""
+    """Return the heading row of a file."""
     if not lines:
         return []
     path = one_line(spelled_name(path_of(lines[0])))

@@ -1,7 +1,7 @@
-"""A strip of the progress chart: a field of cells, and what stands beside it. Pure.
+"""A strip of the progress chart: a grid of cells with labels on both sides. Pure.
 
-Rule: strips stand one above the other over the same iterations, and nothing that belongs to one is
-drawn in another. A label stands in the row of its value.
+Rule: strips are stacked over the same iterations, and each strip draws only its own data. A label
+is in the row of its value.
 """
 
 from collections.abc import Callable
@@ -14,47 +14,47 @@ from ralph_tui.tui.draw.spans import Line, Span, clip_line
 
 @dataclass(frozen=True)
 class Columns:
-    """Where iterations stand: the cells of the field, and of what stands beside it."""
+    """Horizontal layout of a strip: widths in cells of the margins and the grid."""
 
     left: int
     room: int
     right: int
     end: int
-    """The last iteration."""
+    """The last iteration on the axis."""
 
     @cached_property
     def pitch(self) -> float:
-        """Dots from one iteration to the next: whole cells where that leaves little room over."""
+        """Dots between iterations; rounded to whole cells or dots if little space is wasted."""
         room = self.room * 2 - (6 if self.room > 20 else 1)
         exact = room / self.end
         whole = [size for size in (exact // 2 * 2, exact // 1) if size * self.end > room * 7 / 8]
         return whole[0] if whole else exact
 
     def dot(self, iteration: float) -> int:
-        """Its column of dots; the last one is kept clear of the edge where there is room."""
+        """Return an iteration's column of dots; the last one avoids the edge if possible."""
         return floor(iteration * self.pitch + 0.5)
 
     def cell(self, iteration: float) -> int:
-        """Its column of cells."""
+        """Return an iteration's column of cells."""
         return self.dot(iteration) // 2
 
 
 @dataclass
 class Field:
-    """Rows of cells, and the labels beside them."""
+    """Rows of cells with labels on both sides."""
 
     columns: Columns
     rows: int
     cell: Callable[[int, int], Span | None] = lambda column, row: None
     over: dict[tuple[int, int], Span] = field(default_factory=dict)
-    """Cells that something else covers, by column and row."""
+    """Cells drawn over everything else, by column and row."""
     fill: dict[int, Span] = field(default_factory=dict)
-    """What rows hold where nothing else is."""
+    """Background of a row's empty cells."""
     left: dict[int, Span] = field(default_factory=dict)
     right: dict[int, Line] = field(default_factory=dict)
 
     def lines(self) -> list[Line]:
-        """The rows, each as wide as the columns at most."""
+        """Return the rows, each at most as wide as the columns."""
         return [self._line(row) for row in range(self.rows)]
 
     def _line(self, row: int) -> Line:

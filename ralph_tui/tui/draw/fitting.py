@@ -1,8 +1,7 @@
-"""What shares one row, in the room that there is: fields that know shorter ways to say themselves,
-and keys with what they do. Pure.
+"""Fit fields or keys into one row by shortening or dropping them. Pure.
 
-Rule: a row never grows beyond its width. The least important field gives way first; of keys the
-last verbs are left out first, then whole keys, and no key is ever cut.
+Rule: a row never exceeds its width. The least important field is shortened first. Keys lose their
+verbs from the end, then whole keys are dropped, and no key is ever cut.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,19 +15,19 @@ GAP: Line = [("  ", "")]
 
 @dataclass
 class Field:
-    """Something the header says, from its longest form to its shortest; the last may be empty."""
+    """A header field, from its longest form to its shortest; the last may be empty."""
 
     forms: list[Line]
     rank: int
     """Higher ranks are shortened later."""
     whole: int = 0
-    """How many forms say all of it; 0: every form that is not empty."""
+    """How many forms are complete; 0: every form that is not empty."""
 
 
 def fit(fields: list[Field], width: int) -> list[Line]:
-    """One form per field, together at most `width` cells where their shortest forms allow it.
+    """Choose one form per field so that all fit in `width` cells, if possible.
 
-    Everything is shortened before anything is left out; low ranks first.
+    Fields are shortened before any is left out; low ranks first.
     """
     chosen = [0] * len(fields)
     while True:
@@ -42,13 +41,13 @@ def fit(fields: list[Field], width: int) -> list[Line]:
 
 
 def _loss(field: Field, choice: int) -> tuple[bool, int, int]:
-    """How much it would hurt to take the next shorter form."""
+    """Return the cost of choosing the next shorter form; lower is better."""
     whole = field.whole or sum(1 for form in field.forms if form)
     return (choice + 1 >= whole, field.rank, choice)
 
 
 def join(forms: list[Line]) -> Line:
-    """The fields on one row, two blanks between them."""
+    """Join the fields on one row, separated by two blanks."""
     row: Line = []
     for form in forms:
         if form:
@@ -65,9 +64,9 @@ def fitted(
     width: int,
     last: Callable[[T], bool] = lambda _: False,
 ) -> Line:
-    """The row; `draw` is given the items and how many of their verbs are left out, from the end.
+    """Return the longest row that fits; `draw` gets the items and the number of hidden verbs.
 
-    Of whole items the last go first, those of which `last` holds after all others.
+    Items are dropped from the end, those accepted by `last` after all others.
     """
     left = list(items)
     while True:

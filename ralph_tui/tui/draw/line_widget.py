@@ -1,7 +1,7 @@
-"""The base of everything the screens draw: rows of styled spans through the Line API.
+"""Base of the screens' own widgets: rows of styled spans, drawn with Textual's Line API.
 
-Rule: a widget answers `line(y, width)` with spans and style names; only this file turns names into
-colours. What a name looks like is told by the stylesheet (``.style--dim`` and so on).
+Rule: a widget returns spans and style names from `line(y, width)`; only this file turns names into
+colours. The stylesheet defines each name (``.style--dim`` and so on).
 """
 
 from typing import ClassVar, cast
@@ -39,12 +39,12 @@ STYLES = (
 
 
 class StyledScreen(Screen[None]):
-    """The one place where the style names are looked up: each widget of its own would cost more."""
+    """The single place that resolves style names; one set per widget would cost more."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"style--{name}" for name in STYLES}
 
     def named_style(self, name: str) -> Style:
-        """The style of a name; several names, joined by spaces, are laid over one another."""
+        """Return the style of a name; several names, joined by spaces, are combined."""
         if " " in name:
             return Style.combine([self.named_style(part) for part in name.split()])
         if name.startswith(CLICK):
@@ -53,30 +53,30 @@ class StyledScreen(Screen[None]):
 
 
 class LineWidget(Widget):
-    """A widget drawn row by row from spans; it holds no children and scrolls by itself.
+    """A widget drawn row by row from spans, without children or Textual's scrolling.
 
-    Whoever changes what it shows calls `repaint`; only rows that differ are drawn anew.
+    Call `repaint` after changing its content; only rows that differ are redrawn.
     """
 
     auto_links = False
-    """What can be clicked looks like what it is, also while the mouse is over it."""
+    """Hovering does not change how clickable text looks."""
 
     _rows: tuple[Line, ...] = ()
     _rows_size: Size | None = None
     _ground: Style | None = None
-    """What every row is drawn on; Textual would work it out anew for each row."""
+    """Cached background style; Textual would compute it again for each row."""
 
     def line(self, y: int, width: int) -> Line:
-        """The spans of row `y`; they may be shorter than `width` cells, longer ones are cut."""
+        """Return the spans of row `y`; shorter rows are padded to `width` cells, longer are cut."""
         raise NotImplementedError
 
     def notify_style_update(self) -> None:
-        """Another theme, another class: here, or of what this lies in."""
+        """Drop the cached background, because a theme or class has changed here or in a parent."""
         super().notify_style_update()
         self._ground = None
 
     def repaint(self) -> None:
-        """Bring the screen up to date with what `line` says now."""
+        """Redraw the rows that `line` now returns differently."""
         before, size = self._rows, self._rows_size
         if size is None or size != self.size:
             self._rows_size = None
@@ -97,7 +97,6 @@ class LineWidget(Widget):
         self._rows = tuple(self.line(y, size.width) for y in range(size.height))
 
     def render_line(self, y: int) -> Strip:
-        """See Textual's Line API."""
         if self._rows_size != self.size:
             self._lay_out()
         width = self.size.width

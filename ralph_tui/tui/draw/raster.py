@@ -1,4 +1,4 @@
-"""Lines of dots in braille: pure, two by four dots to a cell."""
+"""Lines of braille dots, two by four dots per cell. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 _BRAILLE = 0x2800
 
 Dot = tuple[int, int]
-"""Column and row of dots; rows grow downwards."""
+"""Column and row of dots; rows count downwards."""
 
 
 @dataclass(frozen=True)
 class Ink:
-    """How a line is drawn: told apart by pattern and weight, whatever its colour."""
+    """How a line is drawn; pattern and weight distinguish lines without colour."""
 
     style: str
     on: int = 1
     off: int = 0
-    """Dots on, and dots off."""
+    """Dots drawn, then dots skipped."""
     thick: bool = False
-    """Two dots high."""
+    """Draw the line two dots high."""
 
 
 class Raster:
-    """A field of cells; each shows the dots of all lines that cross it, in the last one's style."""
+    """A grid of cells; crossing lines share a cell, drawn in the last one's style."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = max(1, width), max(1, height)
@@ -33,19 +33,19 @@ class Raster:
         self._styles = [[""] * self.width for _ in range(self.height)]
 
     def cell(self, column: int, row: int) -> tuple[str, str] | None:
-        """Glyph and style of a cell; None where no line crosses it."""
+        """Return a cell's glyph and style; None if no line crosses it."""
         bits = self._bits[row][column]
         return (chr(_BRAILLE + bits), self._styles[row][column]) if bits else None
 
     def dot(self, x: int, y: int, style: str) -> None:
-        """One dot; what lies outside is left out."""
+        """Draw a dot; dots outside the grid are ignored."""
         column, row = x >> 1, y >> 2
         if 0 <= column < self.width and 0 <= row < self.height:
             self._bits[row][column] |= _DOTS[x & 1][y & 3]
             self._styles[row][column] = style
 
     def polyline(self, points: Sequence[Dot], ink: Ink) -> None:
-        """Points joined by straight lines in the ink's pattern; points themselves always show."""
+        """Join points with straight lines in the ink's pattern; the points are always drawn."""
         period, step = ink.on + ink.off, 0
         for x, y in points:
             self._draw(x, y, ink)
@@ -65,7 +65,7 @@ class Raster:
 
 
 def thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """At most the first, lowest, highest and last value of each column of dots, in order."""
+    """Return at most the first, lowest, highest and last value of each dot column, in order."""
     kept: list[tuple[int, float]] = []
     for column, group in groupby(points, key=itemgetter(0)):
         values = [value for _, value in group]

@@ -1,9 +1,8 @@
 """Styled text measured in terminal cells. Rule: text is data, never markup; pure, no widgets.
 
-A `Line` is a list of ``(text, style name)`` spans on one row. A style name may say, too, which
-key a click on its span presses (`clickable`): whatever clips or moves a line moves that with it.
-Every function here is bounded by the width asked for, not by the text given: a line of a megabyte
-costs what a screenful costs.
+A `Line` is a list of ``(text, style name)`` spans on one row. A style name may also hold the key
+that a click presses (`clickable`), so clipping or moving a line preserves it. The cost of every
+function depends on the requested width, not on the length of the text.
 """
 
 from collections.abc import Iterable
@@ -15,37 +14,37 @@ Line = list[Span]
 
 ELLIPSIS = "…"
 _PER_CELL = 4
-"""Characters looked at per cell: room for combining marks, and a bound for endless lines."""
+"""Characters examined per cell: room for combining marks, and a bound for endless lines."""
 
 
 CLICK = "@"
-"""Begins the word of a style name that says what a click does; it has no colour."""
+"""Prefix of the style word that names a click's key; it has no colour."""
 
 
 def clickable(line: Iterable[Span], key: str) -> Line:
-    """The spans, on which a click presses `key`, by Textual's name of it."""
+    """Make a click on the spans press `key`, given by its Textual name."""
     return [(text, f"{style} {CLICK}{key}" if style else CLICK + key) for text, style in line]
 
 
 def flat(text: str, limit: int = 400) -> str:
-    """At most `limit` characters of the text on one row: newlines and tabs become spaces."""
+    """Return at most `limit` characters on one row, with newlines and tabs as spaces."""
     text = text[:limit]
     return " ".join(text.split()) if not text.isprintable() or "  " in text else text
 
 
 def flat_name(name: str, limit: int = 4096) -> str:
-    """As `flat`, of a file's name: each of its blanks stays, so that what is copied names it."""
+    """Like `flat`, for a file name: all blanks stay, so that a copied name is valid."""
     name = name[:limit]
     return name if name.isprintable() else "".join(" " if c.isspace() else c for c in name)
 
 
 def cells(line: Iterable[Span]) -> int:
-    """Width of a line in terminal cells."""
+    """Return the width of a line in terminal cells."""
     return sum(cell_len(text) for text, _ in line)
 
 
 def clip(text: str, width: int) -> str:
-    """The text on at most `width` cells, the cut marked."""
+    """Return the text in at most `width` cells, marking the cut."""
     if width <= 0:
         return ""
     if text.isascii():
@@ -58,7 +57,7 @@ def clip(text: str, width: int) -> str:
 
 
 def clip_line(line: Iterable[Span], width: int) -> Line:
-    """The line on at most `width` cells, the cut marked."""
+    """Return the line in at most `width` cells, marking the cut."""
     kept: Line = []
     room = width
     for text, style in line:
@@ -75,7 +74,7 @@ def clip_line(line: Iterable[Span], width: int) -> Line:
 
 
 def _make_room(line: Line) -> Line:
-    """The line without its last cell; what takes none goes with it."""
+    """Return the line without its last visible cell."""
     last = next((i for i in reversed(range(len(line))) if cell_len(line[i][0])), None)
     if last is None:
         return []
@@ -85,7 +84,7 @@ def _make_room(line: Line) -> Line:
 
 
 def spread(left: Line, right: Line, width: int, *, gap: int = 2) -> Line:
-    """`left` at the left edge, `right` at the right one; `left` gives way where both do not fit."""
+    """Place `left` and `right` at their edges; if both do not fit, cut `left`."""
     right = clip_line(right, width)
     room = width - cells(right)
     left = clip_line(left, max(0, room - gap if right else room))
@@ -93,9 +92,9 @@ def spread(left: Line, right: Line, width: int, *, gap: int = 2) -> Line:
 
 
 def wrap(text: str, width: int, limit: int) -> list[str]:
-    """At most `limit` rows of at most `width` cells, broken at spaces; a cut is marked.
+    """Wrap at spaces into at most `limit` rows of `width` cells, marking a cut.
 
-    Newlines are kept, tabs become four spaces.
+    Newlines are preserved; tabs become four spaces.
     """
     width = max(1, width)
     rows: list[str] = []
@@ -132,7 +131,7 @@ def _wrap_paragraph(text: str, width: int, limit: int) -> list[str]:
 
 
 def _fitting(text: str, width: int) -> int:
-    """How many characters fill at most `width` cells; at least one."""
+    """Return how many characters fill at most `width` cells; at least one."""
     if text.isascii():
         return width
     head = text[: width * _PER_CELL]

@@ -1,4 +1,4 @@
-"""What the push is made of, as lines of a strip of its own on a zoomed chart. Pure."""
+"""The terms of the control output, as strips of their own in a zoomed chart. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ralph_tui.tui.draw.words import fraction
 
 @dataclass(frozen=True)
 class Term:
-    """One line: its letter, how it is drawn, and what it holds."""
+    """One line: its letter, its ink and its value."""
 
     letter: str
     ink: Ink
@@ -26,16 +26,16 @@ PARTS = (
     Term("I", Ink("text", 4, 3), lambda signal: signal.integral_mean),
     Term("D", Ink("dim", 1, 2), lambda signal: signal.derivative),
 )
-"""What is added up to the push."""
+"""Terms that add up to the control output."""
 PACE = (
     Term("v", Ink("owner"), lambda signal: signal.velocity),
     Term("σ", Ink("dim", 1, 2), lambda signal: signal.volatility),
 )
-"""How fast, and how evenly."""
+"""Mean and variation of the pace of progress."""
 
 
 def lines_of(terms: tuple[Term, ...], course: Course, columns: Columns, rows: int) -> list[Line]:
-    """The terms over the range they had, with zero in it; letters stand at the values of now."""
+    """Draw the terms over their range, which includes zero; letters mark the latest values."""
     drawn: list[tuple[Term, list[Point]]] = []
     for term in terms:
         points = [(p.iteration, term.value(p.signal)) for p in course.signals if p.signal]
@@ -60,6 +60,6 @@ def lines_of(terms: tuple[Term, ...], course: Course, columns: Columns, rows: in
 
 
 def signed(value: float) -> str:
-    """``.12``, ``−.05``, ``.00``."""
+    """Format a signed value: ``.12``, ``−.05``, ``.00``."""
     text = fraction(abs(value))
     return f"−{text}" if value < 0 and text != ".00" else text

@@ -1,4 +1,4 @@
-"""Rows that are told, and the last rows of a screen: an answer to a key, and the keys below it."""
+"""Rows set from outside, and a screen's last rows: feedback for a key, above the key hints."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,15 +6,15 @@ from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat, spread
 
 NOTICE_S = 5.0
-"""How long an answer to a key stands."""
+"""How long feedback stays visible."""
 LOW = 15
-"""Rows of a terminal below which messages have no row of their own."""
+"""In terminals with fewer rows, messages have no row of their own."""
 
 
 def bottom_line(y: int, height: int, message: str, keys: Callable[[int], Line], width: int) -> Line:
-    """A row of the last rows: the message above, the keys below, which nothing covers.
+    """Draw one of the last rows: the message above, the key hints below, never covered.
 
-    Where there is one row, the message takes it for as long as it stands.
+    If there is only one row, the message replaces the hints while it is shown.
     """
     if y >= height - 1 and (height > 1 or not message):
         return keys(width)
@@ -22,14 +22,14 @@ def bottom_line(y: int, height: int, message: str, keys: Callable[[int], Line], 
 
 
 class Rows(LineWidget):
-    """Rows that are told."""
+    """Rows whose content is set with `tell`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(id=name)
         self._told: Sequence[tuple[Line, Line]] | None = None
 
     def tell(self, *rows: tuple[Line, Line]) -> None:
-        """Show these, each at either edge; none at all: no room is taken."""
+        """Show these rows, each with a left and a right part; without rows, take no space."""
         if rows != self._told:
             self._told = rows
             self.styles.height = len(rows)
@@ -44,7 +44,7 @@ class Rows(LineWidget):
 
 
 class AnswerRow(LineWidget):
-    """The last rows: an answer to a key, and what the keys do now."""
+    """A screen's last rows: feedback for a key, and the current key hints."""
 
     def __init__(self, name: str, monotonic: Callable[[], float]) -> None:
         super().__init__(id=name)
@@ -53,22 +53,22 @@ class AnswerRow(LineWidget):
         self._until = 0.0
 
     def keys_line(self, width: int) -> Line:
-        """What stands there without an answer."""
+        """Return the key hints, shown while there is no feedback."""
         raise NotImplementedError
 
     @property
     def answer(self) -> str:
-        """The sentence that stands now, or nothing."""
+        """The feedback shown now, or an empty string."""
         return self._answer
 
     def say(self, text: str) -> None:
-        """Answer a key; empty: it is over."""
+        """Show feedback for a key; empty text removes it."""
         if text or self._answer:
             self._answer, self._until = flat(text), self._monotonic() + NOTICE_S
             self.repaint()
 
     def bring_up_to_date(self) -> None:
-        """What the keys do may have changed; an answer that stood long enough goes."""
+        """Redraw the key hints, and remove feedback that has expired."""
         if self._answer and self._monotonic() >= self._until:
             self._answer = ""
         self.repaint()

@@ -1,8 +1,7 @@
-"""What is seen behind a dialog: the screen below, its colours drawn towards the background.
+"""The background of a dialog: the dimmed screen below it.
 
-Textual works every segment out anew, three times while a dialog opens and with each line that an
-agent says behind it. Rule: a row is taken from below once for each change of it, a colour is mixed
-once.
+Textual would recompute every segment three times while a dialog opens, and again with each line of
+agent output behind it. Rule: fetch a row once per change, and mix a colour once.
 """
 
 from functools import lru_cache
@@ -22,7 +21,7 @@ T = TypeVar("T")
 
 @lru_cache(maxsize=4096)
 def veiled(style: Style, colour: Color) -> Style:
-    """The style behind `colour`, which lets some of it through; nothing can be clicked there."""
+    """Return the style behind the translucent `colour`, without links or click actions."""
     style = style.clear_meta_and_links()
     if colour.a == 0:
         return style
@@ -34,19 +33,18 @@ def veiled(style: Style, colour: Color) -> Style:
 
 
 class Veiled(Screen[T]):
-    """A dialog whose background lets the screen below through."""
+    """A dialog with a translucent background that shows the screen below."""
 
     def __init__(self, **names: str | None) -> None:
-        """`names`: see Textual's screens."""
         super().__init__(**names)
         self._below: dict[int, Strip] = {}
-        """The rows of the screen below as they are seen here, but those that have changed."""
+        """Dimmed rows of the screen below; changed rows are missing."""
         self._laid_out = False
 
     def _compositor_refresh(self) -> None:
-        """Not after the first layout: what a widget shows in the room it got is known only then.
+        """Skip the first paint, because widgets know their content only after the first layout.
 
-        Textual paints a screen that opens at once, without its texts, and asks for another paint.
+        Textual paints an opening screen at once without its texts, and then requests another paint.
         """
         if self._laid_out:
             super()._compositor_refresh()
@@ -58,27 +56,28 @@ class Veiled(Screen[T]):
             event.refresh_styles = False
 
     def on_screen_suspend(self) -> None:
-        """Let all drawn rows go: Textual remembers what drew them long after a dialog is closed,
-        and each full collection of garbage would look through those of every dialog there was.
+        """Release all drawn rows.
+
+        Textual's caches outlive a closed dialog, and every full garbage collection would scan them.
         """
         self._below.clear()
         for widget in self.walk_children(Widget, with_self=True):
-            widget._styles_cache.clear()  # noqa: SLF001 - the rows as they were drawn last
+            widget._styles_cache.clear()  # noqa: SLF001 - rows from the last drawing
 
     def refresh(
         self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:
-        """Something changed, here or below: in these rows, or in any."""
+        """Refresh these rows, or all of them, after a change here or below."""
         self.forget(*regions)
-        # Textual tells the top dialog alone, which looks through those between.
+        # Textual notifies only the top dialog, but the dialogs below show through it.
         for dialog in self.app.screen_stack:
             if isinstance(dialog, Veiled) and dialog is not self:
                 dialog.forget(*regions)
-                dialog._styles_cache.set_dirty(*regions)  # noqa: SLF001 - the rows it has drawn
+                dialog._styles_cache.set_dirty(*regions)  # noqa: SLF001 - its cached rows
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def forget(self, *regions: Region) -> None:
-        """Take these rows of the screen below anew, or all of them."""
+        """Discard these cached rows of the screen below, or all of them."""
         if not regions:
             self._below.clear()
         for region in regions:
@@ -86,7 +85,6 @@ class Veiled(Screen[T]):
                 self._below.pop(y, None)
 
     def render_line(self, y: int) -> Strip:
-        """See Textual's Line API."""
         if y not in self._below:
             self._take_rows()
         if y in self._below:
@@ -96,9 +94,9 @@ class Veiled(Screen[T]):
         )
 
     def _take_rows(self) -> None:
-        """All that are lacking: to look for one in the screen below costs as much as for many."""
+        """Fetch all missing rows at once: a single row costs as much as many."""
         stack, colour, rows = self.app.screen_stack, self.styles.background, self._below
-        below = stack[stack.index(self) - 1]._compositor  # noqa: SLF001 - as Textual's own
+        below = stack[stack.index(self) - 1]._compositor  # noqa: SLF001 - as Textual does
         drawn = below._render_chops(below.size.region, lambda y: y not in rows)  # noqa: SLF001
         for y, pieces in enumerate(drawn[: below.size.height]):
             if y not in rows:

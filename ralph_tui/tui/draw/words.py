@@ -1,4 +1,4 @@
-"""How the cockpit says numbers, times and states. Rule: pure functions of their arguments."""
+"""Numbers, times and states as the cockpit words them. Rule: pure functions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,12 +17,12 @@ SPARKS = "▁▂▃▄▅▆▇█"
 
 
 def level_mark(level: RowLevel) -> tuple[str, str]:
-    """Glyph and style of a level."""
+    """Return the glyph and style of a level."""
     return LEVELS[level].glyph, LEVEL_TONES[level]
 
 
 def short_duration(seconds: float) -> str:
-    """The largest unit alone: ``5s``, ``41m``, ``2h``, ``3d``."""
+    """Return a duration in its largest unit: ``5s``, ``41m``, ``2h``, ``3d``."""
     whole = max(0, int(seconds))
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
         if whole >= size:
@@ -31,17 +31,17 @@ def short_duration(seconds: float) -> str:
 
 
 def since(then: datetime | None, now: datetime) -> str:
-    """How long ago, in one unit; ``—`` for never."""
+    """Return the time passed since then, in one unit; ``—`` for never."""
     return "—" if then is None else short_duration((now - then).total_seconds())
 
 
 def countdown(moment: datetime | None, now: datetime) -> str:
-    """How long until then, ``0s`` when it has come; empty when the moment is not known."""
+    """Return the time left; ``0s`` if it has passed, empty if the moment is unknown."""
     return "" if moment is None else duration((moment - now).total_seconds())
 
 
 def tokens(count: int, *, partial: bool = False) -> str:
-    """``950``, ``12k``, ``1.2M``; ``≥12k`` where some calls were not counted."""
+    """Return ``950``, ``12k``, ``1.2M``; ``≥12k`` if some calls were not counted."""
     least = "≥" if partial else ""
     if count < 1000:
         return f"{least}{count}"
@@ -51,7 +51,7 @@ def tokens(count: int, *, partial: bool = False) -> str:
 
 
 def fraction(value: float) -> str:
-    """A fraction with two digits and no leading zero: ``.26``, ``1.0``, ``-.12``."""
+    """Format a fraction with two digits and no leading zero: ``.26``, ``1.0``, ``-.12``."""
     text = f"{value:.2f}"
     if text in ("1.00", "-1.00"):
         return text[:-1]
@@ -59,7 +59,7 @@ def fraction(value: float) -> str:
 
 
 def spark(values: Sequence[float], width: int) -> str:
-    """The last `width` readings, in points, as a row of blocks over the range of all of them."""
+    """Draw the last `width` values, in points, as blocks scaled to the range of all values."""
     if width <= 0 or not values:
         return ""
     scale, top = seen(values), len(SPARKS) - 1
@@ -67,24 +67,24 @@ def spark(values: Sequence[float], width: int) -> str:
 
 
 def bar(part: float, width: int) -> str:
-    """A filled bar for a fraction 0-1: ``▰▰▰▱▱``."""
+    """Return a bar filled to a fraction 0-1: ``▰▰▰▱▱``."""
     filled = round(min(1.0, max(0.0, part)) * width)
     return "▰" * filled + "▱" * (width - filled)
 
 
 def cost(state: "RunState") -> str:
-    """Dollars of the run so far."""
+    """Format the cost of the run so far."""
     run = state.run
     return money(run.cost_usd, known=run.cost_known, estimated=run.cost_estimated)
 
 
 def elapsed(state: "RunState", now: datetime) -> float:
-    """Seconds the run has taken, up to its end."""
+    """Return the seconds that the run has taken, up to its end."""
     return state.run.worked_s(now)
 
 
 def lines_changed(added: int, removed: int) -> Line:
-    """``+12 −3``, each in its colour; nothing for none."""
+    """Return ``+12 −3``, each in its colour; no spans if both are 0."""
     spans: Line = [(f"+{added}", "good")] if added else []
     if removed:
         spans.append((f"{' ' if added else ''}−{removed}", "bad"))

@@ -1,1 +1,1 @@
-"""What screens that list something share: their keys, their table, their bars and what keys do."""
+"""Shared parts of list screens: key table, list table, and key handling."""

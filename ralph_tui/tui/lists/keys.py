@@ -1,6 +1,6 @@
-"""What a key does on a screen that lists something: a row of the table that such a screen has.
+"""One key of a list screen, as a row of that screen's key table.
 
-Bindings, footer, help and palette are made of that table.
+Bindings, footer, help and palette are derived from that table.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,51 +11,51 @@ from ralph_tui.text.keys import TABLE, Keys
 from ralph_tui.tui.draw.spans import Line, clickable
 
 V = TypeVar("V")
-"""What is listed, and which row of it is selected."""
+"""The list and its selection."""
 
 
 @dataclass(frozen=True)
 class Key(Generic[V]):
-    """One row."""
+    """One row of the key table."""
 
     name: str
-    """Of its keys in `keys.TABLE`, which say what they do; empty: they are always the same."""
+    """Name in `keys.TABLE`, which describes the key; empty: the key cannot be changed."""
     verb: str
-    """What the footer says."""
+    """Label in the footer."""
     task: str
-    """Below which heading of the help it stands."""
+    """Heading in the help."""
     action: str
-    """Of the screen, as Textual writes it; empty: it is only told in the help."""
+    """The screen's action, in Textual's syntax; empty: the row only appears in the help."""
     refusal: Callable[[V], str] = lambda _: ""
-    """Why it cannot do what it does; empty when it can."""
+    """Return why the action is unavailable; empty if it is available."""
     footer: str = ""
-    """When the footer names it; empty: never. What else there is is the screen's affair."""
+    """When the footer shows it; empty: never. The screen defines further values."""
     fixed: str = ""
-    """Textual's names, comma-separated."""
+    """Textual's key names, comma-separated, if they cannot be changed."""
     written: str = ""
     said: str = ""
-    """How fixed keys are written, and what they do in at most 27 cells."""
+    """Notation of fixed keys, and their description in at most 27 cells."""
     details: Sequence[str] = ()
-    """What the help says below that."""
+    """Further lines in the help."""
     waits: bool = False
-    """The app takes no other key while it is done."""
+    """The app accepts no other key until the action is done."""
 
     def bound(self, keys: Keys) -> str:
-        """Textual's names, comma-separated."""
+        """Return Textual's key names, comma-separated."""
         return self.fixed or ",".join(keys.of(self.name))
 
     def shown(self, keys: Keys) -> str:
-        """How it is written."""
+        """Return the key's notation."""
         return self.written or keys.shown(self.name)
 
     @property
     def help(self) -> str:
-        """What it does."""
+        """The key's description."""
         return self.said or TABLE[self.name].help
 
 
 def moving(task: str, first: str, last: str) -> tuple[Key[Any], ...]:
-    """How a row is selected; `first` and `last` are the words for those at either end."""
+    """Return the keys that move the selection; `first` and `last` describe home and end."""
     rows = (
         ("down,j", "↓ j", "the next one", "move(1)"),
         ("up,k", "↑ k", "the one before", "move(-1)"),
@@ -77,13 +77,13 @@ ALWAYS: tuple[Key[Any], ...] = (
     Key("leave", "leave", "leave", "leave", footer="always"),
     Key("", "", "leave", "", written="ctrl+c", said="the same"),
 )
-"""What every such screen has."""
+"""Keys of every list screen."""
 
 
 def key_spans(
     shown: Sequence[Key[V]], keys: Keys, bare: int, verb: Callable[[Key[V]], str] = lambda k: k.verb
 ) -> Line:
-    """Keys in a row, the last `bare` of them without their verbs; a click presses one."""
+    """Draw keys in a row, the last `bare` without their verbs; a click presses one."""
     spans: Line = [(" ", "")]
     for index, key in enumerate(shown):
         told: Line = [(key.shown(keys), "key")]
@@ -96,7 +96,7 @@ def key_spans(
 def told_by_task(
     table: Sequence[Key[V]], keys: Keys, tasks: Sequence[str]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The blocks of the help: each task with its keys and what they do."""
+    """Return the help's blocks: each task with its keys and their descriptions."""
     for task in tasks:
         rows: list[tuple[str, str]] = []
         for key in table:

@@ -1,5 +1,6 @@
-"""What screens that list something do alike. What differs is the screen's own: what it lists, the
-bars around that, and what its rows can do.
+"""Shared behaviour of list screens: keys, selection and feedback.
+
+Subclasses define what is listed, the bars around it, and the actions of the rows.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 
 class ListScreen(BaseScreen, Generic[V]):
-    """Obeys the keys of its table: what one does is the screen's action that its row names."""
+    """A list screen whose keys run the actions named in its key table."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
 
@@ -33,49 +34,46 @@ class ListScreen(BaseScreen, Generic[V]):
                 self._bindings.bind(bound, f"do({number})", show=False, priority=key.waits)
 
     def show(self) -> None:
-        """Draw it as it stands."""
+        """Draw the current content."""
         raise NotImplementedError
 
     def help_blocks(self) -> Sequence[Block]:
-        """All that its help explains."""
+        """Return everything the help dialog explains."""
         raise NotImplementedError
 
     def label(self, key: Key[V]) -> str:
-        """What a key is called where it is said why it cannot be used."""
+        """Return a key's name for a message that refuses it."""
         return key.verb
 
     @property
     def in_its_place(self) -> ScrollText | None:
-        """What stands where the list was; None: the list."""
+        """A text shown in place of the list; None: the list is shown."""
         return None
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other sizes have other rows."""
         self.set_class(self.app.size.height < LOW, "-low")
         self.show()
 
     def on_list_table_moved(self) -> None:
-        """Another row is selected."""
         self.show()
 
     async def on_list_table_chosen(self) -> None:
-        """A row was clicked twice."""
         await self.run_action("open")
 
     # keys -------------------------------------------------------------------------------------
 
     def key_came(self) -> None:
-        """See `BaseScreen`: what was said before is over."""
+        """Clear the previous feedback."""
         self.foot.say("")
 
     def on_key(self, event: events.Key) -> None:
-        """A key that does nothing says so."""
+        """Report keys that do nothing."""
         if event.key not in self.active_bindings and self.app.screen is self:
             helps = self.ralph.keys.shown("help")
             self.foot.say(f"{key_name(event)} does nothing here; {helps} lists the keys")
 
     async def action_do(self, number: int) -> None:
-        """Do what a row of the table says, or say why not."""
+        """Run the action of a key, or report why it is refused."""
         key = self._keys[number]
         why = key.refusal(self._listed)
         if why:
@@ -84,34 +82,30 @@ class ListScreen(BaseScreen, Generic[V]):
             await self.run_action(key.action)
 
     def action_move(self, by: int) -> None:
-        """Select another row, or move in what stands in the list's place."""
+        """Select another row, or scroll the text shown in place of the list."""
         page = self.in_its_place
         if not (self.table.move(by) if page is None else page.roll(by)):
             self.foot.say(NO_FURTHER)
 
     def action_page(self, by: int) -> None:
-        """Move by a screenful."""
         seen = self.in_its_place or self.table
         self.action_move(by * max(1, seen.size.height - 1))
 
     def action_close(self) -> None:
-        """Nothing is to be closed."""
+        """Report that nothing is open."""
         self.foot.say(f"esc: nothing is open; {self.ralph.keys.shown('leave')} leaves")
 
     def action_search(self) -> None:
-        """Look for something in all runs."""
         self.ralph.show_search()
 
     def action_theme(self) -> None:
-        """Switch to the next theme."""
         self.foot.say(self.ralph.next_theme())
 
     def action_help(self) -> None:
-        """Explain keys and signs."""
         self.open_help()
 
     def action_leave(self) -> None:
-        """Leave, or ask how."""
+        """Leave, or ask how to leave."""
         self.leave()
 
     def open_help(self) -> None:

@@ -1,8 +1,8 @@
-"""A list with a selected row, and its columns at each width.
+"""A list with a selected row, and its columns for each width.
 
-Rules: however long a list is, only the rows in view are drawn, and nothing is read for them. What a
-column is called and how wide it is depends on the width of the screen alone, so nothing moves while
-one looks: of a few sets of columns the richest stands in which the one that gives has room.
+Rules: only visible rows are drawn, without reading any files, however long the list is. Column
+titles and widths depend only on the screen's width, so nothing moves. A table uses the richest
+column set that leaves enough room for its flexible column.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,41 +20,41 @@ from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import spark
 
 R = TypeVar("R")
-"""What stands in a row."""
+"""Content of a row."""
 
 Cell = Callable[[R, datetime, int], Line]
-"""What stands in a cell of so many columns."""
+"""Draws a cell of a row in a given width."""
 
 CLOSE = 96
-"""Below this width one cell stands between two columns, else two."""
+"""Below this width, one blank separates columns; otherwise two."""
 MARK = 2
-"""Cells of the sign of the selected row."""
+"""Cells of the selection mark."""
 
 # columns ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Column(Generic[R]):
-    """One column; its title is dim above it."""
+    """One column, with a dim title above it."""
 
     title: str
     width: int
-    """Cells; 0: what the others leave."""
+    """Cells; 0: the remaining space."""
     cell: Cell[R]
     right: bool = False
-    """Numbers end below one another."""
+    """Align right, for numbers."""
 
 
 @dataclass(frozen=True)
 class ColumnSets(Generic[R]):
-    """The sets, from the richest to the poorest."""
+    """Sets of columns, from the richest to the poorest."""
 
     sets: Sequence[Sequence[Column[R]]]
     room: Sequence[int]
-    """Cells that the column without a width has at least, in each set."""
+    """For each set, the minimum width of its flexible column in cells."""
 
     def at(self, width: int) -> list[tuple[Column[R], int]]:
-        """The columns, each with its cells."""
+        """Return the columns, each with its width in cells."""
         for chosen, room in zip(self.sets, self.room, strict=True):
             rest = width - sum(each.width for each in chosen) - _gap(width) * (len(chosen) - 1)
             if rest >= room:
@@ -62,12 +62,12 @@ class ColumnSets(Generic[R]):
         return [(each, each.width or max(0, rest)) for each in chosen]
 
     def titles(self, width: int) -> Line:
-        """The row above."""
+        """Return the row of titles."""
         named = [(each, room, [(clip(each.title, room), "title")]) for each, room in self.at(width)]
         return _laid(named, _gap(width))
 
     def line_of(self, row: R, now: datetime, width: int) -> Line:
-        """A row in its columns."""
+        """Draw a row in its columns."""
         told = [(each, room, each.cell(row, now, room)) for each, room in self.at(width)]
         return _laid(told, _gap(width))
 
@@ -87,17 +87,17 @@ def _laid(parts: Sequence[tuple[Column[R], int, Line]], gap: int) -> Line:
 
 
 def saying(say: Callable[[R], str], style: str = "text") -> Cell[R]:
-    """A cell that holds words."""
+    """Return a cell function that shows text."""
     return lambda row, now, width: [(clip(flat(say(row)), width), style)]
 
 
 def granted(done: int, most: int | None) -> str:
-    """``4/10``; ``4`` where no number was granted."""
+    """Return ``4/10``, or ``4`` without a maximum."""
     return str(done) + (f"/{most}" if most else "")
 
 
 class RunColumns(Generic[R]):
-    """The columns of whatever lists runs, in the widths that its sets choose from."""
+    """Columns shared by all lists of runs, in the widths that their sets need."""
 
     def __init__(
         self,
@@ -108,8 +108,10 @@ class RunColumns(Generic[R]):
         cost: Callable[[R], str],
         left: Callable[[R, datetime], str] = lambda row, now: "",
     ) -> None:
-        """`state`: glyph and word, and the style they have; `left`: how long that lasts, where it
-        is known; `completions`: each 0 to 1, none where nothing was measured.
+        """Create the columns from functions of a row.
+
+        `state` returns glyph and word with their style; `left` returns the remaining time, if
+        known. `completions` returns fractions 0 to 1, empty if nothing was measured.
         """
 
         def stands(row: R, now: datetime, width: int) -> Line:
@@ -137,11 +139,11 @@ class RunColumns(Generic[R]):
         self.cost = Column("cost", 7, saying(cost), right=True)
 
     def state(self, width: int) -> Column[R]:
-        """How it stands."""
+        """Return a column with the run's state."""
         return Column("state", width, self._stands)
 
     def course(self, width: int) -> Column[R]:
-        """The course of the completion, and its last value."""
+        """Return a column with a chart of the completion and its latest value."""
         return Column("completion", width, self._course, right=True)
 
 
@@ -149,65 +151,65 @@ class RunColumns(Generic[R]):
 
 
 class Listed(Protocol):
-    """What is listed."""
+    """A list with a selection."""
 
     selected: int
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of entries."""
 
 
 class ListTable(LineWidget):
-    """See above; titles may stand in the first row."""
+    """A scrollable list with a selection; titles may fill the first row."""
 
     ROWS: ClassVar[int] = 1
-    """Of each entry."""
+    """Rows per entry."""
     TITLES: ClassVar[int] = 1
     WHEEL: ClassVar[int] = 3
-    """Entries that a turn of the wheel moves."""
+    """Entries moved by one turn of the wheel."""
     SENTENCE: ClassVar[str] = "text"
-    """The style of what stands in the place of the rows."""
+    """Style of the sentence shown in place of the rows."""
 
     @dataclass
     class Chosen(Message):
-        """A row was clicked twice."""
+        """The user clicked a row twice."""
 
     class Moved(Message):
-        """Another row is selected, or others are in view."""
+        """The selection or the visible part has changed."""
 
     def __init__(self, name: str, listed: Listed) -> None:
         super().__init__(id=name)
         self.listed = listed
         self.top = 0
         self.sentence = ""
-        """What stands in the place of the rows; empty: they do."""
+        """Shown in place of the rows; empty: the rows are shown."""
 
     def titles(self, width: int) -> Line:
-        """What stands above the rows."""
+        """Return the row above the entries."""
         return []
 
     def entry(self, index: int, width: int) -> Sequence[Line]:
-        """Its rows."""
+        """Return the rows of an entry."""
         raise NotImplementedError
 
     @property
     def page(self) -> int:
-        """How many entries are in view."""
+        """Number of visible entries."""
         return max(1, (self.size.height - self.TITLES) // self.ROWS)
 
     def follow(self, sentence: str = "") -> None:
-        """Show how it stands now, or a sentence in place of it."""
+        """Show the current entries, or a sentence in place of them."""
         self.sentence = sentence
         self._keep_in_view()
         self.repaint()
 
     def move(self, by: int) -> bool:
-        """Select another one; whether there is one that way."""
+        """Move the selection; return False if it cannot move that way."""
         before = self.listed.selected
         self.listed.selected = max(0, min(before + by, self.listed.count - 1))
         self._keep_in_view()
-        self.post_message(self.Moved())  # who hears it follows
+        self.post_message(self.Moved())  # the receiver calls `follow`
         return self.listed.selected != before
 
     def _keep_in_view(self) -> None:
@@ -235,12 +237,11 @@ class ListTable(LineWidget):
         return spans
 
     def on_resize(self, event: events.Resize) -> None:
-        """Others come into view."""
         self._keep_in_view()
         self.post_message(self.Moved())
 
     def on_click(self, event: events.Click) -> None:
-        """Select what was clicked; a second click opens it."""
+        """Select the clicked entry; a second click opens it."""
         index = self.top + (event.y - self.TITLES) // self.ROWS
         if event.y >= self.TITLES and index < self.listed.count and not self.sentence:
             self.move(index - self.listed.selected)
@@ -248,11 +249,11 @@ class ListTable(LineWidget):
                 self.post_message(self.Chosen())
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel selects."""
+        """The wheel moves the selection."""
         event.stop()
         self.move(self.WHEEL)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel selects."""
+        """The wheel moves the selection."""
         event.stop()
         self.move(-self.WHEEL)

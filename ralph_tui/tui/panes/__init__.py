@@ -1,1 +1,1 @@
-"""The panes. Each has one entry, `sync`, and knows no other pane."""
+"""The panes of the cockpit. Each has one entry point, `sync`, and knows no other pane."""

@@ -1,6 +1,6 @@
-"""The agent's stream: one row per tool call, words wrapped, subagents indented.
+"""The agent's output: one row per tool call, wrapped text, subagents indented.
 
-Rule: it must keep up with hundreds of rows a second; whatever is not in view costs one number.
+Rule: it must handle hundreds of rows a second, so a row out of view costs only one number.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,29 +16,29 @@ from ralph_tui.tui.draw.words import countdown, level_mark
 from ralph_tui.tui.panes.rows import RowsPane
 
 RECENT = 50
-"""Rows at the end among which an open tool call is looked for."""
+"""Number of rows at the end that are searched for an open tool call."""
 MOST_ROWS = 6
-"""Rows of words shown before an entry is expanded."""
+"""Maximum number of rows of text shown before an entry is expanded."""
 EXPANDED_ROWS = 60
 WIDE_EDGE = 66
-"""From this width on the lower edge says whose guidance it tells of."""
+"""From this width on, the bottom edge says "your guidance"."""
 SECONDS = 80
-"""From this width on times are told to the second."""
+"""From this width on, times include seconds."""
 
 
 class AgentPane(RowsPane):
-    """What the agent says and does."""
+    """The agent's messages and tool calls."""
 
     key: ClassVar[str] = "agent"
 
     def __init__(self, lost: Callable[[], bool] = lambda: False) -> None:
-        """`lost`: whether the process of the run is gone, and its calls with it."""
+        """`lost`: returns True if the run's process, and with it every call, is gone."""
         super().__init__()
         self._lost = lost
         self.expanded: set[int] = set()
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`; tool calls that are not answered yet grow older."""
+        """Change every second while the age of open tool calls or a countdown is shown."""
         recent = islice(reversed(state.agent.rows), RECENT)
         counts = state.needs.wait is not None or any(row.running for row in recent)
         second = int(now.timestamp()) if counts else 0
@@ -52,7 +52,7 @@ class AgentPane(RowsPane):
         return self.state.agent.first
 
     def changed(self) -> None:
-        """See `Pane`; an expanded call that answers becomes taller."""
+        """Recount if an expanded call has grown with its result."""
         super().changed()
         self.expanded = {number for number in self.expanded if number >= self._first}
         if any(self._grew(number) for number in self.expanded):
@@ -66,7 +66,7 @@ class AgentPane(RowsPane):
         return held != self.height_of(self.entries()[at], number, self._width)
 
     def height_of(self, entry: Any, number: int, width: int) -> int:
-        """See `RowsPane`; a call that is not expanded takes one row, which need not be drawn."""
+        """Return the height; a collapsed call has one row, so it need not be drawn."""
         if number in self.expanded:
             return len(self.rows_of(entry, number, width))
         if entry.kind in ("tool", "session"):
@@ -77,7 +77,7 @@ class AgentPane(RowsPane):
         return len(wrap(text, room, MOST_ROWS))
 
     def _room(self, entry: AgentRow, width: int) -> int:
-        """Cells for words, right of time, indent and glyph."""
+        """Return the cells for text, after time, indent and glyph."""
         return max(8, width - (9 if width >= SECONDS else 6) - (4 if entry.nested else 0) - 2)
 
     def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
@@ -147,7 +147,7 @@ class AgentPane(RowsPane):
         return [(f"{FAILED.glyph} ", "bad"), (words or "failed", "bad"), (took, "dim")]
 
     def row_count(self, width: int, height: int) -> int:
-        """See `Pane`; an empty stream says so."""
+        """Reserve a row for the message shown in an empty pane."""
         return super().row_count(width, height) or 1
 
     def row(self, index: int, width: int, height: int) -> Line:
@@ -156,7 +156,7 @@ class AgentPane(RowsPane):
         return super().row(index, width, height)
 
     def headline(self, width: int) -> Line:
-        """See `Pane`; a limit that is waited for is told here, too."""
+        """Show the wait for a limit."""
         wait = self.state.needs.wait
         if wait is None:
             return []
@@ -177,7 +177,7 @@ class AgentPane(RowsPane):
         return [*spans, (f"{new}end: follow", "accent")]
 
     def _guidance(self, *, brief: bool) -> Line:
-        """How far the owner's last words have come."""
+        """Draw the status of the user's last guidance."""
         guidance = self.state.guidance
         if guidance.queued:
             whose = "" if brief else "your "
@@ -187,13 +187,13 @@ class AgentPane(RowsPane):
         return [] if last is None else [(f"{what} {last.status} · ", "dim")]
 
     def open(self, entry: Any, number: int) -> None:
-        """See `RowsPane`: expand, or fold again."""
+        """Expand or collapse the entry."""
         self.expanded ^= {number}
         self._recount()
         self.select(number)
 
     def clicked(self, row: int, cell: int) -> None:
-        """See `Pane`: a click is enough to see the whole of a row."""
+        """Expand a row with a single click."""
         self.selected = None
         super().clicked(row, cell)
         self.action_open()

@@ -1,4 +1,4 @@
-"""What an iteration came to, how the next one goes about it, and what does not fit. Pure."""
+"""Assessment of an iteration, strategy of the next one, and validation issues. Pure."""
 
 from collections.abc import Iterable
 
@@ -10,14 +10,14 @@ from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import level_mark
 
 ROWS = 6
-"""Rows that one statement may take."""
+"""Maximum number of rows for one statement."""
 GUESSED = "guessed from words"
 
 
 def assessment_rows(
     state: RunState, span: IterationSpan | None, width: int, *, chosen: bool
 ) -> list[Line]:
-    """What is known of an iteration; `chosen`: it is an earlier one that is looked at."""
+    """Draw the assessment of an iteration; `chosen`: the user selected an earlier one."""
     known = state.intelligence
     foreign = _foreign(state, span.number, width) if span is not None else []
     if foreign:
@@ -32,7 +32,7 @@ def assessment_rows(
     assessed = k if k in known.assessments or chosen else k - 1
     if assessment := known.assessments.get(assessed):
         rows += [[]] if rows else []
-        # Beside a measured reading it would be a second figure for one thing.
+        # Next to a measurement, an estimate would be a second figure for the same thing.
         rows += _assessment(assessment, width, estimated=state.run.source == "estimate")
         rows += _second_opinion(known.refined.get(assessed), width)
         rows += _verdict(known.judged, assessed, width)
@@ -49,7 +49,7 @@ def _nothing(state: RunState) -> str:
 
 
 def model_help(state: RunState) -> Line:
-    """What the help of models has cost so far; nothing where none was asked."""
+    """Draw the cost of models' help so far; empty if no model was asked."""
     known = state.intelligence
     if known.asked is not None:
         return [(f"a model is asked: {in_words(known.asked.purpose)}", "accent")]
@@ -62,7 +62,7 @@ def model_help(state: RunState) -> Line:
 
 
 def _foreign(state: RunState, iteration: int, width: int) -> list[Line]:
-    """What the layers of the tool that led the run said of an iteration."""
+    """Draw the statements of the recording tool's layers about an iteration."""
     rows: list[Line] = []
     for said in state.foreign.verdicts.get(iteration, []):
         if not rows:
@@ -133,7 +133,7 @@ def _second_opinion(refined: ev.AssessmentRefined | None, width: int) -> list[Li
 
 
 def _verdict(judged: ev.CriterionJudged | None, iteration: int, width: int) -> list[Line]:
-    """What a model has said of the criterion after this iteration."""
+    """Draw a model's judgement of the criterion after this iteration."""
     if judged is None or judged.iteration != iteration:
         return []
     mark, style, met = (GOOD, "good", "met") if judged.met else (WARNING, "warn", "not met")
@@ -161,7 +161,7 @@ def _listed(label: str, items: Iterable[str], width: int) -> list[Line]:
 
 
 def _item(mark: str, style: str, text: str, width: int) -> list[Line]:
-    """A statement behind its mark, its further rows indented."""
+    """Draw a statement after its mark, with further rows indented."""
     indent = len(mark)
     pieces = wrap(flat(text), max(1, width - indent), ROWS)
     first: Line = [(mark, style), (pieces[0], "text")]

@@ -1,7 +1,7 @@
-"""The context window: how full it is, how full it got in each iteration, and handoffs. Pure.
+"""The context window: its use now and in each iteration, and handoffs. Pure.
 
-Rule: thresholds, level and forecast are asked of `analysis.context`; a window of which nothing is
-known is said to be so.
+Rule: thresholds, level and forecast come from `analysis.context`; an unknown context window is
+reported as unknown.
 """
 
 from ralph_tui.analysis import context as known
@@ -15,25 +15,25 @@ from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.recorded_text import text_rows
 
 WIDEST = 50
-"""Cells of a bar."""
+"""Maximum width of a bar in cells."""
 LABEL = 9
-"""Cells of the word before a statement."""
+"""Cells of a statement's label."""
 ROWS = 4
-"""Rows that one statement may take."""
+"""Maximum number of rows for one statement."""
 
 
 def context_rows(
     state: RunState, width: int, *, scarce: bool, most: int | None = None
 ) -> list[Line]:
-    """The running session, and how full the window got in each iteration, of the last `most`.
+    """Draw the running session and the peaks of the last `most` iterations.
 
-    Where rows are `scarce`, what explains itself elsewhere is left out.
+    If rows are `scarce`, explanations available elsewhere are left out.
     """
     return [*_present(state, width, scarce=scarce), *_peaks(state, width, most, scarce=scarce)]
 
 
 def past_context_rows(state: RunState, span: IterationSpan | None, width: int) -> list[Line]:
-    """How full the window got in an earlier iteration."""
+    """Draw the context use of an earlier iteration."""
     use = known.use_of(state, span) if span is not None else None
     if use is None:
         return [[("no session has run in it", "dim")]]
@@ -59,9 +59,9 @@ def _peaks(state: RunState, width: int, most: int | None, *, scarce: bool) -> li
 def handoff_rows(
     state: RunState, handoff: HandoffWritten, read: tuple[str, str], width: int
 ) -> list[Line]:
-    """One handoff: what it was, and its text in full; what its record says without that.
+    """Draw a handoff's facts and its full text, or its recorded fields if the text is missing.
 
-    `read`: its text, and why there is none.
+    `read` holds the text, and the reason if it is missing.
     """
     full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
     head = f"{ROLLOVER.glyph} handoff {handoff.number} of iteration {handoff.iteration}"
@@ -79,7 +79,7 @@ def handoff_rows(
 
 
 def context_totals(state: RunState) -> Line:
-    """Rollovers and compactions of the whole run."""
+    """Draw the rollovers and compactions of the whole run."""
     history = state.context.history
     rolled, forgot = (
         sum(use.rollovers for use in history),
@@ -136,7 +136,7 @@ def _unknown(state: RunState, width: int) -> list[Line]:
 
 
 def _limits(state: RunState) -> str:
-    """``70 warns · 85 hands over · 95 stops``."""
+    """Return ``70 warns · 85 hands over · 95 stops``."""
     warn, checkpoint, stop = known.thresholds(state)
     if not known.rolls_over(state.run.started):
         return f"{warn:g} warns; nothing is handed over for it: context.rollover is off"
@@ -144,7 +144,7 @@ def _limits(state: RunState) -> str:
 
 
 def _item(state: RunState, width: int) -> list[Line]:
-    """The plan's item that is worked on, and how much of a window such a one takes."""
+    """Draw the plan's current item and its estimated context use."""
     item = state.context.item
     if item is None or not item.item:
         return []
@@ -153,7 +153,7 @@ def _item(state: RunState, width: int) -> list[Line]:
 
 
 def _sessions(use: ContextUse) -> Line:
-    """``2 sessions in iteration 3 · 1 rollover``."""
+    """Draw ``2 sessions in iteration 3 · 1 rollover``."""
     parts = [f"{count(max(1, use.sessions), 'session')} in iteration {use.iteration}"]
     parts += [count(use.rollovers, "rollover")] if use.rollovers else []
     parts += [f"{FORGOT.word} {count(use.compactions, 'time')}"] if use.compactions else []
@@ -164,7 +164,7 @@ def _sessions(use: ContextUse) -> Line:
 
 
 def _bar(share: float, limits: Thresholds, width: int, tone: Tone) -> Line:
-    """How full, with a mark where each threshold lies and is not reached."""
+    """Draw a bar with a mark at each threshold not reached yet."""
     full = int(min(100.0, max(0.0, share)) / 100 * width)
     marks = {min(width - 1, int(limit / 100 * width)) for limit in limits}
     rest = "".join("┊" if i in marks else "▱" for i in range(full, width))
@@ -172,7 +172,7 @@ def _bar(share: float, limits: Thresholds, width: int, tone: Tone) -> Line:
 
 
 def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Line:
-    """``3 ▰▰▰▰▰▰▰▱▱▱┊▱▱┊▱┊▱ 62 %  ⟳``."""
+    """Draw ``3 ▰▰▰▰▰▰▰▱▱▱┊▱▱┊▱┊▱ 62 % ⟳``."""
     number: Line = [(f"{use.iteration:>{digits}} ", "dim")]
     marks: Line = []
     if use.rollovers:
@@ -192,13 +192,13 @@ def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Li
 
 
 def _origin(handoff: HandoffWritten) -> str:
-    """Why it was written, and who worded it."""
+    """Return the cause of the handoff, and how it was written."""
     how = flat(handoff.written, 80)
     return f"{known.CAUSES[handoff.cause]}{f' · {how}' if how else ''}"
 
 
 def _recorded(handoff: HandoffWritten, width: int) -> list[Line]:
-    """What the journal itself says of it."""
+    """Draw the handoff's fields from the journal."""
     progress = f" ({handoff.progress})" if handoff.item and handoff.progress else ""
     rows = _labelled("was at", handoff.summary, width)
     rows += _labelled("item", f"{handoff.item}{progress}", width)

@@ -1,7 +1,7 @@
-"""Behind the agent's work: the assessment of an iteration, the strategy of the next, the context.
+"""Assessment of an iteration, strategy of the next one, context window, and handoffs.
 
-Rule: a window of which nothing is known is said to be so. It reads the handoffs that the journal
-names.
+Rule: an unknown context window is reported as unknown. The pane reads the handoff files named in
+the journal.
 """
 
 from datetime import datetime
@@ -23,16 +23,16 @@ from ralph_tui.tui.panes.pane import IterationPane
 from ralph_tui.tui.panes.recorded_text import read_inside
 
 LEAST_BARS = 3
-"""Iterations whose bars are drawn where the pane is not zoomed, however little room there is."""
+"""Minimum number of iterations with a bar in an unzoomed pane, even if space is short."""
 SCARCE = 12
-"""Rows below which what explains itself elsewhere is left out."""
+"""With fewer rows, explanations available elsewhere are omitted."""
 PRESENT_ROWS = 8
-"""What is said of the running session takes about so many."""
+"""Approximate rows used by the running session."""
 UNSAVED = ("", "It could not be kept in a file; the next prompt told what stands here.")
 
 
 class DetailsPane(IterationPane):
-    """Assessment, strategy, context window, handoffs."""
+    """Assessment, strategy, context window, and handoffs."""
 
     key: ClassVar[str] = "details"
 
@@ -40,7 +40,7 @@ class DetailsPane(IterationPane):
         super().__init__()
         self._source = source
         self._read: dict[int, tuple[str, str]] = {}
-        """By number of the event: text, and why there is none."""
+        """By event number: the text, and the reason if it is missing."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
         spans = state.timeline.spans
@@ -51,7 +51,7 @@ class DetailsPane(IterationPane):
         )
 
     def changed(self) -> None:
-        """See `Pane`; an edited handoff is another event, and is read again."""
+        """Reload handoffs; an edited handoff is a new event."""
         self._read = {
             handoff.seq: self._read.get(handoff.seq) or self._text(handoff)
             for handoff in self._handoffs()
@@ -59,7 +59,7 @@ class DetailsPane(IterationPane):
         }
 
     def _text(self, handoff: HandoffWritten) -> tuple[str, str]:
-        """What it said then: an edit that came later has set aside what had been made."""
+        """Read the handoff's original text, which a later edit moves to another file."""
         folder = self._source.folder
         if not handoff.edited_by:
             made, none = read_inside(folder, as_made(handoff.path), "handoff")
@@ -68,7 +68,7 @@ class DetailsPane(IterationPane):
         return read_inside(folder, handoff.path, "handoff")
 
     def _handoffs(self) -> list[HandoffWritten]:
-        """The newest first: those of the iteration that is looked at, or the last of the run."""
+        """Return the chosen iteration's handoffs, newest first, or the run's last handoff."""
         if self.chosen is None:
             return self.state.context.handoffs[-1:]
         return handoffs_of(self.state, self.span)[::-1]
@@ -94,5 +94,5 @@ class DetailsPane(IterationPane):
 
 
 def as_made(path: str) -> str:
-    """Where a handoff is kept as it was made, once it is edited."""
+    """Return the path of a handoff's original text, which an edit preserves."""
     return f"{path.removesuffix('.md')}-as-made.md"

@@ -1,7 +1,7 @@
-"""How the run ended: from where to where, what was asked, and what can be done now.
+"""The end of the run: its results, open questions, and possible next steps.
 
-Rule: it stands in the place of another pane, so nothing moves for it; the outcome and its reason
-stand in the verdict above, and are not repeated.
+Rule: it replaces another pane, so nothing moves. Outcome and reason are in the verdict above and
+are not repeated.
 """
 
 import shlex
@@ -30,16 +30,16 @@ from ralph_tui.tui.panes.tabs import edge
 
 VERB_CELLS = 11
 MOST_ASKED = 3
-"""Interventions that are told; the rest is in what happened."""
+"""Maximum number of interventions listed here; the event log has them all."""
 LONGEST_OBJECTIVE = 400
 SHORTEST_OBJECTIVE = 40
-"""Characters of it in a command that is shown; what is copied or run is whole."""
+"""Characters of an objective in displayed commands; copied or executed ones are complete."""
 LONGEST = 12
-"""Rows of one command."""
+"""Maximum number of rows of one command."""
 
 
 class EndPane(LinesPane):
-    """Takes the place of the agent's group until it is closed."""
+    """The end panel, shown in place of the agent's group until it is closed."""
 
     key: ClassVar[str] = "end"
     heading: ClassVar[str] = "the end"
@@ -54,18 +54,19 @@ class EndPane(LinesPane):
         fleet: Callable[[], FleetWork | None] = lambda: None,
         broken: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`refused`: why an action of the table cannot be done here; None: it can.
+        """Create the panel; `refused` returns why an action is unavailable here, None if it is.
 
-        `lost`: whether nobody works on the run any more, though no end was recorded; `fleet`: what
-        a fleet knows of it, None: it is no loop of one; `broken`: whether its record breaks off.
+        `lost` returns True if no process runs the run although no end was recorded. `fleet` returns
+        the fleet's information about the run, or None if no fleet runs it. `broken` returns True if
+        the record is damaged.
         """
         super().__init__()
         self._refused, self._keys, self._lost, self._fleet = refused, keys, lost, fleet
         self._broken = broken
         self._commands: dict[int, str] = {}
-        """By row, as they were built last."""
+        """Commands by row, as last built."""
         self.esc = "shows the pane below"
-        """What that key does, in words."""
+        """Description of the esc key's effect."""
         self.display = False
 
     def stamp(self, state: RunState, now: datetime) -> object:
@@ -74,7 +75,7 @@ class EndPane(LinesPane):
         return (run.revision, state.oversight.revision, *ended)
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`; its title has no digit."""
+        """Draw the title without a digit."""
         if y:
             return super().line(y, width)
         named: Line = [(self.heading, "focus strong" if self.lit else "strong")]
@@ -88,7 +89,7 @@ class EndPane(LinesPane):
         facts = [*_facts(self.state, self.now, width, lost=lost), *_to_check(self.state, width)]
         asked = list(_asked(self.state, width))
         steps, room = list(self._steps(width)), LONGEST_OBJECTIVE
-        # All keys are seen: what a command begins with may be shown shorter than it is.
+        # Shorten the objectives in displayed commands until all keys are visible.
         while len(facts) + len(asked) + len(steps) > height and room > SHORTEST_OBJECTIVE:
             room -= SHORTEST_OBJECTIVE
             steps = list(self._steps(width, room))
@@ -98,14 +99,14 @@ class EndPane(LinesPane):
         return [*above, *(line for line, _ in steps)]
 
     def clicked(self, row: int, cell: int) -> None:
-        """A click on a command copies it; one on its key does it."""
+        """Copy a clicked command; a click on its key runs it."""
         command = self._commands.get(row, "")
         if command and cell >= VERB_CELLS + 2:
             self.app.copy_to_clipboard(command)
             self.post_message(self.Still(f"copied: {command}"))
 
     def _steps(self, width: int, room: int = LONGEST_OBJECTIVE) -> Iterator[tuple[Line, str]]:
-        """Rows, each with the command that stands there; `room`: for an objective in it."""
+        """Yield rows, each with its command; `room` limits an objective's length."""
         started = self.state.run.started
         if started is None:
             return
@@ -113,10 +114,10 @@ class EndPane(LinesPane):
         lost, broken = self._lost(), self._broken()
         for step in next_steps(self.state, gone=lost, broken=broken, fleet=fleet):
             if step.name == "replay":
-                continue  # of what stands here it would show no more
+                continue  # the replay would show nothing new
             able = step.name not in ("attach", "merge") and self._refused(step.name) is None
             keys = self._keys if able else None
-            if scratch(started):  # its folder goes with this screen: a command could not work
+            if scratch(started):  # its folder is deleted with this screen, so commands would fail
                 if keys is not None:
                     yield from (
                         (line, "") for line in _step(replace(step, command=""), keys, width)
@@ -134,7 +135,7 @@ class EndPane(LinesPane):
 
 
 def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterator[Line]:
-    """From where to where, and what it took; in crash, where its traceback is."""
+    """Yield the results and their cost; after a crash, also where the traceback is."""
     run, gates = state.run, [s.gate for s in state.timeline.spans if s.gate is not None]
     if run.crash is not None:
         words = "this is a bug of ralph-tui; the agent was stopped, the traceback is in the journal"
@@ -176,8 +177,9 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
 
 
 def _to_check(state: RunState, width: int) -> Iterator[Line]:
-    """Words that never reached the agent; then what could make tests pass without the work being
-    done: the report says when.
+    """Yield guidance that never reached the agent, then changes to verify.
+
+    These changes could make tests pass without the work being done.
     """
     if unsent := unsent_words(state.guidance.unsent):
         yield from ([(row, "warn")] for row in wrap(f"{WARNING.glyph} {unsent}", width, 2))
@@ -196,7 +198,7 @@ def _to_check(state: RunState, width: int) -> Iterator[Line]:
 
 
 def _packed(parts: list[str], width: int) -> Iterator[Line]:
-    """Parts in as few rows as hold them whole."""
+    """Yield parts in as few rows as possible, without cutting any."""
     row = ""
     for part in filter(None, parts):
         longer = f"{row}   {part}" if row else part
@@ -209,9 +211,9 @@ def _packed(parts: list[str], width: int) -> Iterator[Line]:
 
 
 def _asked(state: RunState, width: int) -> Iterator[Line]:
-    """What was asked, and who decided what."""
+    """Yield the questions asked and their answers."""
     if state.foreign.tool:
-        return  # what our overseer would have asked was asked of nobody
+        return  # our overseer did not run, so it asked nothing
     made = [each for each in state.oversight.interventions if each.level in ("REDIRECT", "PAUSE")]
     if state.needs.left_open is not None:
         words = f"not answered: {flat(state.needs.left_open.text)}"
@@ -231,9 +233,9 @@ def _told(made: Intervention) -> str:
 
 
 def _step(step: NextStep, keys: Keys | None, width: int) -> Iterator[Line]:
-    """A command is never cut: one that is too long for its row goes on below.
+    """Yield a step's rows; a long command continues on further rows instead of being cut.
 
-    `keys`: None where this screen cannot do it.
+    `keys`: None if this screen cannot carry out the step.
     """
     key = f"{keys.shown(step.name)} " if keys else ""
     head: Line = [

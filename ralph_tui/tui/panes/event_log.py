@@ -1,6 +1,6 @@
-"""What happened: one entry per episode, and all else a human should have noticed.
+"""The event log: one entry per episode, and everything else that a user should notice.
 
-Entries open their evidence. Rule: it judges nothing; how the run stands is the verdict's to say.
+Entries open their evidence. Rule: it makes no judgements; the verdict does.
 """
 
 from bisect import bisect_right
@@ -15,21 +15,21 @@ from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
 from ralph_tui.tui.panes.rows import RowsPane
 
 HEAD_ROWS = 3
-"""Rows the head of an entry takes at most; the whole is in its evidence."""
+"""Maximum number of rows of an entry's head; its evidence shows all of it."""
 NESTED_ROWS = 2
 FIRST, LAST = 2, 5
-"""Nested rows that are shown of an entry with very many, at its beginning and at its end."""
+"""Nested rows shown at the start and the end of a very long entry."""
 TIME = 6
-"""Cells of the column of times."""
+"""Width of the time column in cells."""
 INDENT = TIME + 2
 LEAST = 30
-"""Cells; in fewer, words have rows of their own."""
+"""In narrower panes, the text starts on its own row."""
 LONGEST_WORD = 16
 LOUD = ("critical", "warn")
 
 
 def entry_rows(entry: LogEntry, width: int, *, past: bool) -> list[Line]:
-    """An entry's rows; what is `past` is dim, but for its mark and its word.
+    """Draw an entry; a `past` one is dim, except for its mark and word.
 
     Nested rows show no time, because it would break the order of the entries' times.
     """
@@ -49,13 +49,13 @@ def entry_rows(entry: LogEntry, width: int, *, past: bool) -> list[Line]:
 
 
 def times_words(entry: LogEntry) -> str:
-    """``3 times, last in iteration 4``."""
+    """Return ``3 times, last in iteration 4``."""
     last = f"in iteration {entry.last}" if entry.last else "before iteration 1"
     return f"{entry.times} times, last {last}"
 
 
 def clip_row(row: Line, width: int) -> Line:
-    """Where there is hardly any room, the mark goes first."""
+    """Clip a row span by span, so that the mark survives in very narrow panes."""
     used, kept = 0, []
     for text, style in row:
         piece = clip(text, width - used)
@@ -84,30 +84,29 @@ def _told(row: LogRow, width: int, most: int, *, past: bool, nested: bool) -> li
 
 
 MOST_DENIED = 50
-"""Kinds of denial that are listed in the evidence."""
+"""Maximum number of kinds of denial listed in the evidence."""
 MOST_READINGS = 8
-"""Readings that the evidence of an episode lists."""
+"""Maximum number of measurements listed in the evidence of an episode."""
 
 
 class EventLog(RowsPane):
-    """One entry per episode, notice and wish; what came of it stands below it."""
+    """One entry per episode, notice and command, with the results below it."""
 
     key: ClassVar[str] = "log"
 
     def __init__(self) -> None:
         super().__init__()
         self._clock = 0
-        """Of the log, when it was looked at last."""
+        """The log's clock at the last update."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`; what is past is dim."""
         return (state.log.revision, state.run.iteration)
 
     def speaks(self, state: RunState) -> bool:
         return bool(state.log.entries)
 
     def changed(self) -> None:
-        """See `Pane`; what comes of an entry stands below it, so its height changes."""
+        """Update the heights of changed entries, because results are added below them."""
         same = self._seen_state is self.state
         self._clock, first = self.state.log.changed_since(self._clock if same else 0)
         if not same or first >= len(self._ends):
@@ -121,7 +120,7 @@ class EventLog(RowsPane):
             self.top = self._row_of(*top)
 
     def _at_top(self) -> tuple[int, int]:
-        """The entry in the first row, and how many of its rows are above it."""
+        """Return the entry in the first row, and how many of its rows are above the view."""
         at = bisect_right(self._ends, self.top)
         return at, self.top - self._row_of(at, 0)
 
@@ -136,7 +135,7 @@ class EventLog(RowsPane):
         return entry_rows(entry, width, past=past)
 
     def row_count(self, width: int, height: int) -> int:
-        """See `Pane`; an empty log says so."""
+        """Reserve a row for the message shown in an empty log."""
         return super().row_count(width, height) or 1
 
     def row(self, index: int, width: int, height: int) -> Line:
@@ -160,7 +159,7 @@ class EventLog(RowsPane):
         self.post_message(self.Opened(flat(title), "\n\n".join(part for part in parts if part)))
 
     def _readings(self, entry: LogEntry) -> str:
-        """The readings that an episode is about, as far as it goes."""
+        """Return the measurements of an episode so far."""
         if entry.kind != "episode":
             return ""
         last = max(row.iteration for row in entry.rows)
@@ -177,7 +176,7 @@ class EventLog(RowsPane):
         return f"completion in iterations {first} to {last}: {' '.join(told[first:])} %"
 
     def _instructions(self, entry: LogEntry) -> str:
-        """What was sent to the agent, or is proposed to be."""
+        """Return the instructions sent to the agent, or those proposed."""
         made = [one for one in self.state.oversight.interventions if _has(entry, one.seq)]
         given = [
             f"instructions that were sent:\n{one.instructions}" for one in made if one.instructions
@@ -190,7 +189,7 @@ class EventLog(RowsPane):
         return "\n\n".join(given)
 
     def _denied(self) -> str:
-        """Everything that was denied so far, the most frequent first."""
+        """Return everything denied so far, the most frequent first."""
         needs = self.state.needs
         often = sorted(needs.denied, key=lambda line: -needs.denied[line])[:MOST_DENIED]
         rows = [f"{needs.denied[line]:>5} × {flat(line)}" for line in often]
@@ -203,9 +202,9 @@ def _has(entry: LogEntry, seq: int) -> bool:
 
 
 def _facts(row: LogRow, said: set[str]) -> str:
-    """A row's sentence and its evidence, without what was `said` above or says the same at length.
+    """Return a row's sentence and evidence, omitting lines already in `said`.
 
-    A sentence whose whole length is in the evidence is told there.
+    The sentence is left out if the evidence contains it in full.
     """
     more = [line for line in row.detail.splitlines() if line not in said]
     whole = row.text and any(line.startswith(row.text) for line in more)

@@ -1,6 +1,6 @@
-"""What is known of a point of the run, and of the way from one to another.
+"""Details of a point of the run, and of the changes between two points.
 
-Rule: pure; and of a point inside an iteration only that is told which was known at that moment.
+Rule: pure. For a point within an iteration, only facts known at that moment are shown.
 """
 
 from collections.abc import Iterator
@@ -37,11 +37,11 @@ from ralph_tui.tui.panes.iteration_cells import (
 from ralph_tui.tui.panes.timeline_points import TimelinePoint, gate_before, to_restore
 
 MOST_ALARMS = 2
-"""That are told of one iteration."""
+"""Maximum number of alarms shown for one iteration."""
 
 
 def made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
-    """What was asked about it, or the alarms that rose where nothing was."""
+    """Draw the interventions of an iteration, or its alarms if it had no interventions."""
     if span.interventions:
         return [row for one in span.interventions for row in _intervention(one, state, width)]
     rows: list[Line] = []
@@ -54,7 +54,7 @@ def made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
 
 
 def of_point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
-    """What is known of a checkpoint or a restore itself."""
+    """Draw the details of a checkpoint or restore."""
     if point.rollback is not None:
         return _rollback(point.rollback, state, width)
     checkpoint = point.checkpoint
@@ -71,7 +71,7 @@ def of_point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
 
 
 def _of_session(checkpoint: CheckpointPoint) -> str:
-    """``41m into the session · agent at most 312 MB``, as far as it is known."""
+    """Return ``41m into the session · agent at most 312 MB``, without unknown parts."""
     parts = []
     if checkpoint.session_id and checkpoint.trigger != "start":
         parts.append(f"{duration(checkpoint.duration_s)} into the session")
@@ -109,7 +109,7 @@ def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]
 
 MINUTE_S = 60.0
 LEAST_NAME = 16
-"""Cells below which the name of a test is left out."""
+"""With fewer cells, a test's name is left out."""
 
 
 def facts(
@@ -120,10 +120,10 @@ def facts(
     way_back: str = "",
     until: str = "now",
 ) -> list[Line]:
-    """Return all that is known of one point.
+    """Return everything known about one point.
 
-    `way_back` says how to restore its files from here. `until` is shown as the end of an open
-    iteration: `CUT_OFF` if its process is gone; if empty, the present time.
+    `way_back` describes how to restore its files from here. `until` is shown as the end of an open
+    iteration: `CUT_OFF` if its process is gone, or empty to show the time instead.
     """
     span = point.span
     if until == CUT_OFF and point.whole and span.number and open_now(span, state):
@@ -148,7 +148,7 @@ def facts(
 def between(
     first: TimelinePoint, second: TimelinePoint, state: RunState, now: datetime, width: int
 ) -> list[Line]:
-    """What lies between two points, the earlier one first."""
+    """Draw the difference between two points, the earlier one first."""
     began, ended = first.at or now, second.at or now
     head: Line = [(first.name, "strong"), (f" {clock(began)}", "dim"), (" → ", "focus")]
     head += [(second.name, "strong"), (f" {clock(ended)}", "dim")]
@@ -161,7 +161,7 @@ def between(
 
 
 def _gate_at(point: TimelinePoint, state: RunState) -> GateFinished | None:
-    """The last measurement there was; the open iteration's own counts from its end on."""
+    """Return the latest measurement at a point; an open iteration's own counts from its end."""
     return gate_before(point.span, state) if point.early else point.span.gate
 
 
@@ -184,7 +184,7 @@ def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str
 
 
 def _whole(first: TimelinePoint, second: TimelinePoint, state: RunState) -> Iterator[IterationSpan]:
-    """The iterations that lie between two points from their beginning to their end."""
+    """Yield the iterations that lie completely between two points."""
     for span in state.timeline.spans:
         begins = first.span.start_seq < span.start_seq or (span is first.span and first.early)
         ends = span.start_seq < second.span.start_seq or (span is second.span and not second.early)
@@ -215,7 +215,7 @@ def _before(span: IterationSpan, state: RunState) -> list[Line]:
 def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) -> Line:
     end = span.ended_at or (None if state.run.live else state.run.ended_at)
     seconds = ((end or now) - span.started_at).total_seconds()
-    # Within a minute, a range of minutes would tell nothing.
+    # For less than a minute, hours and minutes alone would be useless.
     short = seconds < MINUTE_S
     until = clock(end or now, seconds=short) if end or not open_end else open_end
     times = f"{clock(span.started_at, seconds=short)}–{until} · {duration(seconds)}"
@@ -231,7 +231,7 @@ def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) ->
 
 
 def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
-    """How full the window got in an iteration: told early where something came of it, else late."""
+    """Return early and late rows: context use is shown early if it had notable effects."""
     if use.peak_percent is None and not (use.rollovers or use.compactions):
         return [], []
     parts = ["fullest " + ("unknown" if use.peak_percent is None else filled(use.peak_percent))]
@@ -260,22 +260,22 @@ def _gain(span: IterationSpan, state: RunState) -> list[Line]:
 
 
 def _change(before: float, after: float) -> tuple[str, str]:
-    """How many points lie between two readings."""
+    """Return the gain between two measurements in words, and its style."""
     style = "good" if after > before else "bad" if after < before else "dim"
     return points_gained(step(before, after)), style
 
 
 def _course(before: float, after: float) -> str:
-    """``64 → 72 %``."""
+    """Return ``64 → 72 %``."""
     return f"{points(before, after)} → {percent(after, before)}"
 
 
 def _files(span: IterationSpan, width: int) -> list[Line]:
-    """How many files it changed, and the first of them, as far as they fit."""
+    """Draw the number of changed files, and the first names that fit."""
     if span.files is None or not span.files.changes:
         return []
     if span.finished is not None and span.files.seq > span.finished.seq:
-        return []  # what was changed by hand since, or by a restore, is not its work
+        return []  # changes made later, by hand or a restore, are not its work
     totals = span.files.totals
     number = sum(total.files for total in totals) or len(span.files.changes)
     row: Line = [(count(number, "file"), "text")]
@@ -294,7 +294,7 @@ def _files(span: IterationSpan, width: int) -> list[Line]:
 
 
 def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -> list[Line]:
-    """``tests 47 → 41 of 66``, or whether the completion command passed."""
+    """Draw ``tests 47 → 41 of 66``, or whether the completion command passed."""
     if gate is None:
         return []
     term, style = (terms.PASSED, "good") if gate.ok else (terms.FAILED, "bad")
@@ -318,7 +318,7 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
 
 
 def _saved(point: TimelinePoint, state: RunState, way_back: str, width: int) -> list[Line]:
-    """Which snapshot has its files, and the way back to them where it is not cut."""
+    """Draw the snapshot with the point's files, and how to restore it if that fits."""
     taken = to_restore(point, state)
     if taken is None or (open_now(point.span, state) and point.whole):
         return []

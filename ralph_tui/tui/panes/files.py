@@ -1,4 +1,4 @@
-"""Changed files of the iteration by name, and when the run is over what it changed altogether."""
+"""The files changed by the iteration, and after the end those changed by the whole run."""
 
 import asyncio
 from collections import Counter
@@ -25,18 +25,18 @@ from ralph_tui.tui.panes.timeline_points import net_trees
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUS = {"added": ("+", "good"), "modified": ("~", "accent"), "deleted": ("−", "bad")}
 STYLES = {"source": "accent", "test": "warn", "config": "owner", "aiwg": "dim"}
-"""By category, where it is not that of any text."""
+"""Styles by category, where they differ from plain text."""
 WORDS = {"test": "tests", "aiwg": "run records"}
-"""What a category is called, where that is not its name."""
+"""Labels of categories, where they differ from the category's name."""
 ORDER = ("test", "source", "config", "docs", "other", "aiwg")
-"""Changed tests are seen first: they are what measures the others."""
+"""Changed tests come first, because they measure everything else."""
 CROWD = 4
-"""Tabs beside which a title says nothing else."""
+"""With more tabs than this, the title has no room for a headline."""
 DONE = {"added": "new", "deleted": "deleted"}
 
 
 class FilesPane(LinesPane):
-    """A row per file with the lines added and removed; how many of each category below."""
+    """One row per file with the lines added and removed, and totals by category below."""
 
     key: ClassVar[str] = "files"
 
@@ -46,9 +46,9 @@ class FilesPane(LinesPane):
         super().__init__()
         self._source = source
         self._whole: bool | None = None
-        """Whether the whole run is shown; None: once it is over."""
+        """The user's choice to see the whole run; None: show it once the run has ended."""
         self._net: dict[tuple[str, str], tuple[FileChange, ...]] = {}
-        """What lies between the first files and the last, by their trees."""
+        """Net changes of the run, by its first and last tree."""
         self._asked: set[tuple[str, str]] = set()
 
     def stamp(self, state: RunState, now: datetime) -> object:
@@ -57,7 +57,7 @@ class FilesPane(LinesPane):
         return (files.revision, live, run.live, state.timeline.revision)
 
     def changed(self) -> None:
-        """See `Pane`; of a run that is over the net change is looked up once."""
+        """Load the net change once after the run has ended."""
         trees = self._trees
         if trees is None or trees in self._asked or not self._over or not self.is_mounted:
             return
@@ -76,12 +76,12 @@ class FilesPane(LinesPane):
         try:
             self._net[trees] = await asyncio.to_thread(files.changes, *trees)
         except RalphError:
-            return  # what the iterations say is shown instead
+            return  # the iterations' own changes are shown instead
         self.redraw()
 
     @property
     def whole(self) -> bool:
-        """Whether the whole run is shown."""
+        """True if the whole run is shown."""
         return self._over and self._whole is not False
 
     @property
@@ -90,17 +90,17 @@ class FilesPane(LinesPane):
         return run.finished is not None or run.crash is not None
 
     def action_whole(self) -> None:
-        """The whole run, or again its last iteration."""
+        """Switch between the whole run and its last iteration."""
         if not self._over:
             self.post_message(self.Still("the whole run's files are shown when it is over"))
             return
         self._whole, self.top = not self.whole, 0
         self.redraw()
 
-    # what is shown ----------------------------------------------------------------------------
+    # content ----------------------------------------------------------------------------------
 
     def _shown(self) -> tuple[Sequence[FileChange], bool]:
-        """The changes, and whether the lines of each are known."""
+        """Return the changes, and whether line counts are known."""
         if not self.whole:
             return self.state.files.changes, True
         trees = self._trees
@@ -111,7 +111,7 @@ class FilesPane(LinesPane):
         return list(every.values()), False
 
     def _counts(self, changes: Iterable[FileChange]) -> dict[str, int]:
-        """Files of each category; of an iteration also those that are not named."""
+        """Count files by category; for an iteration, including files that are not named."""
         if self.whole:
             return Counter(change.category for change in changes)
         return {total.category: total.files for total in self.state.files.totals}
@@ -151,7 +151,7 @@ class FilesPane(LinesPane):
         return f"no file changed in {where}" + ("" if self._over else " yet")
 
     def headline(self, width: int) -> Line:
-        """See `Pane`: what the files are those of."""
+        """Show which changes are listed."""
         words = self._whose()
         return [(words, "dim")] if words and len(words) <= width else []
 
@@ -161,7 +161,7 @@ class FilesPane(LinesPane):
         return place(self.state.files.iteration) if self.state.files.iteration else ""
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`: how many of each category, and the key that shows the others."""
+        """Show totals by category, and the key for the other view."""
         changes, _ = self._shown()
         counts = self._counts(changes)
         spans: Line = []
@@ -170,7 +170,8 @@ class FilesPane(LinesPane):
                 spans += [(" · ", "dim")] if spans else []
                 words = f"{WORDS.get(category, category)} {number}"
                 spans.append((words, STYLES.get(category, "text")))
-        if len(self.tabs) > CROWD and (whose := self._whose()):  # then the title has no room for it
+        # In that case, the title has no room for it.
+        if len(self.tabs) > CROWD and (whose := self._whose()):
             spans = [(f"{whose}: " if spans else whose, "dim"), *spans]
         if cells(spans) > width:
             spans = [(count(sum(counts.values()), "file"), "dim")]
@@ -187,14 +188,14 @@ def _width(text: str) -> int:
 
 
 def _name(change: FileChange, name: str) -> Line:
-    """A path, its folder dim."""
+    """Draw a path with its folder dim."""
     folder, slash, own = name.rpartition("/")
     style = STYLES.get(change.category, "text")
     return [(folder + slash, "dim"), (own, style)] if slash else [(own, style)]
 
 
 def tail(path: str, width: int) -> str:
-    """A path on at most `width` cells; its end says more than its beginning."""
+    """Shorten a path to at most `width` cells, keeping its end."""
     if len(path) <= width and path.isascii():
         return path
     parts = path.split("/")

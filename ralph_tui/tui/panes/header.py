@@ -1,7 +1,7 @@
-"""Three rows that always answer: does it need me, is it alive, how far, at what cost.
+"""Three rows for the main questions: does it need me, is it alive, how far, at what cost.
 
-Rule: the first says what the run is about and what it does now, the second how far it is, the third
-is the verdict; they never wrap, and no field ever moves.
+Rule: the first row shows the objective and the current activity, the second the progress, and the
+third the verdict. They never wrap, and no field moves.
 """
 
 import re
@@ -35,12 +35,12 @@ from ralph_tui.tui.panes.header_fields import (
 
 ROOM = 1000
 SHORTEST = 6
-"""Cells of a command or a tool call below which it is left out."""
+"""With fewer cells, a command or a tool call is left out."""
 _INTERPRETER = re.compile(r"^\S*python[\d.]*\s+-m\s+(?=\S)")
 
 
 def doing(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | str = False) -> Line:
-    """What the run does at this moment, and for how long it has; `room`: cells that it has."""
+    """Draw the run's current activity and its duration, in about `room` cells."""
     run = state.run
     if lost:
         return [(gone_word(lost).label, "bad strong")]
@@ -71,9 +71,9 @@ def doing(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | str 
 
 
 def _agent(state: RunState, now: datetime, room: int) -> Line:
-    """The tool call that runs; between calls, for how long the session has."""
+    """Draw the running tool call and its time; between calls, the session's time."""
     call = state.agent.running
-    # Who works instead of the chosen one is seen in any width.
+    # A substitute for the chosen agent is named at any width.
     who = flat(state.roster.working, 16) if state.roster.stands_in_for else "agent"
     if state.run.phase == "waiting":
         took = _took(state.agent.began_at, now)
@@ -90,7 +90,7 @@ def _at_work(head: str, style: str, took: str, what: str, room: int) -> Line:
     told = f": {what}" if what else ""
     left = room - len(f"{head} {took}: ")
     if left < min(len(what), SHORTEST):
-        told = ""  # a few letters of it would say nothing
+        told = ""  # a few letters would be meaningless
     return [(f"{head} ", style), (took, "text"), (told, "text")]
 
 
@@ -99,7 +99,7 @@ def _took(began: datetime | None, now: datetime) -> str:
 
 
 def _short(command: str) -> str:
-    """A command without what stands before the part that matters: folder, interpreter."""
+    """Return a command without its leading folder and interpreter."""
     text = _INTERPRETER.sub("", flat(command))
     first, blank, rest = text.partition(" ")
     return f"{first.rsplit('/', 1)[-1] if first.startswith('/') else first}{blank}{rest}"
@@ -118,10 +118,9 @@ def header_lines(
     replay: bool = False,
     keys: Keys | None = DEFAULTS,
 ) -> tuple[Line, Line, Line]:
-    """The three rows, each of exactly `width` cells.
+    """Draw the three rows, each exactly `width` cells wide.
 
-    `recorded`: of a run that nobody can command; `replay`: it is played again; `keys`: see
-    `verdict`.
+    `recorded`: the run accepts no commands. `replay`: it is being replayed. `keys`: see `verdict`.
     """
     inner = max(1, width - 2)
     says = verdict(state, now, lost=lost, recorded=recorded, keys=keys)
@@ -135,7 +134,7 @@ def header_lines(
 def _about(
     state: RunState, now: datetime, width: int, inner: int, *, lost: bool | str, replay: bool
 ) -> Line:
-    """The objective; the iteration, and what the run does now."""
+    """Draw the objective, the iteration, and the current activity."""
     iteration = Slot("place", place_size(state), place(state))
     left = max(1, inner - iteration.size - 2 * GAP)
     wish = 22 if width < 100 else 34 if width < 120 else 40
@@ -157,7 +156,7 @@ def _about(
 
 
 def _badge(state: RunState, width: int) -> str:
-    """That it is a replay, and of what, where that is no run of ours."""
+    """Return the replay badge, naming the tool of an imported run."""
     tool = flat(state.foreign.tool, 20)
     if not tool:
         return REPLAY
@@ -165,7 +164,7 @@ def _badge(state: RunState, width: int) -> str:
 
 
 def _verdict(state: RunState, says: Verdict, width: int) -> Line:
-    """The sentence, and in the room that it leaves how many tools were denied."""
+    """Draw the verdict, and the number of denials if it fits."""
     line = clip_line(_sentence(says), width)
     denied = f"{state.needs.denials} denied " if state.needs.denials else ""
     fits = denied and len(denied) <= width - cells(line) - GAP
@@ -173,7 +172,7 @@ def _verdict(state: RunState, says: Verdict, width: int) -> Line:
 
 
 def _sentence(says: Verdict) -> Line:
-    """That the run needs somebody is seen from across the room."""
+    """Draw the verdict's sentence, with a badge if the run needs the user."""
     if says.word != NEEDS_YOU.word:
         return [(f" {says.glyph} ", says.tone), (says.text, says.tone)]
     rest = says.text.removeprefix(says.word).lstrip(" ,:")
@@ -197,7 +196,7 @@ class Header(LineWidget):
     def __init__(
         self, keys: Keys = DEFAULTS, *, recorded: bool = False, replay: bool = False
     ) -> None:
-        """`recorded`: of a run that nobody can command; `replay`: it is played again."""
+        """`recorded`: the run accepts no commands. `replay`: it is being replayed."""
         super().__init__(id=self.key)
         self._set_keys = keys
         self._recorded, self._replay = recorded, replay
@@ -212,7 +211,7 @@ class Header(LineWidget):
     def sync(
         self, state: RunState, now: datetime, *, lost: bool | str = False, keys: bool = True
     ) -> None:
-        """Show this state; `lost`: of a run whose process is gone; `keys`: no dialog has them."""
+        """Show this state. `lost`: the process is gone. `keys`: no dialog is using the keys."""
         keys = keys or state.needs.question is None
         folds = (state.run, state.control, state.needs, state.oversight, state.intelligence)
         call = state.agent.running
@@ -253,7 +252,7 @@ class Header(LineWidget):
 
 
 class OneLine(Header):
-    """All that fits where there is no room for a cockpit, and the one key that matters most."""
+    """The header's content in one row for tiny terminals, with the most important key."""
 
     key: ClassVar[str] = "status"
 
@@ -273,14 +272,14 @@ class OneLine(Header):
             (f"{run.iteration}/{run.max_iterations} ", "text"),
             (f"{done} ", "strong"),
         ]
-        # The figures come first, then the key, then what it does.
+        # Figures come first, then the key, then its effect.
         key = next((k for k in (key, key[:1]) if cells(told) + GAP + cells(k) < width), [])
         room = width - cells(told) - (cells(key) + GAP if key else 0)
         told.append((clip(says.text, max(1, room)), says.tone))
         return clip_line(spread(told, key, width, gap=GAP) if key else told, width)
 
     def _what_matters(self) -> Line:
-        """The key of what its user would do next."""
+        """Return the key for the user's most likely next action."""
         state, keys = self.state, self._keys
         if keys is None:
             return []
@@ -301,4 +300,4 @@ class OneLine(Header):
 
 
 HEADS = (OneLine, Header)
-"""From top to bottom; the size says which of them is seen."""
+"""From top to bottom; the terminal's size decides which one is visible."""

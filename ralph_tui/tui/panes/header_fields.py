@@ -1,8 +1,7 @@
-"""What the header says: where the run is, what it does, how far, at what cost. Pure.
+"""Fields of the header: progress, activity, time and cost. Pure.
 
-Rule: which fields there are and how many cells each has depends on the screen's width and on the
-digits of its totals alone, so that nothing moves while one looks; a field that has nothing to say
-leaves its cells empty.
+Rule: the fields and their widths depend only on the screen's width and the digits of its totals, so
+nothing moves. A field without content leaves its cells empty.
 """
 
 from datetime import datetime
@@ -17,37 +16,37 @@ from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat
 from ralph_tui.tui.draw.words import bar, cost, elapsed, short_duration, since, spark, tokens
 
 SOURCES = {"tests": "tests", "plan": "items", "agent": "claimed", "estimate": "estimate"}
-"""What completion is counted in, or where it comes from."""
+"""Unit or source of the completion value."""
 FREE_MODES = ("skip", "bypassPermissions", UNRESTRICTED)
 """Names of the permission to do everything."""
 RIGHTS = {"edits": "may edit files", "acceptEdits": "may edit files", "ask": "asks for more"}
-"""The others that have a word of their own."""
+"""Labels of other permission modes."""
 BADGE = " unrestricted "
 WHO = 22
 """Cells of agent and model, on a wide screen."""
 SHORTEST_ITEM = 16
-"""Cells below which a plan's item is not named."""
+"""With fewer cells, the plan's item is not shown."""
 GAUGE = 6
-"""Cells of the bar that shows how full the window is."""
+"""Width of the context bar in cells."""
 CONTEXT = 13
 """Cells of ``context 100 %``."""
 CONTEXT_FROM = 80
-"""Columns from which the context has a place; below, the signs of life have it."""
+"""Minimum screen width that shows the context; narrower ones use its place for activity."""
 GAP = 2
 
 
 class Slot(NamedTuple):
-    """A field in its place."""
+    """A field with its width."""
 
     key: str
     size: int
     line: Line
     right: bool = False
-    """It stands at the right end of its cells."""
+    """Align right."""
 
     @property
     def cells(self) -> Line:
-        """Exactly `size` cells."""
+        """The field in exactly `size` cells."""
         line = clip_line(self.line, self.size)
         pad = (" " * (self.size - cells(line)), "")
         return [pad, *line] if self.right else [*line, pad]
@@ -57,13 +56,13 @@ class Slot(NamedTuple):
 
 
 def place_size(state: RunState) -> int:
-    """Cells of the iteration: room for the last one."""
+    """Return the width of the iteration field, with room for the last iteration."""
     digits = len(str(max(10, state.run.max_iterations)))
     return len("iteration ") + 2 * digits + 1
 
 
 def place(state: RunState) -> Line:
-    """Which iteration of how many; of a run that is over, how many it took."""
+    """Draw the iteration and the maximum; after the end, the number of iterations."""
     run = state.run
     if run.finished is not None:
         number, _, word = count(run.iteration, "iteration").partition(" ")
@@ -72,9 +71,9 @@ def place(state: RunState) -> Line:
 
 
 def rights(state: RunState, width: int) -> Line:
-    """What the agent may do; that it may do everything is never hidden."""
+    """Draw the agent's permissions; unrestricted ones are always shown."""
     run = state.run
-    asks = state.needs.mode == "ask"  # its own name for that is the one of `edits`
+    asks = state.needs.mode == "ask"  # the agent's own name for it is the one for `edits`
     mode = "ask" if asks else flat(run.permission_mode or "", 40)
     if run.permission_mode in FREE_MODES or state.needs.mode in FREE_MODES:
         return [(BADGE, "bad badge")]
@@ -82,14 +81,14 @@ def rights(state: RunState, width: int) -> Line:
 
 
 def who(state: RunState) -> Line:
-    """Agent and model."""
+    """Draw agent and model."""
     run = state.run
     agent = flat(state.roster.working, 40)
     return [(f"{agent} {flat(run.model or '', 40)}".strip(), "dim")]
 
 
 def item(state: RunState, room: int) -> Line:
-    """The plan's current item, where at least a few words of it fit into `room` cells."""
+    """Draw the plan's current item, if at least a few words fit into `room` cells."""
     said = flat(state.gate.readings[-1].next_item) if state.gate.readings else ""
     if not (said and state.run.live) or room < SHORTEST_ITEM:
         return []
@@ -99,7 +98,7 @@ def item(state: RunState, room: int) -> Line:
 # the second row -----------------------------------------------------------------------------------
 
 MEASURES = ("done", "counts", "spark", "best", "cost", "time", "context", "signs")
-"""In their order; the first four stand at the left, the others at the right."""
+"""In order; the first four are on the left, the others on the right."""
 LEFT = 4
 
 GROWTH: tuple[tuple[str, int, int], ...] = (
@@ -119,13 +118,13 @@ GROWTH: tuple[tuple[str, int, int], ...] = (
     ("context", CONTEXT + 1 + GAUGE, 140),
     ("tokens", 12, 160),
 )
-"""What a field gets as soon as there is room, and from which width on, the most wanted first."""
+"""Field, its width, and the minimum screen width; the most important first."""
 SMALLER = (("signs", 12, 0), ("signs", 19, 0))
-"""What comes before that where the context has no place."""
+"""Comes first on screens too narrow for the context."""
 
 
 def sizes(width: int, inner: int, digits: int) -> dict[str, int]:
-    """Cells of every field of the second row; fields that are not in it have none."""
+    """Return the cells of each field in the second row; hidden fields are missing."""
     got = {"done": 7, "counts": max(11, 2 * digits + 7), "cost": 6, "time": 3}
     for name, size, least in GROWTH if width >= CONTEXT_FROM else (*SMALLER, *GROWTH):
         wider = {**got, name: max(size, got.get(name, 0))}
@@ -137,9 +136,9 @@ def sizes(width: int, inner: int, digits: int) -> dict[str, int]:
 def measures(
     state: RunState, now: datetime, width: int, inner: int, *, lost: bool | str = False
 ) -> tuple[Line, Line]:
-    """How far, and at what cost: what stands at the left, and what at the right.
+    """Draw progress on the left, and cost, time and activity on the right.
 
-    `lost`: the run's process is gone, and nobody knows for how long.
+    `lost`: the run's process is gone, so the time since its last output is unknown.
     """
     digits = len(str(state.run.total or 0))
     cut = sizes(width, inner, digits)
@@ -166,7 +165,7 @@ def measures(
 
 
 def _widen_time(cut: dict[str, int], size: int) -> None:
-    """Give the whole time the cells of what a run that is over does not tell any more."""
+    """Widen the time with cells that an ended run no longer needs."""
     for name in ("context", "signs"):
         more = size - cut["time"]
         if 0 < more < cut.get(name, 0):
@@ -175,7 +174,7 @@ def _widen_time(cut: dict[str, int], size: int) -> None:
 
 
 def row_of(slots: list[Slot]) -> Line:
-    """The fields side by side, each in all of its cells."""
+    """Join the fields, each padded to its width."""
     row: Line = []
     for slot in slots:
         row += [(" " * GAP, "")] if row else []
@@ -193,7 +192,7 @@ def _done(state: RunState) -> Line:
 
 
 def _counts(state: RunState, size: int) -> Line:
-    """What it is counted in; where nothing is counted, where it comes from."""
+    """Draw the unit of completion, or its source if nothing is counted."""
     run = state.run
     if run.completion is None:
         return [("unmeasured", "dim")]
@@ -233,7 +232,7 @@ def _best(state: RunState, size: int) -> Line:
 
 
 def _cost(state: RunState, size: int) -> Line:
-    """Without its cents where those have no room; a dash where who worked does not tell it."""
+    """Draw the cost, without cents if space is short; a dash if it is not reported."""
     if not state.run.cost_known:
         return [("cost —" if state.roster.worked else "", "dim")]
     text = cost(state)
@@ -244,7 +243,7 @@ def _time(state: RunState, now: datetime, size: int) -> Line:
     if state.run.started_at is None:
         return []
     whole = elapsed(state, now)
-    text = duration(whole)  # as the end panel has it, wherever that fits
+    text = duration(whole)  # same format as the end panel, if it fits
     return [(text if len(text) <= size else short_duration(whole), "text")]
 
 
@@ -255,7 +254,7 @@ def _tokens(state: RunState) -> Line:
 
 
 def context(state: RunState, size: int) -> Line:
-    """How full the window of the session is; a dash until it is told, empty where nobody can."""
+    """Draw the session's context use; a dash until known, empty if the agent cannot report it."""
     share, reached = state.context.percent, level(state)
     if state.context.window is not None and state.context.tokens is None and state.context.tells:
         return [("context ", "dim"), (f"{'—':>5}", "dim")]
@@ -267,7 +266,7 @@ def context(state: RunState, size: int) -> Line:
 
 
 def _signs(state: RunState, now: datetime, size: int) -> Line:
-    """How long ago the agent was heard, and a file changed; while none works that is no sign."""
+    """Draw the time since the last output and file change; empty while no agent works."""
     run = state.run
     waits = run.paused or run.phase == "verifying" or state.needs.wait is not None
     if not run.live or waits:
@@ -282,7 +281,7 @@ def _signs(state: RunState, now: datetime, size: int) -> Line:
 
 
 def _age(name: str, then: datetime | None, now: datetime, *, end: bool) -> Line:
-    """``file  9s ago``; as many blanks where it never was."""
+    """Draw ``file 9s ago``, or as many blanks if it never happened."""
     ago = " ago" if end else ""
     if then is None:
         return [(" " * (len(name) + 3 + len(ago)), "")]

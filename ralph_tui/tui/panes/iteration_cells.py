@@ -1,7 +1,7 @@
-"""A run as a row of cells, one per iteration with what it gained: ``1 +12   2 +8   3 +3 ★``.
+"""A run as a row of cells, one per iteration with its gain: ``1 +12 2 +8 3 +3 ★``.
 
-Rule: pure. A row that is too long is continued on the next one; where there are not so many, the
-selected cell and the newest stay in view.
+Rule: pure. A long row wraps; if there are too few rows, the selected cell and the newest stay
+visible.
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ from ralph_tui.tui.panes.timeline_points import TimelinePoint
 GAP = 3
 """Cells between two iterations."""
 MOST_AGENT = 12
-"""Cells of an agent's name."""
+"""Maximum width of an agent's name in cells."""
 MOST_CHECKPOINTS = 3
-"""Of one iteration that stand one by one; more are a glyph and a number."""
+"""Maximum number of checkpoints drawn one by one; more are shown as a glyph with a number."""
 CUT = "… "
 
 Hit = tuple[int, int, int]
-"""Index of a point, and the cells that it begins and ends before."""
+"""Index of a point, its first cell, and the cell after its last."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """An iteration and the points in it, which stand together."""
+    """An iteration and its points, which are drawn together."""
 
     indices: range
     line: Line
@@ -36,31 +36,30 @@ class Group:
 
     @property
     def width(self) -> int:
-        """Cells."""
         return cells(self.line)
 
 
 CUT_OFF = "cut off"
-"""In place of the end of an iteration whose process is gone."""
+"""End of an iteration whose process is gone."""
 
 
 def tone_of(gain: float | None) -> str:
-    """Its style."""
+    """Return the style for a gain."""
     return "good" if (gain or 0) > 0 else "bad" if (gain or 0) < 0 else "dim"
 
 
 def open_now(span: IterationSpan, state: RunState) -> bool:
-    """It goes on."""
+    """True if the iteration is running."""
     return span is state.timeline.current and state.run.live and span.ended_at is None
 
 
 def cut_off_words(span: IterationSpan) -> str:
-    """Of an iteration that was open when its run's process went."""
+    """Describe an iteration that was open when the run's process disappeared."""
     return f"{place(span.number)} was cut off, not measured"
 
 
 def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:
-    """What stands behind an iteration's number: its gain, or its one state; and the style."""
+    """Return an iteration's gain or state, and its style."""
     if open_now(span, state) and span.completion is None:
         waits = state.needs.wait is not None
         return (PHASES["limited"].glyph, "warn") if waits else (PHASES["agent"].glyph, "accent")
@@ -73,13 +72,13 @@ def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:
 
 
 def kept_words(checkpoint: CheckpointPoint) -> str:
-    """``by key``, ``by timer``; of one that another terminal or a script asked for, by whom."""
+    """Return ``by key`` or ``by timer``; for another sender, its name."""
     elsewhere = checkpoint.by not in ("", "you")
     return f"by {flat(checkpoint.by, 40)}" if elsewhere else CHECKPOINTS[checkpoint.trigger].word
 
 
 def marks_of(span: IterationSpan, state: RunState) -> Line:
-    """Best, asked about, and a rollover that left no checkpoint."""
+    """Return marks for the best iteration, an intervention, and a rollover without a checkpoint."""
     marks: Line = []
     if span.number == state.run.best_iteration and state.run.completions:
         marks.append((BEST.glyph, "good strong"))
@@ -93,20 +92,20 @@ def marks_of(span: IterationSpan, state: RunState) -> Line:
 
 
 def new_agent(span: IterationSpan, state: RunState) -> str:
-    """Who works from this iteration on, where it was another one before; else nothing."""
+    """Return the agent's name if it differs from the previous iteration's; else empty."""
     last = "".join(span.agents[-1:])
     changed = last and last != state.timeline.agent_before(span)
     return clip(flat(last, MOST_AGENT), MOST_AGENT) if changed else ""
 
 
 def agents_words(span: IterationSpan, state: RunState) -> str:
-    """``claude, then codex``: who worked in it, where several work in the run; else nothing."""
+    """Return ``claude, then codex`` if several agents work in the run; else empty."""
     several = len(state.roster.worked) > 1
     return ", then ".join(flat(name, 40) for name in span.agents) if several else ""
 
 
 def glyph_of(point: TimelinePoint) -> tuple[str, str]:
-    """Of a point in an iteration."""
+    """Return the glyph and style of a checkpoint or restore."""
     if point.checkpoint is None:
         return ROLLED_BACK.glyph, "owner"
     if point.checkpoint.error:
@@ -117,7 +116,7 @@ def glyph_of(point: TimelinePoint) -> tuple[str, str]:
 def groups_of(
     points: Sequence[TimelinePoint], state: RunState, selected: int, mark: int | None, *, lit: bool
 ) -> list[Group]:
-    """The iterations as they are drawn."""
+    """Draw the iterations as groups of cells."""
     numbered = groupby(range(len(points)), lambda index: points[index].span.start_seq)
     return [
         _group(points, list(indices), state, _Style(selected, mark, lit=lit))
@@ -132,7 +131,7 @@ class _Style:
     lit: bool
 
     def drawn(self, index: int, line: Line) -> Line:
-        """Selected and marked ones are told from the others without a colour."""
+        """Draw selection and mark so that they are distinguishable without colour."""
         if index == self.selected:
             line = [(text, "badge" if self.lit else f"{style} strong") for text, style in line]
         return [("‹", "focus"), *line, ("›", "focus")] if index == self.mark else line
@@ -172,15 +171,16 @@ def _group(
 
 @dataclass(frozen=True)
 class CellRow:
-    """One row of them."""
+    """One row of cells."""
 
     line: Line
     hits: tuple[Hit, ...]
 
 
 def rows_of(groups: Sequence[Group], selected: int, width: int, most: int) -> list[CellRow]:
-    """At most `most` rows of at most `width` cells; of a run too long for them the rows with the
-    selected point and the newest.
+    """Draw at most `most` rows of at most `width` cells.
+
+    If the run is too long, the rows with the selected point and the newest are drawn.
     """
     everything = _filled(groups, width)
     if len(everything) <= most:
@@ -208,7 +208,7 @@ def _filled(groups: Sequence[Group], width: int) -> list[list[Group]]:
 
 
 def _from_behind(groups: Sequence[Group], width: int, most: int) -> list[list[Group]]:
-    """The newest that fill `most` rows."""
+    """Return the newest groups in at most `most` rows."""
     rows: list[list[Group]] = []
     for group in reversed(groups):
         if not rows or _width([group, *rows[0]]) > width - len(CUT):
@@ -236,6 +236,6 @@ def _row(row: Sequence[Group], *, before: bool = False, after: bool = False) -> 
 
 
 def hit(rows: Sequence[tuple[Hit, ...]], row: int, cell: int) -> int | None:
-    """The point that is drawn there."""
+    """Return the index of the point drawn at this position, None if the position is empty."""
     hits = rows[row] if row < len(rows) else ()
     return next((index for index, start, end in hits if start <= cell < end), None)

@@ -1,6 +1,6 @@
-"""A run as a table, one row per iteration and per point that was kept or restored in it.
+"""A run as a table with a row per iteration, checkpoint and restore.
 
-Rule: pure. Where columns do not fit, those that say least are left out.
+Rule: pure. If columns do not fit, the least informative ones are left out.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from ralph_tui.tui.panes.iteration_cells import (
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 LEAST_NOTE = 16
-"""Cells that the note keeps; columns are left out for it."""
+"""Minimum width of the note in cells; columns are dropped to make room for it."""
 GAP = 2
 
 
@@ -31,7 +31,7 @@ class _Column:
     heading: str
     width: int
     spare: int
-    """The higher, the sooner it is left out; 0: never."""
+    """Columns with higher values are dropped first; 0: never."""
     of: Callable[[IterationSpan, RunState], Line]
 
 
@@ -92,8 +92,9 @@ COLUMNS = (
 
 
 def note_of(span: IterationSpan, state: RunState) -> Line:
-    """What else is to be known of an iteration: who worked, where that is not always the same
-    agent, and what was asked about, or which alarms rose.
+    """Return further information about an iteration.
+
+    It shows the agents, if several worked in the run, and the interventions or alarms.
     """
     agents, said = agents_words(span, state), _said_of(span, state)
     if not agents:
@@ -118,7 +119,7 @@ def _said_of(span: IterationSpan, state: RunState) -> Line:
 
 
 def point_words(point: TimelinePoint, state: RunState) -> str:
-    """What a point inside an iteration is."""
+    """Describe a checkpoint or a restore."""
     if point.rollback is not None:
         found = state.timeline.iteration_of(point.rollback.snapshot)
         where = f"snapshot {point.rollback.snapshot}" if found is None else place(found)
@@ -138,8 +139,9 @@ def table(
     *,
     lit: bool,
 ) -> tuple[list[Line], range]:
-    """Heading and rows on at most `height` rows, with the selected point in view; and the indices
-    of the points that are drawn.
+    """Return the table in at most `height` rows, and the indices of the drawn points.
+
+    The selected point is always visible.
     """
     columns = _columns(width - 2)
     room = max(1, height - 1)

@@ -1,4 +1,4 @@
-"""The iterations of the run; a point of it can be looked at, compared with another, restored."""
+"""The iterations of the run, with points to inspect, compare and restore."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,8 +25,10 @@ from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, find, points
 
 
 class IterationsPane(LinesPane):
-    """A cell for each with its gain, or zoomed a table; and what is known of the selected point, or
-    of the way to it from the marked one. Points keep their names while others come and go.
+    """The iterations as cells, or as a table when zoomed, with details of the selection.
+
+    The details are those of the selected point, or of the changes since the marked point. Points
+    keep their keys while others come and go.
     """
 
     key: ClassVar[str] = "iterations"
@@ -45,7 +47,7 @@ class IterationsPane(LinesPane):
 
     @dataclass
     class Wanted(Message):
-        """The changes of the selected point are wanted."""
+        """The user wants to see the changes of the selected point."""
 
     def __init__(
         self,
@@ -53,14 +55,14 @@ class IterationsPane(LinesPane):
         keys: Keys = DEFAULTS,
         refused: Callable[[str], str | None] = lambda _: None,
     ) -> None:
-        """`refused`: why an action of the table cannot be done here; None: it can."""
+        """Create the pane; `refused` returns why an action is unavailable here, None if it is."""
         super().__init__()
         self._source, self._keys, self._refused = source, keys, refused
         self._hits: list[tuple[Hit, ...]] = []
-        """Where points are drawn, row by row."""
+        """Positions of the drawn points, row by row."""
         self.points: list[TimelinePoint] = []
         self.chosen: Key | None = None
-        """None: the latest iteration, whatever that is."""
+        """None: the latest iteration, even as it changes."""
         self.marked: Key | None = None
 
     def stamp(self, state: RunState, now: datetime) -> object:
@@ -92,7 +94,7 @@ class IterationsPane(LinesPane):
 
     @property
     def current(self) -> int:
-        """Index of the point that is told about."""
+        """Index of the point whose details are shown."""
         chosen = find(self.points, self.chosen)
         if chosen is not None:
             return chosen
@@ -100,18 +102,18 @@ class IterationsPane(LinesPane):
 
     @property
     def ends(self) -> tuple[TimelinePoint, TimelinePoint] | None:
-        """The marked and the selected point, the earlier one first; None unless two are meant."""
+        """The marked and the selected point, earlier one first; None if there are not two."""
         mark = find(self.points, self.marked)
         if mark is None or mark == self.current:
             return None
-        # An iteration stands before what happened in it, and is told as it ended.
+        # An iteration precedes its points in the list, but its time is that of its end.
         pair = (self.points[index] for index in sorted((mark, self.current)))
         latest = datetime.max.replace(tzinfo=UTC)
         first, second = sorted(pair, key=lambda point: point.at or latest)
         return first, second
 
     def choose(self, key: Key | None) -> None:
-        """Select a point; None: the latest iteration, whatever that is."""
+        """Select a point; None: the latest iteration, even as it changes."""
         self.chosen, self.top = key, 0
         self.redraw()
 
@@ -121,33 +123,32 @@ class IterationsPane(LinesPane):
 
     @or_still
     def action_select(self, by: int) -> None:
-        """The point before or after."""
+        """Select the previous or next point."""
         if self.points:
             index = max(0, min(len(self.points) - 1, self.current + by))
             self.choose(self.points[index].key)
 
     @or_still
     def action_leap(self, by: int) -> None:
-        """The iteration before or after."""
+        """Select the previous or next iteration."""
         starts = [i for i, point in enumerate(self.points) if point.whole]
         after = [i for i in starts if (i > self.current if by > 0 else i < self.current)]
         if after:
             self.choose(self.points[after[0] if by > 0 else after[-1]].key)
 
     def action_mark(self) -> None:
-        """Mark the selected point, to compare it with another; a second time unmarks it."""
+        """Mark the selected point for comparison, or unmark it."""
         if self.points:
             key = self.points[self.current].key
             self.marked = None if self.marked == key else key
             self.redraw()
 
     def action_unmark(self) -> None:
-        """One point again."""
         self.marked = None
         self.redraw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where nothing is marked, esc means what it means elsewhere."""
+        """Disable unmarking without a mark, so that esc keeps its usual meaning."""
         return action != "unmark" or self.marked is not None
 
     def action_look(self) -> None:
@@ -157,7 +158,7 @@ class IterationsPane(LinesPane):
 
     @or_still
     def action_move(self, by: int) -> None:
-        """See `Pane`; in the table the point above or below."""
+        """Scroll, or select the point above or below in the table."""
         if not self.zoomed:
             self.scroll_rows(by)
         elif self.points:
@@ -165,7 +166,7 @@ class IterationsPane(LinesPane):
             self.choose(self.points[index].key)
 
     def clicked(self, row: int, cell: int) -> None:
-        """See `Pane`: select the point; of the selected one the changes are opened."""
+        """Select the clicked point, or open the changes if it is selected."""
         index = hit(self._hits, row, cell)
         if index is None:
             return
@@ -193,7 +194,7 @@ class IterationsPane(LinesPane):
         return [*rows, *gap, *told]
 
     def told(self, width: int) -> list[Line]:
-        """What is known of what is selected."""
+        """Draw the details of the selection."""
         ends = self.ends
         if ends is not None:
             return between(*ends, self.state, self.now, width)
@@ -203,7 +204,7 @@ class IterationsPane(LinesPane):
         return facts(point, self.state, now, width, self._way_back(), until)
 
     def _way_back(self) -> str:
-        """How the selected point is restored from here; ``{}`` stands for its snapshot."""
+        """Return how to restore the selected point, with ``{}`` for the snapshot's number."""
         if self._able:
             return self._keys.told("{restore} restores it")
         started = self.state.run.started
@@ -218,14 +219,14 @@ class IterationsPane(LinesPane):
 
     @property
     def _able(self) -> bool:
-        """Whether the selected point can be restored now."""
+        """True if the selected point can be restored now."""
         return self._refused("restore") is None
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`; what the keys do while it has the focus, as far as there is room."""
+        """Show the keys while the pane has the focus, as far as they fit."""
         if not self.lit:
             return self._legend(width)
-        # In a replay the others move in its time.
+        # In a replay, the other arrow keys move in time.
         arrows = "←→" if self._source.player is None else "↑↓"
         if self.marked is None:
             keys = [(arrows, "select"), ("enter", "changes"), ("v", "mark")]
@@ -242,7 +243,7 @@ class IterationsPane(LinesPane):
         return spans
 
     def _legend(self, width: int) -> Line:
-        """What the marks that are drawn mean."""
+        """Draw the meaning of the displayed marks."""
         spans = self.state.timeline.spans
         kept = any(point.checkpoint is not None for point in self.points)
         meant = (

@@ -1,6 +1,6 @@
-"""How a learning is drawn: in the list, as one of many, and on its card, whole. Pure.
+"""A learning as an entry of the list, and in full on its card. Pure.
 
-Rule: a mark is never alone; the word it stands for is on the same row or in the pane's frame.
+Rule: a mark is never alone; its word is on the same row or in the pane's frame.
 """
 
 import json
@@ -26,16 +26,16 @@ STYLES = {
     terms.LEARNED: "owner",
 }
 LABEL = 14
-"""Cells of what stands left on a card."""
+"""Cells of a card's labels."""
 MOST_ROWS = 60
-"""Rows that one field of a card may take."""
+"""Maximum number of rows for one field of a card."""
 MOST_FIELDS = 40
 RUNS_TOLD = 24
-"""Iterations whose points a row tells one by one."""
+"""Maximum number of iterations whose points are listed individually."""
 
 
 def mark_of(seen: SeenLearning, iteration: int | None) -> terms.Term:
-    """How it stands in the iteration that was looked up for last."""
+    """Return the learning's status in the latest iteration with a lookup."""
     judged = seen.credits.get(iteration or 0)
     if seen.in_prompt and judged is not None:
         return terms.HELPED if judged.success else terms.NO_HELP
@@ -47,7 +47,7 @@ def mark_of(seen: SeenLearning, iteration: int | None) -> terms.Term:
 
 
 def mark_words(seen: SeenLearning, iteration: int | None) -> str:
-    """The mark in words, with what the iteration brought once that is known."""
+    """Return the mark in words, with the iteration's result once known."""
     mark, judged = mark_of(seen, iteration), seen.credits.get(iteration or 0)
     if judged is not None and mark in (terms.HELPED, terms.NO_HELP):
         return f"{mark.word}: {points_gained(judged.points)}"
@@ -57,7 +57,7 @@ def mark_words(seen: SeenLearning, iteration: int | None) -> str:
 
 
 def brief_rows(seen: SeenLearning, iteration: int | None, width: int, limit: int) -> list[Line]:
-    """What it says in at most `limit` rows, and a row of what is known of it."""
+    """Draw the text in at most `limit` rows, and a row of facts."""
     mark = mark_of(seen, iteration)
     silenced = seen.learning.muted or seen.gone
     body = "dim" if silenced or mark in (terms.FITS, terms.EARLIER) else "text"
@@ -83,7 +83,7 @@ def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
 
 
 def _flags(seen: SeenLearning) -> list[Field]:
-    """What its owner has said of it, and that it is not proven; a mark never without its word."""
+    """Return the user's flags and the unproven flag; a mark always comes with its word."""
     learning, since = seen.learning, seen.since
     flags = [
         (terms.PINNED, "accent", learning.pinned),
@@ -99,19 +99,19 @@ def _flags(seen: SeenLearning) -> list[Field]:
 
 
 def shorter(rate: str) -> str:
-    """``helped 6 of 7 times`` without what goes without saying."""
+    """Shorten ``helped 6 of 7 times`` to ``helped 6 of 7``."""
     return rate.removesuffix(" times").removesuffix(" time")
 
 
 def rate_words(learning: Learning) -> str:
-    """``helped 6 of 7 times``; of an estimate that nobody judged, how many runs it rests on."""
+    """Return ``helped 6 of 7 times``, or the number of runs behind an unused estimate."""
     if learning.type == "estimate" and not learning.uses:
         return f"from {count(learning.runs, 'run')}"
     return learning.helped
 
 
 def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
-    """The zoomed form: why it was chosen, and what came of it in this run."""
+    """Draw the zoomed form, with the reason for the choice and the results in this run."""
     rows = brief_rows(seen, iteration, width, 6)
     told: list[tuple[str, str]] = []
     if seen.why:
@@ -128,7 +128,7 @@ def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Li
 
 
 def credit_words(seen: SeenLearning) -> str:
-    """``helped in 2 of 3 iterations: 1 +24, 2 −1, 3 +22 points``."""
+    """Return ``helped in 2 of 3 iterations: 1 +24, 2 −1, 3 +22 points``."""
     judged = sorted(seen.credits.items())
     helped = sum(credit.success for _, credit in judged)
     head = f"{terms.HELPED.word} in {helped} of {count(len(judged), 'iteration')}"
@@ -141,7 +141,7 @@ def credit_words(seen: SeenLearning) -> str:
 
 
 def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
-    """All that is known of it."""
+    """Draw everything known about the learning."""
     learning = seen.learning
     rows: list[Line] = [
         [(piece, "strong")]
@@ -175,12 +175,12 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
 
 
 def _said_there(seen: SeenLearning) -> str:
-    """What this iteration's prompt says instead of what it says now."""
+    """Return the text in this iteration's prompt if the learning was edited afterwards."""
     return seen.told.text if seen.in_prompt and terms.EDITED_SINCE in seen.since else ""
 
 
 def _field(label: str, lines: Iterable[Line], width: int) -> list[Line]:
-    # What comes from elsewhere may be named at any length.
+    # Imported names may have any length.
     name = clip(flat(label, 60), LABEL - 1)
     heads = [f"{name:<{LABEL}}"]
     return [
@@ -190,7 +190,7 @@ def _field(label: str, lines: Iterable[Line], width: int) -> list[Line]:
 
 
 def iterations(numbers: Sequence[int]) -> str:
-    """``iterations 1-3, 5``; empty where there is none."""
+    """Return ``iterations 1-3, 5``; empty without numbers."""
     if not numbers:
         return ""
     spans = []
@@ -201,7 +201,7 @@ def iterations(numbers: Sequence[int]) -> str:
 
 
 def _content(content: dict[str, Any], text: str) -> list[tuple[str, str]]:
-    """Its fields as in the file, without the one that is its text."""
+    """Return the fields as stored in the file, without the one equal to the text."""
     fields = []
     for name, value in list(content.items())[:MOST_FIELDS]:
         told = _value(value)

@@ -1,4 +1,4 @@
-"""What earlier runs have taught this one, and what it learns itself; an entry opens its card."""
+"""Learnings from earlier runs and from this one; opening an entry shows its card."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ GROUPS: tuple[tuple[str, Callable[[SeenLearning], bool]], ...] = (
     ("learned in this run", lambda seen: seen.origin == "learned"),
     ("looked up in earlier iterations", lambda seen: True),
 )
-"""Each learning stands in the first that takes it."""
+"""Heading and condition of each group; a learning is in the first group that accepts it."""
 
 
 class LearningsPane(LinesPane):
-    """By what they are to this iteration: in its prompt, fitting, learned, looked up before."""
+    """Learnings grouped by their role in this iteration."""
 
     key: ClassVar[str] = "learnings"
 
@@ -32,7 +32,7 @@ class LearningsPane(LinesPane):
 
     @dataclass
     class Wanted(Message):
-        """The card of a learning is wanted."""
+        """The user wants to see the card of a learning."""
 
         learning_id: str
 
@@ -41,7 +41,7 @@ class LearningsPane(LinesPane):
         self.chosen: str | None = None
         """Id of the selected learning; None: the first."""
         self._spans: list[tuple[str, int, int]] = []
-        """Of each learning that is drawn its id, its first row, and the row after its last."""
+        """For each drawn learning: its id, its first row, and the row after its last."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
         return (state.memory.revision, state.run.live)
@@ -54,7 +54,7 @@ class LearningsPane(LinesPane):
             self.chosen = None
 
     def listed(self) -> list[tuple[int, SeenLearning]]:
-        """What is listed, each with the number of its group, best first."""
+        """Return the listed learnings with their group numbers, best first."""
         placed = [
             (next(n for n, (_, takes) in enumerate(GROUPS) if takes(seen)), seen)
             for seen in self.state.memory.seen.values()
@@ -117,7 +117,7 @@ class LearningsPane(LinesPane):
         return rows + [[(piece, "dim")] for piece in wrap(text, width, 5)]
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`; what the keys do while it has the focus."""
+        """Show totals, and the keys while the pane has the focus."""
         memory = self.state.memory
         carried, learned = len(memory.in_prompt), len(memory.learned)
         told: list[Line] = []
@@ -148,7 +148,7 @@ class LearningsPane(LinesPane):
             return
         index = max(0, min(index, len(self._spans) - 1))
         self.chosen, start, end = self._spans[index]
-        # The first one brings its heading into view.
+        # Selecting the first learning also shows the headings above it.
         start = start if index else 0
         self.top = min(start, max(self.top, end - self.inner_height))
         self.redraw()
@@ -170,14 +170,14 @@ class LearningsPane(LinesPane):
         self._select(to * 10**9)
 
     def action_open(self) -> None:
-        """The card of the selected learning."""
+        """Open the card of the selected learning."""
         if self.selected is None:
             self.post_message(self.Still("there is nothing to open"))
         else:
             self.post_message(self.Wanted(self.selected))
 
     def clicked(self, row: int, cell: int) -> None:
-        """See `Pane`: select what was clicked; the selected one is opened."""
+        """Select the clicked learning, or open it if it is selected."""
         for index, (name, start, end) in enumerate(self._spans):
             if start <= row < end:
                 if name == self.chosen:
@@ -187,6 +187,6 @@ class LearningsPane(LinesPane):
 
 
 def _lit(row: Line, width: int) -> Line:
-    """A row of the selected learning."""
+    """Highlight a row of the selected learning."""
     spans = [(text, f"{style} cursor".strip()) for text, style in row]
     return [*spans, (" " * max(0, width - cells(spans)), "cursor")]

@@ -1,7 +1,7 @@
-"""What all panes share: frame, title, scrolling, and doing nothing when nothing changed.
+"""Shared behaviour of panes: frame, title, scrolling, and skipping needless redraws.
 
-Rule: `sync` is the only way in. A pane draws what the state says and knows no other pane: a click
-on a tab presses that pane's digit.
+Rule: `sync` is the only entry point. A pane draws only from the state and knows no other pane: a
+click on a tab presses that pane's digit.
 """
 
 from collections.abc import Callable
@@ -22,17 +22,17 @@ from ralph_tui.tui.draw.spans import Line, cells, clip_line
 from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, title
 
 FRAME_WIDTH = 4
-"""Cells a frame takes from a row: a line and a blank on either side."""
+"""Cells of a row taken by the frame: a line and a blank on either side."""
 BESIDE = 6
-"""Cells between the title and what stands beside it, with the corner behind."""
+"""Cells between the title and the headline, including the corner."""
 MOST_COPIED = 2000
-"""Rows of a pane that are copied or written at most."""
+"""Maximum number of a pane's rows that are copied or exported."""
 
 P = TypeVar("P", bound="Pane")
 
 
 def or_still(move: Callable[[P, int], None]) -> Callable[[P, int], None]:
-    """An action that says so where nothing moves: no key is without an answer."""
+    """Wrap a movement action so that it reports when nothing moves."""
 
     @wraps(move)
     def moved(pane: P, by: int) -> None:
@@ -45,10 +45,10 @@ def or_still(move: Callable[[P, int], None]) -> Callable[[P, int], None]:
 
 
 class Pane(LineWidget, can_focus=True):
-    """One framed pane; rows are drawn on demand by `row`."""
+    """A framed pane whose rows are drawn on demand by `row`."""
 
     key: ClassVar[str] = ""
-    """Its id; `cockpit.layout.NAMES` says what it is called and which digit calls it."""
+    """The pane's id; `cockpit.layout.NAMES` holds its name and digit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
@@ -61,14 +61,14 @@ class Pane(LineWidget, can_focus=True):
 
     @dataclass
     class Opened(Message):
-        """An entry's evidence is wanted."""
+        """The user opened an entry's details."""
 
         title: str
         body: str
 
     @dataclass
     class Still(Message):
-        """A key changed nothing here."""
+        """A key had no effect; `why` is the explanation to show."""
 
         why: str = "there is nothing further that way"
 
@@ -79,52 +79,55 @@ class Pane(LineWidget, can_focus=True):
         self.tabs: tuple[Tab, ...] = ()
         self.zoomed = False
         self.lit = False
-        """It has the focus; Textual's own flag is set only after the event."""
+        """True if the pane has the focus; Textual sets its own flag only after the event."""
         self.top = 0
         self.version = 0
-        """Grows with every change that is to be drawn."""
+        """Incremented by every change that must be drawn."""
         self._stamp: object = None
 
-    # what a pane is ---------------------------------------------------------------------------
+    # methods for subclasses -------------------------------------------------------------------
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """Something that differs whenever the pane would look different; ages count in seconds."""
+        """Return a value that changes whenever the pane would look different.
+
+        Displayed ages change it once a second.
+        """
         raise NotImplementedError
 
     def row_count(self, width: int, height: int) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         raise NotImplementedError
 
     def row(self, index: int, width: int, height: int) -> Line:
-        """One row's spans."""
+        """Return the spans of one row."""
         raise NotImplementedError
 
     def subtitle(self, width: int) -> Line:
-        """What the lower edge of the frame says."""
+        """Return the text in the bottom edge of the frame."""
         return []
 
     def headline(self, width: int) -> Line:
-        """What the upper edge says beside the title."""
+        """Return the text beside the title."""
         return []
 
     def speaks(self, state: RunState) -> bool:
-        """Whether it has something to say; one that never had gives its room away."""
+        """True if the pane has content; a pane that never had any yields its space."""
         return True
 
     def changed(self) -> None:
-        """Take note of a new state, before it is drawn."""
+        """Process a new state before it is drawn."""
 
     def text_rows(self, most: int = MOST_COPIED) -> list[str]:
-        """All its rows as text, not only those in view."""
+        """Return the pane's rows as text, including those out of view."""
         width, height = self.inner_width, self.inner_height
         number = min(self.row_count(width, height), most)
         rows = ("".join(text for text, _ in self.row(i, width, height)) for i in range(number))
         return [row.rstrip() for row in rows]
 
-    # the one entry ----------------------------------------------------------------------------
+    # the entry point --------------------------------------------------------------------------
 
     def sync(self, state: RunState, now: datetime) -> None:
-        """Show this state; costs next to nothing when nothing visible changed."""
+        """Show this state; very cheap if nothing visible changed."""
         if not self.display:
             return
         stamp = self.stamp(state, now)
@@ -136,23 +139,21 @@ class Pane(LineWidget, can_focus=True):
         self.repaint()
 
     def take_place(self, tabs: tuple[Tab, ...], *, zoomed: bool) -> None:
-        """Take note of its place: who shares it, and whether it has the whole screen."""
+        """Set the tabs of the pane's group, and whether the pane fills the screen."""
         if (tabs, zoomed) != (self.tabs, self.zoomed):
             self.tabs, self.zoomed = tabs, zoomed
             self.redraw()
 
     def on_focus(self) -> None:
-        """The frame tells it."""
         self.lit = True
         self.redraw()
 
     def on_blur(self) -> None:
-        """The frame tells it."""
         self.lit = False
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw anew though the state is the same: selection, tabs or zoom changed."""
+        """Draw again although the state is the same: selection, tabs or zoom changed."""
         self.version += 1
         self.repaint()
 
@@ -191,7 +192,7 @@ class Pane(LineWidget, can_focus=True):
         return self.tabs or (Tab(0, self.key, shown=True),)
 
     def _thumb(self, y: int, count: int, height: int, style: str) -> tuple[str, str]:
-        """The right edge, with the part that is in view drawn heavy."""
+        """Draw one cell of the right edge; the visible part of the content is heavy."""
         if count <= height:
             return "│", style
         first = self.top * height // count
@@ -201,7 +202,7 @@ class Pane(LineWidget, can_focus=True):
     # the mouse --------------------------------------------------------------------------------
 
     def on_click(self, event: events.Click) -> None:
-        """What a row does its pane says; a tab is the key that it names."""
+        """Pass the clicked row to `clicked`; tabs handle clicks themselves."""
         row = event.y - 1
         if 0 <= row < self.inner_height and self.top + row < self._drawn_rows:
             self.clicked(self.top + row, event.x - len("│ "))
@@ -211,49 +212,46 @@ class Pane(LineWidget, can_focus=True):
         return self.row_count(self.inner_width, self.inner_height)
 
     def clicked(self, row: int, cell: int) -> None:
-        """A row was clicked, counted as `row` counts them, on a cell inside the frame."""
+        """Handle a click on row `row`, at a cell inside the frame."""
 
     # scrolling --------------------------------------------------------------------------------
 
     def scroll_rows(self, by: int) -> None:
-        """Move the view; it stops at either end."""
+        """Scroll the view, stopping at either end."""
         last = self.row_count(self.inner_width, self.inner_height) - self.inner_height
         self.top = max(0, min(self.top + by, last))
         self.repaint()
 
     @property
     def standing(self) -> object:
-        """What a key to move may change: what is in view, and what is selected."""
+        """The position that a movement key can change: the view and the selection."""
         return self.top
 
     @or_still
     def action_move(self, by: int) -> None:
-        """One row, or one entry, up or down."""
         self.scroll_rows(by)
 
     @or_still
     def action_page(self, by: int) -> None:
-        """One screenful."""
         self.scroll_rows(by * max(1, self.inner_height - 1))
 
     @or_still
     def action_edge(self, to: int) -> None:
-        """The first or the last row."""
         self.scroll_rows(to * 10**9)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel moves the view, not the selection."""
+        """Scroll without moving the selection."""
         event.stop()
         self.scroll_rows(3)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel moves the view, not the selection."""
+        """Scroll without moving the selection."""
         event.stop()
         self.scroll_rows(-3)
 
 
 class LinesPane(Pane):
-    """A pane of few rows, built at once and kept until the state or the size changes."""
+    """A pane of few rows, built at once and cached until the state or the size changes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -261,11 +259,11 @@ class LinesPane(Pane):
         self._lines: list[Line] = []
 
     def build(self, width: int, height: int) -> list[Line]:
-        """All rows for this size, from `self.state` and `self.now`."""
+        """Build all rows for this size from `self.state` and `self.now`."""
         raise NotImplementedError
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """The rows, built anew only where something changed."""
+        """Return the rows, rebuilding them only after a change."""
         key = (self.version, width, height)
         if key != self._built:
             self._lines, self._built = self.build(width, height), key
@@ -279,23 +277,23 @@ class LinesPane(Pane):
 
 
 def padded(text: str, width: int) -> str:
-    """The text filled up with blanks to `width` cells; longer text stays."""
+    """Pad the text with blanks to `width` cells; longer text is unchanged."""
     return text + " " * (width - cell_len(text))
 
 
 class IterationPane(LinesPane):
-    """A pane of one iteration: the one that goes on, or an earlier one that is looked at.
+    """A pane of one iteration, the latest or one that the user has chosen.
 
-    What it shows is told of `span`.
+    Subclasses draw the iteration in `span`.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.chosen: int | None = None
-        """The earlier iteration that is looked at; None: the latest one."""
+        """The iteration chosen by the user; None: the latest one."""
 
     def look_at(self, iteration: int | None) -> None:
-        """Show this iteration, or again the latest one."""
+        """Show this iteration; None: the latest one."""
         if iteration != self.chosen:
             self.chosen, self.top = iteration, 0
             self.changed()
@@ -303,14 +301,14 @@ class IterationPane(LinesPane):
 
     @property
     def span(self) -> IterationSpan | None:
-        """The iteration that is shown; 0 is the baseline."""
+        """The displayed iteration; number 0 is the baseline."""
         spans = self.state.timeline.spans
         if self.chosen is None:
             return spans[-1] if spans else None
         return next((span for span in reversed(spans) if span.number == self.chosen), None)
 
     def past(self) -> Line:
-        """A row that says that this is not the present; nothing where it is."""
+        """Return a row stating that an earlier iteration is shown; empty for the latest one."""
         if self.chosen is None or self.span is None:
             return []
         number = self.span.number

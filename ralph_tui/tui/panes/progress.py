@@ -1,6 +1,6 @@
-"""How far, and where it leads: the chart of the run.
+"""The chart of the run's progress and forecast.
 
-Zoomed it shows the controller as well, and explains its lines and numbers.
+When zoomed, it also shows the controller and explains its lines and numbers.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ PROFILES = {
     "aggressive": "harder: it is too slow, or unsteady",
     "damped": "calmer, until it goes up and down no more",
 }
-"""What each set of gains, the weights of P, I and D, is for."""
+"""Purpose of each set of gains, the weights of P, I and D."""
 SIGNS: Line = [
     (WARNING.glyph, "warn"),
     (" alarm  ", "dim"),
@@ -41,7 +41,7 @@ NAME, VALUE = 11, 14
 
 
 def explanation(state: RunState, course: Course, drawn: Heights, width: int) -> list[Line]:
-    """A row for each line and number, and the signs below the axis."""
+    """Return a row for each line and number, and the signs below the axis."""
     rows: list[Line] = []
     signal = state.control.latest
     values = _values(state, course)
@@ -74,7 +74,7 @@ def explanation(state: RunState, course: Course, drawn: Heights, width: int) -> 
 
 
 def _imported(state: RunState, width: int) -> list[Line]:
-    """Whose numbers these are, and what the tool that led the run had of its own."""
+    """Return a note that values are recomputed, and the recording tool's own values."""
     tool = state.foreign.tool
     if not tool:
         return []
@@ -92,7 +92,7 @@ def _imported(state: RunState, width: int) -> list[Line]:
 
 
 def gain(value: float) -> str:
-    """A number in short: ``.5``, ``.35``, ``−.1``, ``1.0``, ``0``."""
+    """Format a number briefly: ``.5``, ``.35``, ``−.1``, ``1.0``, ``0``."""
     text = signed(value)
     return text if text.endswith("1.0") else text.rstrip("0").rstrip(".") or "0"
 
@@ -107,7 +107,7 @@ def _plain(name: str, value: str, meaning: str) -> Line:
 
 
 def _values(state: RunState, course: Course) -> dict[str, str]:
-    """What each line says now."""
+    """Return the current value of each line."""
     now, ahead, signal = course.now, course.ahead, state.control.latest
     found = {"c": percent(now[1])} if now else {}
     found["⋰"] = f"{percent(ahead.points)} at {ahead.at}" if ahead else "none now"
@@ -124,14 +124,14 @@ def _values(state: RunState, course: Course) -> dict[str, str]:
 
 
 LEAST_CHART = 10
-"""Rows of a zoomed chart; the explanation has the rest, and scrolls where it needs more."""
+"""Minimum rows of a zoomed chart; the explanation gets the rest, and scrolls if needed."""
 ARROW = " → "
 
 
 def counts_left(readings: Sequence[ReadingTaken]) -> list[int]:
-    """How many were left after each reading since the last change of source, repeats told once.
+    """Return the remaining counts since the last change of source, without repeats.
 
-    Empty where the last reading counts nothing.
+    Empty if the latest measurement counts nothing.
     """
     counts: list[int] = []
     for reading in readings:
@@ -145,11 +145,11 @@ def counts_left(readings: Sequence[ReadingTaken]) -> list[int]:
 
 
 WIDE_EDGE = 80
-"""Cells from which the lower edge tells more than the gains."""
+"""From this width on, the bottom edge shows more than the gains."""
 
 
 def melting(counts: Sequence[int], word: str, width: int) -> Line:
-    """``29 → 19 → 3 failing``: the first count, and as many of the last ones as fit."""
+    """Draw ``29 → 19 → 3 failing``: the first count, and as many of the last ones as fit."""
     if not counts:
         return []
     now: Line = [(str(counts[-1]), "strong"), (f" {word}", "dim")]
@@ -164,7 +164,7 @@ def melting(counts: Sequence[int], word: str, width: int) -> Line:
 
 
 class ProgressPane(LinesPane):
-    """Completion over the iterations."""
+    """Completion by iteration."""
 
     key: ClassVar[str] = "progress"
 
@@ -223,13 +223,13 @@ class ProgressPane(LinesPane):
         pace = _told(("velocity", latest.velocity), ("volatility", latest.volatility))
         gap: Line = [(" · ", "dim")]
         forms = [[*pace, *gap, *parts, *gap, *named], [*parts, *gap, *named], named]
-        # In a narrow pane they would only be in the way; zoomed it explains them.
+        # They would clutter a narrow pane; the zoomed pane explains them.
         told = gains if width < WIDE_EDGE else next(f for f in forms if cells(f) <= width)
         return told if cells(told) <= width else []
 
 
 def _told(*numbers: tuple[str, float]) -> Line:
-    """``kp .5 ki .2 kd .3``."""
+    """Draw numbers with their names: ``kp .5 ki .2 kd .3``."""
     spans: Line = []
     for name, value in numbers:
         spans += [(f"{' ' if spans else ''}{name} ", "dim"), (gain(value), "text")]

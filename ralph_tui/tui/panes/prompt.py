@@ -21,7 +21,7 @@ from ralph_tui.tui.panes.recorded_text import DELETED, read_inside, text_rows
 
 
 class PromptPane(IterationPane):
-    """Reads the files the journal names; a path out of the attempt's folder is not followed."""
+    """Shows prompt files named in the journal; paths outside the attempt's folder are refused."""
 
     key: ClassVar[str] = "prompt"
 
@@ -29,13 +29,13 @@ class PromptPane(IterationPane):
 
     @dataclass
     class EditWanted(Message):
-        """The next prompt shall be shown before it is sent, or no longer."""
+        """The user wants to edit the next prompt, or no longer wants to."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
         self._source = source
         self._read: dict[int, tuple[str, str]] = {}
-        """By number of the event: text, and why there is none."""
+        """By event number: the text, and the reason if it is missing."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
         told = state.intelligence.edit_requested, state.intelligence.standing_instruction
@@ -49,7 +49,7 @@ class PromptPane(IterationPane):
         self._read = {prompt.seq: self._words(prompt) for prompt in prompts}
 
     def _words(self, prompt: PromptPrepared) -> tuple[str, str]:
-        # A pane that is hidden is not told of what comes; when it is drawn again, it may know less.
+        # A hidden pane gets no updates, so it may be drawn with prompts not read yet.
         if prompt.seq not in self._read:
             record = self._source.record
             looped = record is not None and record.fleet is not None
@@ -60,7 +60,7 @@ class PromptPane(IterationPane):
         return self._read[prompt.seq]
 
     def _prompts(self) -> list[PromptPrepared]:
-        """Of the iteration that is shown; while it has none, the latest there is."""
+        """The displayed iteration's prompts; if it has none yet, the run's latest prompt."""
         span, latest = self.span, self.state.gate.prompt
         if span is None or (self.chosen is None and not span.prompts):
             return [latest] if latest is not None else []
@@ -75,7 +75,7 @@ class PromptPane(IterationPane):
         if not prompts:
             missing = NOT_RECORDED if self.state.foreign.tool else "no prompt has been sent yet"
             return [*rows, [(missing, "dim")]]
-        for prompt in reversed(prompts):  # the one that holds is read first
+        for prompt in reversed(prompts):  # the current prompt comes first
             if len(prompts) > 1:
                 name = _session_of(prompt.path).removeprefix(", ") or "session 1"
                 rows.append([(f"── {name} ", "dim"), ("─" * max(0, width - 14), "faint")])
@@ -92,7 +92,7 @@ class PromptPane(IterationPane):
             yield f"in every prompt: {flat(known.standing_instruction)}"
 
     def action_edit(self) -> None:
-        """Ask for one edit of the next prompt."""
+        """Request or cancel editing of the next prompt."""
         self.post_message(self.EditWanted())
 
     def subtitle(self, width: int) -> Line:
@@ -112,7 +112,7 @@ _ORIGINS = {"template": "", "model": " · worded by a model", "fallback": " · i
 
 
 def edit_words(state: RunState) -> str:
-    """When you see the prompt that you asked to edit."""
+    """Return when the user will see the prompt requested for editing."""
     if state.run.paused or state.needs.question is not None:
         return "the next prompt is composed when the run continues; you can edit it then"
     return "the next prompt is shown to you before it is sent"
@@ -125,6 +125,6 @@ def _rows(text: str, problem: str, width: int) -> list[Line]:
 
 
 def _session_of(path: str) -> str:
-    """Which session of the iteration a prompt was for; nothing is said of the first."""
+    """Return the prompt's session within the iteration; empty for the first."""
     number = path.rpartition("/prompt-")[2].removesuffix(".md")
     return f", session {number}" if number.isdecimal() else ""

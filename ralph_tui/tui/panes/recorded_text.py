@@ -1,4 +1,4 @@
-"""A text that a run kept in a file: read from its own folder alone, and drawn as it was sent."""
+"""Read a text file from a run's own folder, and draw it as it was sent."""
 
 from pathlib import Path
 
@@ -8,17 +8,17 @@ from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import Line, wrap
 
 MOST_BYTES = 400_000
-"""Of a text that are shown."""
+"""Maximum number of bytes of a text that are shown."""
 DELETED = "it may have been deleted"
 
 
 def read_inside(
     folder: Path | None, name: str, what: str, missing: str = DELETED
 ) -> tuple[str, str]:
-    """Text of a file below the folder, and an empty string; or nothing, and why, in a sentence.
+    """Return the text of a file inside the folder, or an empty text and the reason.
 
-    `what` is what the sentence calls it, `missing` why it may not be there; a path out of the
-    folder is not followed.
+    `what` names the file in that sentence, and `missing` explains why it may be absent. Paths that
+    leave the folder are refused.
     """
     if folder is None:
         return "", f"The {what} is not at hand: this record came without its folder."
@@ -36,7 +36,7 @@ def read_inside(
 
 
 def text_rows(text: str, width: int) -> list[Line]:
-    """Markdown as it was sent, its headings marked."""
+    """Return the Markdown source as rows, with headings highlighted."""
     rows: list[Line] = []
     for line in text.split("\n"):
         style = "accent strong" if line.startswith("#") else "text"

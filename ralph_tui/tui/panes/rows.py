@@ -1,7 +1,7 @@
-"""A pane of very many entries of one or more rows, of which only those in view are drawn.
+"""A pane of very many entries, of which only the visible ones are drawn.
 
-Rule: entries are read from the fold by reference and never copied; what is kept here is one number
-per entry. Entries may leave at the head while new ones arrive at the tail.
+Rule: entries of one or more rows are read from the state without copying; the pane stores one
+number per entry. Entries may disappear at the start while new ones arrive at the end.
 """
 
 from bisect import bisect_right
@@ -15,7 +15,7 @@ from ralph_tui.tui.panes.pane import Pane, or_still
 
 
 class RowsPane(Pane):
-    """Follows its tail until somebody scrolls up; an entry can be selected and opened."""
+    """Follows its end until the user scrolls up; entries can be selected and opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", show=False)]
 
@@ -26,9 +26,9 @@ class RowsPane(Pane):
         """Absolute number of the selected entry."""
         self.unseen = 0
         self._first = 0
-        """Absolute number of the first entry that is kept."""
+        """Absolute number of the first stored entry."""
         self._ends: list[int] = []
-        """For every entry the absolute number of the row after its last."""
+        """For each entry, the absolute number of the row after its last."""
         self._base = 0
         """Absolute number of the first row."""
         self._width = 0
@@ -36,23 +36,23 @@ class RowsPane(Pane):
         self._drawn: dict[int, list[Line]] = {}
 
     def entries(self) -> Sequence[Any]:
-        """What the fold keeps, oldest first."""
+        """Return the stored entries, oldest first."""
         raise NotImplementedError
 
     def dropped(self) -> int:
-        """How many entries the fold no longer keeps."""
+        """Return how many entries the state has dropped at the start."""
         return 0
 
     def height_of(self, entry: Any, number: int, width: int) -> int:
-        """Rows an entry takes at this width; at least one."""
+        """Return the rows of an entry at this width; at least one."""
         return len(self.rows_of(entry, number, width))
 
     def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
-        """An entry's rows."""
+        """Draw an entry."""
         raise NotImplementedError
 
     def open(self, entry: Any, number: int) -> None:
-        """Somebody wants to see more of this entry."""
+        """Show more of an entry; called when the user opens it."""
 
     # bookkeeping ------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ class RowsPane(Pane):
         self._drawn.clear()
 
     def _recount(self) -> None:
-        """Measure everything anew: another state, or another width."""
+        """Measure everything again after a change of state or width."""
         if self._seen_state is not None and self._seen_state is not self.state:
             self.selected, self.following, self.unseen = None, True, 0
         self._seen_state = self.state
@@ -85,7 +85,7 @@ class RowsPane(Pane):
             self._ends.append(end)
 
     def _drop(self, number: int) -> None:
-        """Forget entries at the head; the view stays where it is."""
+        """Forget entries at the start without moving the view."""
         if number <= 0:
             return
         rows = self._ends[number - 1] - self._base
@@ -98,7 +98,7 @@ class RowsPane(Pane):
 
     @property
     def last(self) -> int:
-        """Absolute number of the last entry, one less than the first when there is none."""
+        """Absolute number of the last entry; without entries, one less than the first number."""
         return self._first + len(self._ends) - 1
 
     def row_count(self, width: int, height: int) -> int:
@@ -126,7 +126,7 @@ class RowsPane(Pane):
     # moving -----------------------------------------------------------------------------------
 
     def select(self, number: int) -> None:
-        """Select an entry and bring it into view; the last one means following."""
+        """Select an entry and scroll it into view; selecting the last one resumes following."""
         number = max(self._first, min(number, self.last))
         self.selected = number if self._ends else None
         self.following = number >= self.last
@@ -180,7 +180,7 @@ class RowsPane(Pane):
         self.open(self.entries()[number - self._first], number)
 
     def clicked(self, row: int, cell: int) -> None:
-        """See `Pane`: select the entry; the selected one is opened."""
+        """Select the clicked entry, or open it if it is selected."""
         number = self._first + bisect_right(self._ends, row + self._base)
         if number > self.last:
             return

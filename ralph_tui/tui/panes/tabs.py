@@ -1,8 +1,8 @@
-"""The panes that share a place, as the title of the one in front names them; the frame's edges.
+"""Tabs in a pane's title for all panes of its group, and the frame's edges.
 
-Names grow shorter where room is scarce, all of them together; where even short ones are too long,
-as many as fit have their name whole, the one that is shown first, and the others the digit alone
-that calls them. Pure, and of a run it knows nothing.
+Names are shortened together if space is short. If even short names do not fit, the active pane gets
+its name first, then as many others as fit; the rest show only their digit. Pure, and independent of
+runs.
 """
 
 from collections.abc import Iterator
@@ -13,31 +13,31 @@ from rich.cells import cell_len
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip_line
 
 TITLE_FRAME = 5
-"""Cells a frame takes from the title at least, and from what stands in its lower edge."""
+"""Minimum number of cells that a frame takes from its title and from its bottom line."""
 
 
 @dataclass(frozen=True)
 class Tab:
-    """One pane as the title of its group names it."""
+    """A pane's tab in its group's title."""
 
     digit: int
     heading: str
     shown: bool
     brief: str = ""
-    """The heading where room is short; empty: the same."""
+    """Short heading; empty: same as `heading`."""
 
     @property
     def short(self) -> str:
-        """The short name."""
+        """The brief heading if there is one, else the full heading."""
         return self.brief or self.heading
 
 
 Placed = tuple[Tab, str, int]
-"""A tab, the name it is given, and the cell where it begins."""
+"""A tab, its displayed name, and the cell where it starts."""
 
 
 def placed(tabs: tuple[Tab, ...], width: int) -> list[Placed]:
-    """Every tab in the longest form with which all of them fit."""
+    """Place all tabs, in the longest form that fits."""
     forms: tuple[tuple[list[str], int], ...] = (
         ([tab.heading for tab in tabs], 2),
         ([tab.short for tab in tabs], 2),
@@ -74,8 +74,9 @@ def _label(tab: Tab, name: str) -> str:
 
 
 def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
-    """All tabs on at most `width` cells, a click on one presses its digit; `lit`: the pane in front
-    has the focus.
+    """Draw all tabs in at most `width` cells; a click presses the tab's digit.
+
+    `lit`: the active pane has the focus.
     """
     spans: Line = []
     column = 0
@@ -92,7 +93,7 @@ def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
 
 
 def edge(left: str, right: str, head: Line, tail: Line, width: int, style: str) -> Line:
-    """An edge of a frame between two corners, with what stands at its beginning and its end."""
+    """Draw a frame's edge between two corners, with text at its start and end."""
     spans: Line = [(f"{left}─", style)]
     if head:
         spans += [(" ", ""), *head, (" ", "")]

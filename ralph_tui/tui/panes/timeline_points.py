@@ -1,4 +1,4 @@
-"""The points of a run that can be selected, and the files that each stands for. Rule: pure."""
+"""The selectable points of a run, and the files at each of them. Rule: pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,12 +8,12 @@ from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
 from ralph_tui.text.format import place
 
 Key = tuple[str, int]
-"""What a point is called as long as the run goes on: its kind, and the event it came from."""
+"""Stable name of a point: its kind and the number of its event."""
 
 
 @dataclass(frozen=True)
 class TimelinePoint:
-    """An iteration, or a checkpoint or a restore in it, that can be selected."""
+    """A selectable iteration, or a checkpoint or restore within it."""
 
     key: Key
     span: IterationSpan
@@ -22,7 +22,7 @@ class TimelinePoint:
 
     @property
     def whole(self) -> bool:
-        """It is the iteration itself."""
+        """True if it is the iteration itself."""
         return self.checkpoint is None and self.rollback is None
 
     @property
@@ -39,20 +39,20 @@ class TimelinePoint:
 
     @property
     def at(self) -> datetime | None:
-        """Its moment; None for an iteration that is still open."""
+        """Time of the point; None for an open iteration."""
         event = self.checkpoint or self.rollback
         return event.at if event is not None else self.span.ended_at
 
     @property
     def early(self) -> bool:
-        """It lies in its iteration's midst: neither its reading nor its cost is known yet."""
+        """True if it is within its iteration, so measurement and cost are not known yet."""
         return self.checkpoint is not None
 
 
 def points_of(state: RunState) -> list[TimelinePoint]:
-    """Every point of the run in order: an iteration, then what was kept or restored in it.
+    """Return all points in order: each iteration, then its checkpoints and restores.
 
-    The checkpoints at its start and end are its own: what it found, and what it left.
+    Checkpoints at the start and end of an iteration are part of the iteration itself.
     """
     points: list[TimelinePoint] = []
     for span in state.timeline.spans:
@@ -67,13 +67,14 @@ def points_of(state: RunState) -> list[TimelinePoint]:
 
 
 def find(points: list[TimelinePoint], key: Key | None) -> int | None:
-    """Where the point of this key is now."""
+    """Return the index of the point with this key."""
     return next((index for index, point in enumerate(points) if point.key == key), None)
 
 
 def gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
-    """The last measurement before an iteration, of the files that it began with; None where those
-    were not measured.
+    """Return the measurement of the files that an iteration started with.
+
+    None if those files were not measured.
     """
     earlier = [s for s in state.timeline.spans if s.start_seq < span.start_seq]
     if earlier and earlier[-1].rollbacks:
@@ -86,7 +87,7 @@ def gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
 
 
 def to_restore(point: TimelinePoint, state: RunState) -> SnapshotTaken | None:
-    """The snapshot that a restore of this point brings back; that of a restore undoes it."""
+    """Return the snapshot for restoring this point; for a restore, the one that undoes it."""
     if point.rollback is not None:
         return state.timeline.snapshots.get(point.rollback.present)
     if point.checkpoint is not None:
@@ -95,7 +96,7 @@ def to_restore(point: TimelinePoint, state: RunState) -> SnapshotTaken | None:
 
 
 def tree_at(point: TimelinePoint, state: RunState) -> str | None:
-    """The files at this point, as a tree."""
+    """Return the git tree of the files at this point."""
     if point.rollback is not None:
         return point.rollback.tree
     snapshot = to_restore(point, state)
@@ -103,7 +104,10 @@ def tree_at(point: TimelinePoint, state: RunState) -> str | None:
 
 
 def tree_before(point: TimelinePoint, state: RunState) -> str | None:
-    """The files that a point is told against: as its iteration found them; None: it is first."""
+    """Return the tree that a point is compared with, from its iteration's start.
+
+    None for the first point, or if there is no snapshot.
+    """
     if point.whole and not point.span.number:
         return None
     if point.rollback is not None:
@@ -131,7 +135,7 @@ def _left_before(span: IterationSpan, state: RunState) -> SnapshotTaken | None:
 
 
 def net_trees(state: RunState) -> tuple[str, str] | None:
-    """The files as the run found them, and as it left them; None where one is not kept."""
+    """Return the trees at the start and the end of the run; None if one is missing."""
     snapshots, spans = state.timeline.snapshots, state.timeline.spans
     if not snapshots:
         return None
@@ -140,7 +144,7 @@ def net_trees(state: RunState) -> tuple[str, str] | None:
 
 
 def _left_last(span: IterationSpan, state: RunState) -> str | None:
-    """The files behind an iteration, and behind a restore that followed it."""
+    """Return the tree after an iteration and any restore that followed it."""
     left = _left_by(span, state)
     if span.rollbacks and (left is None or span.rollbacks[-1].seq > left.seq):
         return span.rollbacks[-1].tree

@@ -1,4 +1,4 @@
-"""The last time the tests ran: what failed, what passes or fails anew, and the output's end."""
+"""The last test run: failures, tests that newly pass or fail, and the end of the output."""
 
 import re
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from ralph_tui.tui.panes.pane import IterationPane
 from ralph_tui.tui.panes.timeline_points import gate_before
 
 NAMED = 20
-"""Failing tests that stand here by name, so that the output below them is not pushed away."""
+"""Failing tests shown by name, so that the output below stays in view."""
 CHANGED = 3
-"""Tests that are named of those that pass or fail anew."""
+"""Named tests among those that newly pass or fail."""
 _INTERPRETER = re.compile(r"(?<!\S)/\S*/(?=[^\s/]+(\s|$))")
 
 
@@ -58,19 +58,19 @@ class VerificationPane(IterationPane):
 
     @property
     def _shown(self) -> GateFinished | None:
-        """The result that is told of."""
+        """The displayed result."""
         if self.chosen is not None:
             return self.span.gate if self.span is not None else None
         return self.state.gate.last
 
     def _before(self, last: GateFinished) -> GateFinished | None:
-        """The result before it; None where there is none to compare with."""
+        """The previous result; None if a comparison is impossible."""
         spans = self.state.timeline.spans
         span = next((s for s in reversed(spans) if s.gate is last), None)
         return None if span is None else gate_before(span, self.state)
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`: the command, its program without the folders."""
+        """Show the command, without the folders of its program."""
         started = self.state.run.started
         command = self.state.gate.command or (started.command if started else "") or ""
         shown = _INTERPRETER.sub("", flat(command), count=1) if command.startswith("/") else command
@@ -84,7 +84,7 @@ def _verdict(last: GateFinished) -> tuple[str, str]:
 
 
 def _counts(last: GateFinished) -> Line:
-    """``29 failing, 37 passed``."""
+    """Draw ``29 failing, 37 passed``."""
     parts = [
         (last.failed, "failing", "warn"),
         (last.errors, "error" if last.errors == 1 else "errors", "bad"),
@@ -131,13 +131,14 @@ def _result(last: GateFinished, before: GateFinished | None, width: int) -> list
 
 
 def _changed(last: GateFinished, before: GateFinished | None, width: int) -> list[Line]:
-    """Which tests pass and which fail anew, where all that could tell it are named."""
+    """Draw tests that newly pass or fail, if all relevant names are known."""
     if before is None or before is last or before.passed is None or last.passed is None:
         return []
     if before.broken or last.broken:
-        return []  # what a broken build counts are no tests
+        return []  # counts of a broken build are not tests
     then, now = set(before.failing), set(last.failing)
-    whole = not last.unnamed and (last.total or 0) >= (before.total or 0)  # else some may be gone
+    # Otherwise some tests may be gone.
+    whole = not last.unnamed and (last.total or 0) >= (before.total or 0)
     passes = [name for name in before.failing if name not in now] if whole else []
     fails = [name for name in last.failing if name not in then] if not before.unnamed else []
     rows: list[Line] = []
@@ -154,7 +155,7 @@ def _changed(last: GateFinished, before: GateFinished | None, width: int) -> lis
 
 
 def _packed(names: Sequence[str], more: str, width: int) -> list[str]:
-    """Names in as few rows as have each of them on one; too long a one loses its middle."""
+    """Fit names into as few rows as possible; a name too long for a row is cut in the middle."""
     rows = [""]
     for last, name in zip([False] * (len(names) - 1) + [True], names, strict=True):
         told = middle(name, width - 1) + ("" if last else ",")

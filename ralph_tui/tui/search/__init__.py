@@ -1,1 +1,1 @@
-"""The screen that finds places in the runs of a repository."""
+"""The screen that searches all runs of a repository."""

@@ -1,4 +1,4 @@
-"""What was found, two rows each; one is selected."""
+"""Search hits in two rows each, one of them selected."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,13 +9,13 @@ from ralph_tui.tui.draw.spans import Line, flat
 from ralph_tui.tui.lists.table import ListTable
 
 KIND = 11
-"""Cells of what was found: a learning, an action."""
+"""Width in cells of the column for a hit's kind, such as learning or action."""
 LONGEST = 2000
-"""Characters of a text that are looked through."""
+"""Maximum number of characters shown of a hit's text."""
 
 
 class Results(ListTable):
-    """Places, best first, or one sentence about why there are none."""
+    """Hits, best first, or a sentence explaining an empty list."""
 
     ROWS = 2
     TITLES = 0
@@ -30,18 +30,17 @@ class Results(ListTable):
 
     @property
     def count(self) -> int:
-        """How many places."""
         return len(self.found)
 
     def show(self, found: Sequence[Found], now: datetime | None = None, why: str = "") -> None:
-        """List these, the first one selected; `why`: there is nothing to list."""
+        """List these hits and select the first; `why` explains an empty list."""
         self.found, self._now = found, now
         self.selected = self.top = 0
         self.follow(why)
 
     @property
     def current(self) -> Found | None:
-        """What is selected."""
+        """The selected hit; None if the list is empty."""
         return self.found[self.selected] if self.found else None
 
     def entry(self, index: int, width: int) -> Sequence[Line]:
@@ -58,7 +57,7 @@ class Results(ListTable):
 
 
 def _lit(one: Found) -> Line:
-    """What stands there, the words that were found strong; it is on one line already."""
+    """Return the hit's text with the words found in bold."""
     spans: Line = []
     at, text = 0, one.text[:LONGEST]
     for begin, end in one.marks:
@@ -69,6 +68,6 @@ def _lit(one: Found) -> Line:
 
 
 def total(found: Sequence[Found], limit: int) -> str:
-    """``12 places``; ``the best 50 places`` where there may be more."""
+    """Return ``12 places``, or ``the best 50 places`` if there may be more."""
     places = count(len(found), "place")
     return f"the best {places}" if len(found) >= limit else places

@@ -1,7 +1,7 @@
-"""Looking for something in all runs of a repository, while another screen's run goes on.
+"""Search in all runs of a repository, while another screen's run continues.
 
-Rule: the archive is asked in a thread, and an answer that comes when other words stand in the field
-is dropped; what is found opens on a screen of its own.
+Rule: a thread queries the archive, and answers to outdated queries are dropped. A hit opens on its
+own screen.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from ralph_tui.tui.modals.modal import NO_FURTHER
 from ralph_tui.tui.search.results import Results, total
 
 LIMIT = 50
-"""Places that are listed."""
+"""Maximum number of hits listed."""
 SETTLE_S = 0.15
-"""How long the words stand still before they are looked for."""
+"""How long typing must pause before the search starts."""
 LONGEST_QUERY = 500
 EMPTY = (
     "Type what you remember of an earlier run: words of its objective, of what the agent did, of "
@@ -41,23 +41,23 @@ OWN_KEYS = (("↑↓", "select"), ("enter", "open there"), ("esc", "back"))
 
 
 class Words(Input):
-    """The field; keys that mean something to the list are the screen's."""
+    """The search field; the screen handles keys that belong to the list."""
 
     def __init__(self) -> None:
         super().__init__(placeholder="search all runs", max_length=LONGEST_QUERY)
         self.cursor_blink = False
 
     async def on_key(self, event: events.Key) -> None:
-        """In the order of typing."""
+        """Handle editing keys in the order of typing."""
         await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Control sequences would draw something else than what is looked for."""
+        """Remove control sequences, which would misrepresent the query."""
         event.text = plain(event.text)
 
 
 class SearchScreen(SideScreen):
-    """Words above, places below."""
+    """A search field above a list of hits."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", show=False, priority=True),
@@ -75,22 +75,20 @@ class SearchScreen(SideScreen):
         self.head, self.foot = Rows("search-head"), Rows("search-foot")
         self.words, self.results = Words(), Results()
         self._asked: str | None = None
-        """The words whose places are listed, or are being looked for."""
+        """The query whose hits are listed or being searched."""
         self._ahead = ""
-        """What was typed before the field stood."""
+        """Text typed before the field was mounted."""
         self._needed = ""
-        """What another screen's run needs its owner for."""
+        """Why another screen's run needs the user."""
         self._opening = self._looking = False
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield self.head
         yield self.words
         yield self.results
         yield self.foot
 
     def on_mount(self) -> None:
-        """Begin with nothing."""
         self.words.border_title = Content(" search ")
         self.set_focus(self.words)
         self.results.show((), why=EMPTY)
@@ -98,11 +96,11 @@ class SearchScreen(SideScreen):
         self.words.insert_text_at_cursor(self._ahead)
 
     def on_screen_resume(self) -> None:
-        """Back again: all stands as it was left."""
+        """Focus the field again; everything else is unchanged."""
         self.set_focus(self.words)
         self._opening = False
 
-    # what is said -----------------------------------------------------------------------------
+    # messages ---------------------------------------------------------------------------------
 
     def _say(self, sentence: str, style: str = "text") -> None:
         head: Line = [("ralph-tui", "accent strong"), ("  all runs of this repository", "dim")]
@@ -121,13 +119,13 @@ class SearchScreen(SideScreen):
 
     @property
     def settled(self) -> str | None:
-        """The words that were looked for; None while that goes on."""
+        """The query whose search is done; None while it is running."""
         return None if self._looking else self._asked
 
-    # looking ----------------------------------------------------------------------------------
+    # searching --------------------------------------------------------------------------------
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """Look for other words, once they stand still."""
+        """Start a search for the new query after a pause in typing."""
         message.stop()
         self._ask(message.value.strip())
 
@@ -162,7 +160,7 @@ class SearchScreen(SideScreen):
     # keys -------------------------------------------------------------------------------------
 
     def typed_ahead(self, event: events.Key) -> bool:
-        """See `BaseScreen`; the field takes such keys itself once it stands."""
+        """Accept keys pressed before the field is mounted."""
         if not (event.is_printable and event.character):
             return False
         if self.words.is_mounted:
@@ -172,16 +170,13 @@ class SearchScreen(SideScreen):
         return True
 
     def action_move(self, by: int) -> None:
-        """Another place."""
         if not self.results.move(by):
             self._say(NO_FURTHER, "dim")
 
     def action_page(self, by: int) -> None:
-        """A screenful of places."""
         self.action_move(by * self.results.page)
 
     def action_open(self) -> None:
-        """The selected place, on a screen of its own."""
         found = self.results.current
         if self._looking or found is None:
             self._say("still looking" if self._looking else "there is nothing to open", "dim")
@@ -202,24 +197,22 @@ class SearchScreen(SideScreen):
             self._opening = False
             self._say(str(error), "warn")
             return
-        # Whoever has left meanwhile wants to be where he is.
+        # Open nothing if the user has left this screen in the meantime.
         if self.app.screen is self:
             self.ralph.show_recorded(source)
 
     def on_list_table_moved(self) -> None:
-        """Another place is selected, or there is another size."""
+        """Redraw after a change of selection or size."""
         self.results.repaint()
 
     def on_list_table_chosen(self) -> None:
-        """A place was clicked twice."""
         self.action_open()
 
     def action_back(self) -> None:
-        """To the screen that was there before."""
         self.ralph.back()
 
     def action_help(self) -> None:
-        """F1: the keys stand below."""
+        """Point to the keys listed at the bottom."""
         self._say("the keys stand below", "dim")
 
     def open_help(self) -> None:
