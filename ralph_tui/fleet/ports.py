@@ -16,7 +16,7 @@ from pydantic import Field
 from ralph_tui.commands import Command
 from ralph_tui.events.base import Fact
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, Lost
 from ralph_tui.ports.clones import Base, Collected, Place
 
 
@@ -312,8 +312,7 @@ class FleetSource(Protocol):
     """How the commands of this screen are signed."""
     state: FleetState
     """As of the last poll; it is replaced where the journal is read from its start."""
-    lost: bool
-    """Its process is gone, and no end was recorded."""
+    lost: Lost
     note: str
     """One sentence about the record itself, such as where it breaks off; mostly empty."""
     refused: deque[tuple[Asked, str]]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Literal
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.fleet import events as told
@@ -250,6 +251,21 @@ _TAKERS = taking(FleetState)
 def margin_s(lease_s: float) -> float:
     """Seconds behind the lease: an orderly stop takes some, and so may finding out."""
     return min(60.0, max(10.0, lease_s / 10))
+
+
+Lost = Literal["", "died", "unheard"]
+"""Why nothing more comes of a fleet, as `ENDLESS` of the terms has it: its process is gone,
+and no end is recorded; its record breaks off, so nobody knows. Empty: it runs, or has ended.
+"""
+
+
+def why_lost(state: FleetState, problem: str, *, alive: bool) -> Lost:
+    """Of a fleet as recorded; `problem`: why not all of that can be read."""
+    if alive:
+        return ""
+    if problem:  # behind an end, too: it went on after that
+        return "unheard"
+    return "died" if state.finished is None else ""
 
 
 def gone_at(state: FleetState, host: HostState) -> datetime:

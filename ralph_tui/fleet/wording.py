@@ -1,6 +1,6 @@
 """How a fleet and its loops are worded, where screen, status and lines say the same. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from ralph_tui.fleet import events as told
@@ -9,10 +9,10 @@ from ralph_tui.fleet.events.loops import AS_BEFORE, NO_WORK, best_words
 from ralph_tui.fleet.events.whole import at_mark
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import HERE, NAMED, account_words, host_words, some
-from ralph_tui.fleet.state import FleetState, gone_at, host_with_tree
+from ralph_tui.fleet.state import FleetState, Lost, gone_at, host_with_tree
 from ralph_tui.text.format import clock, count, duration, ending, money
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import DIED, NOT_NEEDED, STAGES, in_words, outcome_word
+from ralph_tui.text.terms import RECORD_BROKEN, ENDLESS, NOT_NEEDED, STAGES, in_words, outcome_word
 
 
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
@@ -73,24 +73,36 @@ def _in_the_way(loop: LoopState, state: FleetState, now: datetime) -> Iterator[s
 
 
 GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
-DIED_WORDS = f"{DIED.word}: {GONE}"
+LOST: Mapping[Lost, str] = {
+    "died": GONE,
+    "unheard": f"{RECORD_BROKEN}; ralph-tui fleet resume says what to do",
+}
+_UNTIL: Mapping[Lost, str] = {
+    "died": "the fleet's process ended",
+    "unheard": "the fleet's record breaks off",
+}
+"""When it was as it is said of a loop."""
 AGAIN = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
-WAS_RUNNING = "it ran when the fleet's process ended"
 COST_NOT_TOLD = "cost not told"
 _HELD = {"paused": "paused", "limited": "waiting"}
 """Words of phases in which no agent works."""
 
 
-def fleet_sentence(state: FleetState, now: datetime, *, lost: bool = False) -> str:
-    """What the owner should know first; `lost`: the fleet's process is gone, without an end."""
+def lost_words(lost: Lost) -> str:
+    """The word, and what to do."""
+    return f"{ENDLESS[lost].word}: {LOST[lost]}"
+
+
+def fleet_sentence(state: FleetState, now: datetime, *, lost: Lost = "") -> str:
+    """What the owner should know first."""
     if state.started is None:
         return "it is starting"
+    if lost:
+        return "; ".join((lost_words(lost), *_may_go_on(state)))
     if state.finished is not None:
         said = ending(state.finished.outcome, state.finished.reason)
         return f"{said}; {AGAIN}" if _asked_again(state) else said
-    if lost:
-        return "; ".join((DIED_WORDS, *_may_go_on(state)))
     return "; ".join(_parts(state, now)) or "all loops are over; their work is being collected"
 
 
@@ -195,19 +207,19 @@ def named(loops: Iterable[LoopState]) -> str:
     return f"loop{'s' * (len(ids) > 1)} {some(ids)}"
 
 
-def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool = False) -> str:
-    """How one loop stands; `lost`: the fleet's process is gone, without an end."""
+def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost = "") -> str:
+    """How one loop stands."""
     said = _sentence(loop, state, now, lost=lost)
-    over = loop.starts_over and (lost or state.finished is not None)
+    over = loop.starts_over and (lost == "died" or (state.finished is not None and not lost))
     given_up = state.stopping is not None and state.stopping.abort
     return f"{said}; {STARTS_OVER}" if over and not given_up else said
 
 
-def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool) -> str:
+def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost) -> str:
     if lost and loop.placed:
         if elsewhere(loop):
             return f"it may go on on {host_words(loop.host)}, {_for_a_lease(state)}"
-        return WAS_RUNNING
+        return f"it ran when {_UNTIL[lost]}"
     match loop.status:
         case "queued":
             return _not_begun(loop, state, lost=lost) or queued_sentence(loop, state, now)
@@ -230,7 +242,7 @@ def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: bool) 
             return loop.question or waits or loop.verdict or in_words(loop.phase) or "it runs"
 
 
-def _not_begun(loop: LoopState, state: FleetState, *, lost: bool) -> str:
+def _not_begun(loop: LoopState, state: FleetState, *, lost: Lost) -> str:
     """Of a loop of the queue that has no turn any more; empty where it still waits for one."""
     stopping = state.stopping is not None
     if not (lost or stopping or state.finished is not None):
@@ -238,14 +250,14 @@ def _not_begun(loop: LoopState, state: FleetState, *, lost: bool) -> str:
     begun = "continue" if loop.resuming else "begin"
     if stopping and state.finished is None and not lost:
         return f"it does not {begun}: the fleet is stopping"
-    ended = "the fleet's process ended" if lost else "the fleet stopped"
+    ended = _UNTIL[lost] if lost else "the fleet stopped"
     return f"it did not {begun} before {ended}"
 
 
-def result_sentence(loop: LoopState, *, lost: bool = False) -> str:
+def result_sentence(loop: LoopState, *, lost: Lost = "") -> str:
     """What became of a loop's work; empty: nothing is known of any yet.
 
-    `lost`: the fleet's process is gone, and nobody collects anything.
+    Of a fleet that is `lost` nobody collects anything.
     """
     if loop.not_collected:
         return f"its work could not be collected: {loop.not_collected}"
@@ -290,12 +302,12 @@ def conflict_sentences(loop: LoopState) -> Iterator[str]:
         yield f"conflicts with {more} more branches"
 
 
-def state_word(loop: LoopState, *, lost: bool = False) -> str:
-    """How a loop stands in a word; `lost`: the fleet's process is gone."""
+def state_word(loop: LoopState, *, lost: Lost = "") -> str:
+    """How a loop stands in a word."""
     if loop.status == "ended":
         return outcome_word(loop.outcome or "interrupted")
     if loop.placed and lost:
-        return "lost" if elsewhere(loop) else "died"
+        return "lost" if elsewhere(loop) else ENDLESS[lost].word
     if loop.status == "running":
         return "asking" if loop.question else _HELD.get(loop.phase, "running")
     if loop.not_needed:

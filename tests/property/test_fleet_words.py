@@ -1,11 +1,12 @@
 """Whatever a fleet's journal holds: there is one sentence for it, and a row for what is logged."""
 
 from datetime import timedelta
+from typing import get_args
 
 from hypothesis import given
 
 from ralph_tui.fleet.events import FLEET_EVENT_TYPES, FleetEvent
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, Lost
 from ralph_tui.fleet.wording import (
     conflict_sentences,
     fleet_sentence,
@@ -28,10 +29,11 @@ def test_every_state_has_its_sentences(events: list[FleetEvent]) -> None:
     for event in events:
         state.apply(event)
         for now in (state.at, state.at + timedelta(days=1)):
-            for lost in (False, True):
+            for lost in get_args(Lost):
                 assert fleet_sentence(state, now, lost=lost)
             for loop in state.loops.values():
-                told = [loop_sentence(loop, state, now), result_sentence(loop)]
+                told = [loop_sentence(loop, state, now, lost=lost) for lost in get_args(Lost)]
+                told.append(result_sentence(loop))
                 told.append(kept_sentence(loop))
                 told += conflict_sentences(loop)
                 assert told[0]

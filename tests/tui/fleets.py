@@ -12,7 +12,7 @@ from ralph_tui.fleet import events as told
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.ports import Asked
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, Lost
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.ports.clones import Loop
 from ralph_tui.runtime.sources.live import Live
@@ -151,7 +151,7 @@ class PlayedFleet:
 
     name = "you"
 
-    def __init__(self, events: Sequence[FleetEvent], *, lost: bool = False) -> None:
+    def __init__(self, events: Sequence[FleetEvent], *, lost: Lost = "") -> None:
         self.state = FleetState().replay(events)
         self.lost, self.note, self.loaded = lost, "", True
         self.refused: deque[tuple[Asked, str]] = deque()
@@ -191,7 +191,7 @@ class FleetDriver(Driver):
         self,
         events: Sequence[FleetEvent],
         *,
-        lost: bool = False,
+        lost: Lost = "",
         at_once: str = "",
         loop: str = "running",
         **options: Any,

@@ -50,7 +50,7 @@ def _row(name: str, driver: FleetDriver) -> str:
 @each_row("width", range(4, 220, 7))
 def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> None:
     view = FleetView(FleetDriver(under_way()).fleet.state)
-    view.follow(view.state, view.state.at, live=True, lost=False)
+    view.follow(view.state, view.state.at, live=True, lost="")
     for line in (*(COLUMNS.line_of(row, view.now, width) for row in view.rows),
                  COLUMNS.titles(width)):  # fmt: skip
         assert cells(line) <= width
@@ -76,7 +76,7 @@ def test_a_name_is_whole_where_there_is_room_for_it(width: int) -> None:
     loops = [a_loop(name, objective="Do it") for name in names]
     state = FleetState().replay(stamped([started(a_plan(*loops))]))
     view = FleetView(state)
-    view.follow(state, state.at, live=True, lost=False)
+    view.follow(state, state.at, live=True, lost="")
     table = LoopTable(view)
     rows = ["".join(text for text, _ in table.entry(index, width)[0]) for index in range(3)]
     assert all(name in row for name, row in zip(names, rows, strict=True)), rows
@@ -88,7 +88,7 @@ def test_of_many_conflicts_and_unknown_ones_both_are_told() -> None:
     loop = state.loops["1"]
     loop.conflicts, loop.conflicts_unknown = {"a": (), "b": ()}, "git is too old"
     view = FleetView(state)
-    view.follow(state, state.at, live=True, lost=False)
+    view.follow(state, state.at, live=True, lost="")
     rows = ["".join(text for text, _ in left) for left, _ in bars.detail(view, 100, 5)]
     assert "▲ conflicts with 2 branches: a, b; others are not known: git is too old" in rows
 
@@ -238,7 +238,7 @@ def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:
         await fleet.press("q")
         assert not fleet.app.is_running
 
-    driver = with_fleet(look, FleetDriver(under_way(), lost=True), size=(140, 45))
+    driver = with_fleet(look, FleetDriver(under_way(), lost="died"), size=(140, 45))
     assert driver.fleet.sent == []
 
 

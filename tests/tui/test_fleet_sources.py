@@ -21,7 +21,7 @@ from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.records import FleetFolder, create_fleet, take_lock
 from ralph_tui.fleet.sources.loop import FleetLoop, opened_loop
 from ralph_tui.fleet.sources.whole import Fleet, FollowedFleet
-from ralph_tui.fleet.wording import DIED_WORDS
+from ralph_tui.fleet.wording import lost_words
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.sources.replay import Replay
@@ -106,6 +106,21 @@ def test_a_process_that_is_gone_is_noticed_and_a_fleet_that_is_over_is_not_lost(
     assert fleet.clock() == fleet.state.at
     elsewhere.records(told.FleetFinished(outcome="aborted"))
     assert not _looked(fleet).lost
+    fleet.stop()
+
+
+def test_of_a_record_that_breaks_off_nobody_knows_how_the_fleet_ended(elsewhere: Elsewhere) -> None:
+    elsewhere.records(*began("1"))
+    elsewhere.mirrors("1", *story("running")[:50]).close()
+    with elsewhere.folder.journal.open("ab") as file:
+        file.write(b'{"fake\n')
+    fleet = _looked(Fleet(elsewhere.folder))
+    assert (fleet.lost, fleet.live) == ("", True), "its process knows more than the record"
+    elsewhere.dies()
+    assert _looked(fleet).lost == "unheard"
+    replay = opened_loop(fleet, fleet.state.loops["1"])
+    assert isinstance(replay, Replay)
+    assert replay.why_lost == lost_words("unheard")
     fleet.stop()
 
 
@@ -203,10 +218,10 @@ def test_a_loop_of_a_fleet_that_is_gone_says_what_goes_on_with_it(elsewhere: Els
     elsewhere.dies()
     _looked(fleet)
     _shown(loop)
-    assert loop.lost == DIED_WORDS
+    assert loop.lost == lost_words("died")
     replay = opened_loop(fleet, fleet.state.loops["1"])
     assert isinstance(replay, Replay)
-    assert replay.why_lost == DIED_WORDS
+    assert replay.why_lost == lost_words("died")
     loop.stop()
     fleet.stop()
 

@@ -26,16 +26,16 @@ from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
 from ralph_tui.fleet.records import FleetFolder, find_fleet, find_fleets, read_fleet
 from ralph_tui.fleet.sources.whole import Fleet, followed_fleet
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, Lost, why_lost
 from ralph_tui.fleet.wording import (
     COST_NOT_TOLD,
-    DIED_WORDS,
     conflict_sentences,
     cost_words,
     fleet_line,
     fleet_sentence,
     kept_sentence,
     loop_sentence,
+    lost_words,
     result_sentence,
     spent_words,
     state_word,
@@ -51,10 +51,12 @@ def status(args: argparse.Namespace) -> int:
     folder = find_fleet(root, args.fleet)
     recording = read_fleet(folder.journal)
     state, alive = recording.state(), folder.owner() is not None
+    lost = why_lost(state, recording.journal.problem, alive=alive)
     if args.json:
-        print(json.dumps(_as_json(folder, state, alive=alive), ensure_ascii=False, indent=2))
+        shown = _as_json(folder, state, alive=alive, lost=lost)
+        print(json.dumps(shown, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(root, folder, state, alive=alive)))
+        print("\n".join(_lines(root, folder, state, lost)))
         if recording.remark and not alive:
             print(recording.remark)
     return ExitCode.COMPLETED
@@ -91,13 +93,12 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
         journal.close()
     if state.finished is not None:
         return OUTCOME_CODES[state.finished.outcome]
-    print(DIED_WORDS)
+    print(lost_words("died"))
     return ExitCode.FAILED
 
 
-def _lines(root: Path, folder: FleetFolder, state: FleetState, *, alive: bool) -> list[str]:
+def _lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost) -> list[str]:
     now = datetime.now(UTC)
-    lost = not alive and state.finished is None
     spent = _spent(state)
     title = f" {one_line(state.plan.name)}" if state.plan.name else ""
     lines = [f"{folder.name}{title}  {fleet_sentence(state, now, lost=lost)}{spent}"]
@@ -173,9 +174,8 @@ def _objective(loop: LoopState) -> str:
     return clip(one_line(loop.spec.objective), 32)
 
 
-def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool) -> dict[str, Any]:
-    started, finished = state.started, state.finished
-    now, lost = datetime.now(UTC), not alive and finished is None
+def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool, lost: Lost) -> dict[str, Any]:
+    started, finished, now = state.started, state.finished, datetime.now(UTC)
     return {
         "fleet": folder.name,
         "name": state.plan.name,
@@ -277,31 +277,25 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
     opening = partial(ListFrame, "fleet", "loops", "fleet", "reading the fleet…")
     code = Stage(load, settings, left=ExitCode.COMPLETED, opening=opening).show()
     with suppress(OSError, JournalError):  # the terminal may be gone
-        state = read_fleet(folder.journal).state()
-        code = left_code(state, code, lost=_is_lost(folder, state))
-        print(left_words(folder, state))
+        recording = read_fleet(folder.journal)
+        state, alive = recording.state(), folder.owner() is not None
+        lost = why_lost(state, recording.journal.problem, alive=alive)
+        code = left_code(state, code, lost=lost)
+        print(left_words(folder, state, lost))
     return code
 
 
-def left_code(state: FleetState, code: int, *, lost: bool) -> int:
-    """The exit code of a fleet's screen that ended with `code`: the outcome, where there is one.
-
-    `lost`: there will be none, as the fleet's process is gone.
-    """
+def left_code(state: FleetState, code: int, *, lost: Lost) -> int:
+    """The exit code of a fleet's screen that ended with `code`: the outcome, where there is one."""
     if code == ExitCode.COMPLETED and state.finished is not None:
         return OUTCOME_CODES[state.finished.outcome]
     return ExitCode.FAILED if code == ExitCode.COMPLETED and lost else code
 
 
-def _is_lost(folder: FleetFolder, state: FleetState) -> bool:
-    return state.finished is None and folder.owner() is None
-
-
-def left_words(folder: FleetFolder, state: FleetState) -> str:
+def left_words(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
     """How the fleet stands whose screen was left, and how to come back."""
-    living, lost = folder.owner() is not None, _is_lost(folder, state)
     rows = [f"{folder.name}: {fleet_sentence(state, datetime.now(UTC), lost=lost)}"]
-    if not living:
+    if folder.owner() is None:
         for purpose, places in (
             ("the winner's" if len(state.chosen) == 1 else "the winners'", ("chosen",)),
             ("the others'", ("beaten",)),
@@ -310,7 +304,7 @@ def left_words(folder: FleetFolder, state: FleetState) -> str:
             loops = [one for one in state.loops.values() if one.commit and one.place in places]
             branches = [one.branch for one in loops if one.branch]
             rows += [told(purpose, clip(", ".join(branches), 300))] if branches else []
-        rows += [told("go on with it", "ralph-tui fleet resume")] if lost else []
+        rows += [told("go on with it", "ralph-tui fleet resume")] if lost == "died" else []
         return "\n".join([*rows, told("its screen", f"ralph-tui fleet attach {folder.name}")])
     return "\n".join(
         [

@@ -17,7 +17,7 @@ from ralph_tui.events import Event
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.ports import Asked
 from ralph_tui.fleet.sources.whole import Fleet
-from ralph_tui.fleet.wording import DIED_WORDS, loop_sentence
+from ralph_tui.fleet.wording import loop_sentence, lost_words
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk, Source
 from ralph_tui.runtime.sources.following import Following, followed_run
@@ -177,7 +177,7 @@ def _standing(loop: LoopState, fleet: Fleet, *, begun: bool) -> str:
 def _lost(loop: LoopState, fleet: Fleet) -> str:
     """Why nothing more comes of a run that has recorded no end; empty: it goes on."""
     if fleet.lost:
-        return DIED_WORDS
+        return lost_words(fleet.lost)
     if loop.over or (loop.status == "queued" and loop.attempt):
         return loop_sentence(loop, fleet.state, fleet.clock())
     return "" if fleet.state.finished is None else "its fleet is over"

@@ -17,7 +17,7 @@ from ralph_tui.commands import Command, Pause, Unpause
 from ralph_tui.fleet.events import FleetEvent, parse_fleet_event
 from ralph_tui.fleet.ports import ALL, FLEET, Asked
 from ralph_tui.fleet.records import FleetFolder, find_fleets
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, Lost, why_lost
 from ralph_tui.fleet.wording import GONE, cost_words, fleet_sentence
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.ports.runs import FleetGlance
@@ -41,7 +41,7 @@ def followed_fleet(
 ) -> Following[FleetState, FleetEvent]:
     """The journal of a fleet; `heard` gets each event once."""
     apply = telling(FleetState.apply, heard) if heard is not None else FleetState.apply
-    return Following(journal, FleetState, _parse, apply)
+    return Following(journal, FleetState, _parse, apply, "; see ralph-tui fleet status")
 
 
 class Fleet:
@@ -57,7 +57,8 @@ class Fleet:
         """`name` is how the fleet will sign the commands of this screen."""
         self.folder, self.name = folder, name
         self.state = FleetState()
-        self.lost, self.note = False, ""
+        self.lost: Lost = ""
+        self.note = ""
         self._wall_clock = wall_clock
         self._journal = followed_fleet(folder.journal)
         self._outbox: Outbox[Asked] = Outbox(self.hand_over)
@@ -80,8 +81,8 @@ class Fleet:
         started, over = self.state.started, self.state.finished is not None
         works = started.fleet_id if started is not None and not over else None
         if self.loaded and self._presence.look(works, now):
-            self.lost = self._presence.lost
             self.note = self._journal.problem
+            self.lost = why_lost(self.state, self.note, alive=not self._presence.lost)
         return self.state
 
     def clock(self) -> datetime:

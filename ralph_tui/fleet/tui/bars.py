@@ -75,7 +75,7 @@ def sentence(view: FleetView) -> Line:
     """How it stands, by glyph, word and colour."""
     state = view.state
     said = fleet_sentence(state, view.now, lost=view.lost)
-    if view.note:
+    if view.note and not view.lost:
         return [(f"{terms.WARNING.glyph} ", "warn"), (flat(view.note), "text")]
     term, style = _mark(view)
     return [(f"{term.glyph} ", style), (flat(said, 600), style if style != "accent" else "text")]
@@ -83,11 +83,11 @@ def sentence(view: FleetView) -> Line:
 
 def _mark(view: FleetView) -> tuple[terms.Term, str]:
     state = view.state
+    if view.lost:
+        return terms.ENDLESS[view.lost], "bad"
     if state.finished is not None:
         outcome = state.finished.outcome
         return terms.OUTCOMES[outcome], "good" if outcome == "completed" else "warn"
-    if view.lost:
-        return terms.DIED, "bad"
     if view.asking is not None:
         return terms.NEEDS_YOU, "warn"
     if state.held or state.stopping or any(host.missing for host in state.hosts.values()):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ralph_tui.fleet.loop_state import refusal
 from ralph_tui.fleet.tui.view import FleetView
-from ralph_tui.fleet.wording import GONE
+from ralph_tui.fleet.wording import LOST
 from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import CHOSEN, DIED, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING
 from ralph_tui.tui.lists.keys import ALWAYS, Key, moving, told_by_task
@@ -19,7 +19,7 @@ FleetKey = Key[FleetView]
 def over(view: FleetView) -> str:
     """Why the fleet takes no command; empty where it does."""
     if view.lost:
-        return GONE
+        return LOST[view.lost]
     if view.state.started is None:
         return "it is starting"
     return "" if view.live else "the fleet is over"

@@ -27,7 +27,9 @@ def state_of(row: LoopRow) -> tuple[terms.Term, str]:
     if loop.status == "ended":
         return _ended(row)
     if row.gone and loop.attempt and loop.status not in ("queued", "skipped"):
-        return (terms.LOOPS["lost"] if elsewhere(loop) else terms.DIED), "bad"
+        return (
+            terms.LOOPS["lost"] if elsewhere(loop) else terms.ENDLESS[row.lost or "died"]
+        ), "bad"
     if loop.status == "running":
         phase = terms.PHASES.get(
             loop.phase,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, Lost
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,9 @@ class LoopRow:
     tries: int = 1
     """Which of so many tries at one objective it is; they stand below one another."""
     gone: bool = False
-    """The fleet's process is gone, and nobody works on the loop."""
+    """The fleet is not live, and nobody works on the loop."""
+    lost: Lost = ""
+    """Of the fleet."""
 
     @property
     def id(self) -> str:
@@ -45,17 +47,17 @@ class FleetView:
     state: FleetState
     now: datetime = EPOCH
     live: bool = False
-    lost: bool = False
+    lost: Lost = ""
     note: str = ""
     rows: tuple[LoopRow, ...] = ()
     selected: int = 0
     log: bool = False
     """The log has the place of the loops."""
 
-    def follow(self, state: FleetState, now: datetime, *, live: bool, lost: bool) -> None:
+    def follow(self, state: FleetState, now: datetime, *, live: bool, lost: Lost) -> None:
         """Another state; the loops keep the order of the plan, and with it their rows."""
         self.state, self.now, self.live, self.lost = state, now, live, lost
-        self.rows = tuple(_rows(state, gone=not live))
+        self.rows = tuple(_rows(state, gone=not live, lost=lost))
         self.selected = max(0, min(self.selected, len(self.rows) - 1))
 
     @property
@@ -88,15 +90,15 @@ class FleetView:
         return bool(running) and all(loop.phase == "paused" for loop in running)
 
 
-def _rows(state: FleetState, *, gone: bool) -> Iterator[LoopRow]:
+def _rows(state: FleetState, *, gone: bool, lost: Lost) -> Iterator[LoopRow]:
     """In the order of the plan; tries at one objective below the first of them."""
     told: set[str] = set()
     for loop in state.loops.values():
         common = loop.spec.tries_at
         if not common:
-            yield LoopRow(loop, gone=gone)
+            yield LoopRow(loop, gone=gone, lost=lost)
         elif common not in told:
             told.add(common)
             tries = state.tries(common)
             for number, one in enumerate(tries, 1):
-                yield LoopRow(one, number, len(tries), gone)
+                yield LoopRow(one, number, len(tries), gone, lost)

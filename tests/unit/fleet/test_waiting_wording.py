@@ -58,7 +58,7 @@ def test_who_comes_after_others_waits_until_those_that_are_left_are_completed() 
 def test_what_a_stopped_fleet_has_not_begun_waits_for_nothing() -> None:
     state = FleetState().replay(stamped([started(a_plan(a_loop("1")))]))
     assert loop_sentence(state.loops["1"], state, state.at) == "it waits for a place"
-    gone = loop_sentence(state.loops["1"], state, state.at, lost=True)
+    gone = loop_sentence(state.loops["1"], state, state.at, lost="died")
     assert gone == "it did not begin before the fleet's process ended"
     stop = told.StopAsked(by="you")
     assert said(stop)["4"] == "it does not begin: the fleet is stopping"

@@ -6,13 +6,13 @@ from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.runtime.observing import progress_of
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, Lost
 from ralph_tui.fleet.tui.table import lasted, state_of
 from ralph_tui.fleet.tui.view import LoopRow
 from ralph_tui.fleet.wording import (
-    DIED_WORDS,
     fleet_sentence,
     loop_sentence,
+    lost_words,
     result_sentence,
     spent_words,
     state_word,
@@ -70,15 +70,15 @@ def test_where_an_agents_question_holds_a_stop_it_says_what_ends_it() -> None:
 def test_of_a_dead_fleets_loops_those_elsewhere_are_not_called_dead() -> None:
     far = told.LoopPlaced(loop="2", attempt=1, host="host3", branch="b")
     state = FleetState().replay(stamped([started(SIX), *BEGUN, far]))
-    assert fleet_sentence(state, NOW, lost=True) == (
-        f"{DIED_WORDS}; loop 2 may go on on host3, for up to 10m after the fleet's end"
+    assert fleet_sentence(state, NOW, lost="died") == (
+        f"{lost_words('died')}; loop 2 may go on on host3, for up to 10m after the fleet's end"
     )
     here, there = state.loops["1"], state.loops["2"]
-    assert loop_sentence(here, state, NOW, lost=True) == "it ran when the fleet's process ended"
-    assert loop_sentence(there, state, NOW, lost=True) == (
+    assert loop_sentence(here, state, NOW, lost="died") == "it ran when the fleet's process ended"
+    assert loop_sentence(there, state, NOW, lost="died") == (
         "it may go on on host3, for up to 10m after the fleet's end"
     )
-    assert [state_word(one, lost=True) for one in (here, there)] == ["died", "lost"]
+    assert [state_word(one, lost="died") for one in (here, there)] == ["died", "lost"]
     terms = [state_of(LoopRow(one, gone=True))[0].word for one in (here, there)]
     assert terms == ["died", "lost"]
 
@@ -112,7 +112,7 @@ def test_a_loop_in_a_word_is_what_its_sentence_says() -> None:
         told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
     )
 
-    def word(*more: told.FleetEvent, lost: bool = False) -> str:
+    def word(*more: told.FleetEvent, lost: Lost = "") -> str:
         state = FleetState().replay(stamped([started(SIX), *begun, *more]))
         return state_word(state.loops["1"], lost=lost)
 
@@ -123,8 +123,8 @@ def test_a_loop_in_a_word_is_what_its_sentence_says() -> None:
     assert word(phase("paused")) == "paused"
     assert word(phase("limited")) == "waiting"
     assert word(phase("paused", "May I?")) == "asking"
-    assert word(phase("agent"), lost=True) == "died"
-    assert word(told.LoopEnded(loop="1", outcome="limit_reached"), lost=True) == "limit reached"
+    assert word(phase("agent"), lost="died") == "died"
+    assert word(told.LoopEnded(loop="1", outcome="limit_reached"), lost="died") == "limit reached"
 
 
 def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:
@@ -139,18 +139,18 @@ def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:
 
 
 def test_of_a_dead_fleets_loop_nobody_collects_the_work() -> None:
-    def result(*more: told.FleetEvent, lost: bool) -> str:
+    def result(*more: told.FleetEvent, lost: Lost) -> str:
         state = FleetState().replay(stamped([started(SIX), *BEGUN, *more]))
         return result_sentence(state.loops["1"], lost=lost)
 
     ended = told.LoopEnded(loop="1", outcome="completed")
     asked = told.CollectionAsked(loop="1")
-    assert result(ended, asked, lost=False) == "its work is being collected"
-    assert result(ended, asked, lost=True) == "its work is not collected yet"
-    assert result(ended, lost=True) == "its work is not collected yet"
-    assert result(lost=True) == "", "it has not ended"
+    assert result(ended, asked, lost="") == "its work is being collected"
+    assert result(ended, asked, lost="died") == "its work is not collected yet"
+    assert result(ended, lost="died") == "its work is not collected yet"
+    assert result(lost="died") == "", "it has not ended"
     done = told.ResultCollected(loop="1", branch="b", commit="c" * 40)
-    assert result(ended, asked, done, lost=True).startswith("branch b at ")
+    assert result(ended, asked, done, lost="died").startswith("branch b at ")
 
 
 def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:

@@ -8,7 +8,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.cli.showing import left_code, left_words
 from ralph_tui.fleet.records import FleetFolder
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, why_lost
 from tests.fleet_events import SIX, stamped, started
 from tests.rows import each_row
 
@@ -22,12 +22,25 @@ def a_state(*events: told.FleetEvent) -> FleetState:
 )
 def test_the_exit_code_is_the_outcome_of_a_fleet_that_is_over(outcome: Outcome, code: int) -> None:
     over = a_state(told.FleetFinished(outcome=outcome))
-    assert left_code(over, ExitCode.COMPLETED, lost=False) == code
-    assert left_code(over, ExitCode.INTERRUPTED, lost=False) == ExitCode.INTERRUPTED, (
+    assert left_code(over, ExitCode.COMPLETED, lost="") == code
+    assert left_code(over, ExitCode.INTERRUPTED, lost="") == ExitCode.INTERRUPTED, (
         "a signal ended it"
     )
-    assert left_code(a_state(), ExitCode.COMPLETED, lost=False) == ExitCode.COMPLETED, "it goes on"
-    assert left_code(a_state(), ExitCode.COMPLETED, lost=True) == ExitCode.FAILED, "it has died"
+    assert left_code(a_state(), ExitCode.COMPLETED, lost="") == ExitCode.COMPLETED, "it goes on"
+    assert left_code(a_state(), ExitCode.COMPLETED, lost="died") == ExitCode.FAILED, "it has died"
+
+
+def test_no_resume_is_promised_of_a_record_that_breaks_off(tmp_path: Path) -> None:
+    failed = told.CollectionFailed(loop="1", reason="its disk was full")
+    ended = told.LoopEnded(loop="1", outcome="completed")
+    for over in ([], [told.FleetFinished(outcome="completed")]):
+        state = a_state(ended, failed, *over)
+        lost = why_lost(state, "line 9 cannot be read", alive=False)
+        words = left_words(FleetFolder(tmp_path / "fleet-001"), state, lost)
+        assert "unheard: its record breaks off here, so how it ended is not known" in words
+        assert words.count("ralph-tui fleet resume") == 1
+        assert "fleet resume says what to do" in words
+    assert why_lost(a_state(), "line 9 cannot be read", alive=True) == ""
 
 
 def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.records import create_fleet
+from ralph_tui.fleet.wording import lost_words
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
 from tests.world import FakeClock
@@ -39,6 +40,31 @@ def test_it_fits_80_columns(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert row.split()[1:6] == ["limit", "reached", "4/10", "95", "%"]
     assert "Make everything" in row
     assert " ".join(" ".join(lines).split()).count("all 10 iterations") == 9
+
+
+def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -> None:
+    start = started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)})
+    journal = Journal(create_fleet(git_repo).journal, FakeClock())
+    journal.append(start)
+    journal.append(told.LoopPlaced(loop="1", attempt=1, host="here", branch="b"))
+    journal.close()
+    with journal.path.open("ab") as file:
+        file.write(b'{"fake\n')
+
+    shown = here("fleet", "status", cwd=git_repo).stdout
+    told_of = json.loads(here("fleet", "status", "--json", cwd=git_repo).stdout)
+    resumed = here("fleet", "resume", "--headless", cwd=git_repo).stderr
+
+    sentence = lost_words("unheard")
+    assert sentence.endswith("ralph-tui fleet resume says what to do")
+    assert sentence in shown
+    assert told_of["sentence"] == sentence
+    assert told_of["loops"][0]["sentence"] == "it ran when the fleet's record breaks off"
+    assert "events.jsonl:3 cannot be read" in shown
+    assert "events.jsonl:3 cannot be read" in resumed
+    assert "goes on with it" not in shown
+    attached = here("fleet", "attach", cwd=git_repo)
+    assert (attached.returncode, "see ralph-tui fleet status" in attached.stderr) == (1, True)
 
 
 def test_no_tree_is_named_that_was_removed(git_repo: Path) -> None:
