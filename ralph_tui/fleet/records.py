@@ -188,6 +188,13 @@ class FleetRecording:
         told = "recorded by a newer ralph-tui: what this version does not know is left out"
         return self.journal.problem or (told if newer else self.journal.remark)
 
+    @property
+    def broken(self) -> str:
+        """Where the journal breaks off, and what to do about it; empty: it does not."""
+        where = self.journal.problem.partition(";")[0]
+        said = f"the fleet's journal breaks off: {where}; remove that line if ralph-tui has not"
+        return where and f"{said} written it"
+
     def state(self) -> FleetState:
         """Folded anew."""
         return FleetState().replay(self.events)

@@ -90,8 +90,8 @@ class Known:
 
     folder: FleetFolder
     state: FleetState
-    problem: str = ""
-    """Why not all of its journal can be read."""
+    broken: str = ""
+    """As of `FleetRecording`."""
 
     @property
     def lives(self) -> bool:
@@ -109,7 +109,7 @@ def known_fleets(root: Path) -> dict[str, Known]:
         except JournalError:
             continue  # whose trees they are is not known
         if state.started is not None and not is_copied(folder, state.started):
-            found[state.started.fleet_id] = Known(folder, state, recording.journal.problem)
+            found[state.started.fleet_id] = Known(folder, state, recording.broken)
     return found
 
 
@@ -147,9 +147,9 @@ def left_in(
 def _tree(
     fleet_id: str, folder: TreeFolder, record: PlaceRecord | None, fleet: Known | None
 ) -> LeftTree:
-    if fleet is not None and fleet.problem:
+    if fleet is not None and fleet.broken:
         # What it would tell of this tree may stand behind the line.
-        why = at_work_in(folder) or f"the fleet's {fleet.problem.partition(';')[0]}"
+        why = at_work_in(folder) or fleet.broken
         return LeftTree(fleet.folder.name, folder, size_of(folder.folder), "", why)
     if fleet is None:
         name = record.place.fleet if record is not None else fleet_id
@@ -385,8 +385,8 @@ def record_removed(folder: FleetFolder, loops: Sequence[str]) -> None:
     Raises ``JournalError``: also where the journal goes on with what cannot be read.
     """
     recording = read_fleet(folder.journal)
-    if recording.journal.problem:
-        raise JournalError(recording.journal.problem)
+    if recording.broken:
+        raise JournalError(recording.broken)
     cut(recording.journal)
     state = recording.state()
     last = recording.events[-1]

@@ -135,11 +135,10 @@ def resumed_fleet(
             )
         lock = held.enter_context(_locked(repository, start.fleet_id))
         recording = read_fleet(records.journal)  # nobody writes it from now on
-        if recording.journal.problem:
+        if recording.broken:
             raise UsageError(
-                f"{records.name} cannot go on, as its journal breaks off: "
-                f"{recording.journal.problem}; remove that line if ralph-tui has not written it, "
-                "and resume again, or start another fleet with 'ralph-tui fleet run'"
+                f"{records.name} cannot go on: {recording.broken}, and resume again, or start "
+                "another fleet with 'ralph-tui fleet run'"
             )
         state = recording.state()
         if reason := why_over(state):
