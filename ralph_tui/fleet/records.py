@@ -213,10 +213,16 @@ def read_fleet(path: Path) -> FleetRecording:
     return FleetRecording(read_events(path, FleetStarted, parse))
 
 
-def is_copied(folder: FleetFolder, started: FleetStarted) -> bool:
-    """Whether a record came here with a copy of the fleet's repository, which is there itself."""
+def copied_words(folder: FleetFolder, started: FleetStarted) -> str:
+    """Of a record that came here with a copy of the fleet's repository, which is there itself.
+
+    Empty for any other.
+    """
     own = Path(started.root)
-    return own.is_dir() and not own.samefile(worktree_root(folder.path))
+    if not own.is_dir() or own.samefile(worktree_root(folder.path)):
+        return ""
+    where = one_line(started.root)
+    return f"this record of {folder.name} is a copy: the fleet was started in {where}"
 
 
 MOST_STATUS = 400

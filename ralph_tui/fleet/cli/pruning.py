@@ -10,7 +10,7 @@ import shlex
 import socket
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -37,7 +37,7 @@ from ralph_tui.base.file_lock import holder_of, locked
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm
 from ralph_tui.fleet.events import CollectionFailed, TreeRemoved
-from ralph_tui.fleet.records import FleetFolder, find_fleets, is_copied, read_fleet, take_lock
+from ralph_tui.fleet.records import FleetFolder, copied_words, find_fleets, read_fleet, take_lock
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.text.format import byte_size, count
@@ -108,9 +108,18 @@ def known_fleets(root: Path) -> dict[str, Known]:
             state = recording.state()
         except JournalError:
             continue  # whose trees they are is not known
-        if state.started is not None and not is_copied(folder, state.started):
+        if state.started is not None and not copied_words(folder, state.started):
             found[state.started.fleet_id] = Known(folder, state, recording.broken)
     return found
+
+
+def copies_in(root: Path) -> Iterator[str]:
+    """A sentence of each record that is left out as a copy of a fleet elsewhere."""
+    for folder in find_fleets(root):
+        with suppress(JournalError):
+            started = read_fleet(folder.journal).state().started
+            if started is not None and (copied := copied_words(folder, started)):
+                yield f"{copied}; prune it there"
 
 
 def bases_of(known: dict[str, Known]) -> list[Path]:
@@ -238,6 +247,9 @@ def prune(args: argparse.Namespace) -> int:
     if args.branches or not args.trees:
         open_repository(root)
     known = known_fleets(root)
+    if not args.trees:
+        for copied in copies_in(root):
+            print(copied)
     bases = [named_path(args.trees).absolute()] if args.trees else bases_of(known)
     with ExitStack() as held:
         found: list[LeftTree | LeftFolder] = []

@@ -28,8 +28,8 @@ from ralph_tui.fleet.ports import Dispatcher, LoopHost, Observe
 from ralph_tui.fleet.records import (
     FleetFolder,
     Mirror,
+    copied_words,
     create_fleet,
-    is_copied,
     read_fleet,
     remove_unbegun,
     take_lock,
@@ -48,7 +48,6 @@ from ralph_tui.fleet.runtime.results import CollectedWork
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.clones import Source
 from ralph_tui.runtime.clock import SystemClock
-from ralph_tui.text.sanitize import one_line
 
 BASES = "refs/ralph/fleets/"
 """Refs that keep the commits that fleets began with, as long as one can go on."""
@@ -127,11 +126,9 @@ def resumed_fleet(
         start = recording.events[0]
         assert isinstance(start, told.FleetStarted)
         repository = open_repository(folder_of(start.root))
-        if is_copied(records, start):
+        if copied := copied_words(records, start):
             raise UsageError(
-                f"this record of {records.name} is a copy: the fleet was started in "
-                f"{one_line(start.root)}; resume it there, or start another one here with "
-                "'ralph-tui fleet run'"
+                f"{copied}; resume it there, or start another one here with 'ralph-tui fleet run'"
             )
         lock = held.enter_context(_locked(repository, start.fleet_id))
         recording = read_fleet(records.journal)  # nobody writes it from now on

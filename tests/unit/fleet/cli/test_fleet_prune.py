@@ -242,10 +242,11 @@ def test_a_copy_of_the_repository_leaves_the_fleet_of_the_first_alone(
     pruned = here("fleet", "prune", "--yes", "--resumable", cwd=other)
     resumed = here("fleet", "resume", "--headless", cwd=other)
 
-    assert "nothing to prune" in pruned.stdout
+    copied = f"this record of fleet-001 is a copy: the fleet was started in {root};"
+    assert pruned.stdout.startswith(f"{copied} prune it there\nthere is nothing to prune")
     assert tree.tree.exists()
     assert (resumed.returncode, resumed.stdout) == (2, "")
-    assert f"is a copy: the fleet was started in {root}" in resumed.stderr
+    assert f"{copied} resume it there" in resumed.stderr
 
 
 def test_a_fleet_whose_journal_breaks_off_keeps_all_of_it(root: Path, base: Path) -> None:
