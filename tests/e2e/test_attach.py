@@ -258,6 +258,20 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
         assert "so says the agent" not in shown.stdout
 
 
+def test_of_an_empty_journal_no_command_is_named_that_refuses_it(git_repo: Path) -> None:
+    here(*order("true"), "--max-iterations", "1", "--headless", cwd=git_repo)
+    (journal,) = git_repo.rglob("events.jsonl")
+    status = journal.parent / "status.json"
+    status.write_text(json.dumps(json.loads(status.read_text()) | {"outcome": None}))
+    journal.write_bytes(b"")
+    attached, shown = here("attach", cwd=git_repo), here("status", cwd=git_repo)
+    resumed = here("resume", "--headless", cwd=git_repo)
+    assert (attached.returncode, "is empty" in attached.stderr) == (1, True)
+    assert "its journal is empty: nothing can go on with it" in shown.stdout
+    assert "ralph-tui resume" not in attached.stderr + shown.stdout
+    assert (resumed.returncode, "is empty" in resumed.stderr) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

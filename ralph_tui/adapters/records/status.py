@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ralph_tui.events import Event
 
 COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was recorded"
+EMPTY = "its process is gone, and its journal is empty: nothing can go on with it"
 FLEET_GONE = "its fleet does not run; ralph-tui fleet resume goes on with it"
 NEEDED = 1 << 16
 """Bytes that a status file may take."""
@@ -129,7 +130,8 @@ def endless(run: RecordedRun) -> tuple[str, str]:
         return "unheard", FLEET_GONE
     if worktree_around(run.folder) is None:
         return "unheard", COPIED
-    return "died", PROCESS_GONE
+    empty = run.journal.exists() and not run.journal.stat().st_size
+    return "died", EMPTY if empty else PROCESS_GONE
 
 
 def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> RunStatus:

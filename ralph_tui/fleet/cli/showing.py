@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.clones.receiving import BELOW
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.refused import empty
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import JournalError, RalphError, UsageError
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
@@ -262,8 +263,11 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
     """Show it until its screen is left, then say how to come back.
 
     `loop` is opened at once; empty: none. Leaving the screen never stops the fleet. The exit code
-    is that of its outcome where it is over by then, and 1 where its process is gone.
+    is that of its outcome where it is over by then, and 1 where its process is gone. Raises
+    ``JournalError`` for the empty journal of a process that is gone.
     """
+    if folder.owner() is None and not folder.journal.stat().st_size:
+        raise empty(folder.journal)
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
     from ralph_tui.tui.first_frame import ListFrame  # noqa: PLC0415 - as above
 

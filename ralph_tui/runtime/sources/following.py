@@ -10,6 +10,7 @@ from time import monotonic, sleep
 from typing import Generic, Protocol, TypeVar
 
 from ralph_tui.adapters.records.journal import parse_line
+from ralph_tui.adapters.records.refused import empty
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.base.errors import JournalError
 from ralph_tui.events import Event
@@ -52,6 +53,7 @@ class Following(Generic[F, E]):
         """One sentence about where the journal breaks off; empty: it does not."""
         self.whole = False
         """Whether all that stood there at first was taken in."""
+        self.path = journal
         self._fresh, self._parse, self._apply = fresh, parse, apply
         self._advice = advice
         self._tail = Tail(journal)
@@ -138,7 +140,7 @@ def telling(
 def until_over(journal: Following[F, E], state: F, works: Callable[[F], bool]) -> F:
     """Follow it until nothing comes any more and nobody works on it; the last state.
 
-    Raises ``JournalError`` where the journal breaks off.
+    Raises ``JournalError`` where the journal breaks off, or is empty.
     """
     while True:
         over, before = not works(state), state.seq  # asked before the last look
@@ -146,6 +148,8 @@ def until_over(journal: Following[F, E], state: F, works: Callable[[F], bool]) -
         if journal.problem:
             raise JournalError(journal.problem)
         if journal.whole and state.seq == before:
+            if over and not state.seq:
+                raise empty(journal.path)
             if over:
                 return state
             sleep(POLL_S)

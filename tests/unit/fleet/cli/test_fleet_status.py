@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.base.errors import JournalError
 from ralph_tui.fleet import events as told
+from ralph_tui.fleet.cli.showing import show_fleet
 from ralph_tui.fleet.records import create_fleet
 from ralph_tui.fleet.wording import lost_words
 from tests.e2e.cli import here
@@ -65,6 +67,16 @@ def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -
     assert "goes on with it" not in shown
     attached = here("fleet", "attach", cwd=git_repo)
     assert (attached.returncode, "see ralph-tui fleet status" in attached.stderr) == (1, True)
+
+
+def test_of_an_empty_journal_nothing_is_shown_but_that(git_repo: Path) -> None:
+    folder = create_fleet(git_repo)
+    folder.journal.touch()
+    attached = here("fleet", "attach", cwd=git_repo)
+    assert (attached.returncode, "is empty" in attached.stderr) == (1, True)
+    assert "fleet resume" not in attached.stdout + attached.stderr
+    with pytest.raises(JournalError, match="is empty"):
+        show_fleet(git_repo, folder)
 
 
 def test_no_tree_is_named_that_was_removed(git_repo: Path) -> None:
