@@ -12,7 +12,7 @@ from ralph_tui.fleet.plan import HERE, NAMED, account_words, host_words, some
 from ralph_tui.fleet.state import FleetState, Lost, gone_at, host_with_tree
 from ralph_tui.text.format import clock, count, duration, ending, money
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import RECORD_BROKEN, ENDLESS, NOT_NEEDED, STAGES, in_words, outcome_word
+from ralph_tui.text.terms import ENDLESS, NOT_NEEDED, RECORD_BROKEN, STAGES, in_words, outcome_word
 
 
 def hold_words(login: str, state: FleetState, now: datetime) -> str:

@@ -152,6 +152,11 @@ def _kept(run: RecordedRun, recording: Recording, from_seq: int | None) -> int |
         return None
     if from_seq is None:
         what = recording.problem.partition(";")[0]
+        if run.of_fleet:
+            raise UsageError(
+                f"{what}, so this loop of a fleet cannot go on: its fleet keeps its work as a "
+                "branch, with which 'ralph-tui fleet run ... --base BRANCH' begins another one"
+            )
         raise UsageError(
             f"{what}: '{resuming(run.name, known)}' goes on from what comes before it and sets the "
             "rest aside"

@@ -117,7 +117,8 @@ def test_a_status_names_the_bad_line(repo: Path) -> None:
     told = here("status", cwd=repo)
     assert told.returncode == 0, told.stderr
     where = journal.relative_to(repo)
-    sentence = f"{where}:5 cannot be read; ralph-tui replay shows what comes before it"
+    replay = f"ralph-tui replay {where.parent}"
+    sentence = f"{where}:5 cannot be read; {replay} shows what comes before it"
     assert told.stdout.endswith(f"journal     {sentence}\n")
     assert json.loads(here("status", "--json", cwd=repo).stdout)["problem"] == sentence
 

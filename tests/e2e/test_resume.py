@@ -367,6 +367,22 @@ def test_a_bad_line_in_the_middle(limited: Path) -> None:
     assert "without --from" in refused(limited, "--from", "29")
 
 
+def test_of_a_bad_line_in_a_fleets_loop_no_way_of_a_single_run_is_named(
+    limited: Path, tmp_path: Path
+) -> None:
+    tree = tmp_path / "fleet" / "1-1" / "tree"
+    shutil.copytree(limited, tree, symlinks=True)
+    (tree.parent / "place.json").touch()
+    rewrite(tree, 30, b'{"seq": 30, "kind"\n')
+    said = refused(tree)
+    assert "events.jsonl:30 cannot be read, so this loop of a fleet cannot go on" in said
+    assert "'ralph-tui fleet run ... --base BRANCH'" in said
+    told = [here(*words, cwd=tree).stdout for words in (["status"], ["report"])]
+    assert "see ralph-tui fleet status" in told[1]
+    for words in (said, *told):
+        assert "ralph-tui resume" not in words
+
+
 def test_a_newer_version_on_another_machine_whose_clock_is_ahead(limited: Path) -> None:
     last = events(limited)[-1]
     newer = {"seq": last["seq"] + 1, "at": last["at"], "kind": "teleported", "where": ["x"]}

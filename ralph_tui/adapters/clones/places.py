@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ralph_tui.adapters.records.files import write_json
 from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.runs import PLACE_FILE
 from ralph_tui.base.errors import WorkspaceError, why, workspace_error
 from ralph_tui.base.plain_files import make_folder, put_new, read_bytes
 from ralph_tui.ports.clones import Place
@@ -98,14 +99,14 @@ class TreeFolder:
     def read(self) -> PlaceRecord | None:
         """What stands beside the tree; None where there is none."""
         with suppress(OSError, ValidationError):
-            return PlaceRecord.model_validate_json(read_bytes(self.folder / "place.json"))
+            return PlaceRecord.model_validate_json(read_bytes(self.folder / PLACE_FILE))
         return None
 
     def write(self, record: PlaceRecord) -> PlaceRecord:
         """Keep it; gives it back. Raises ``WorkspaceError``."""
         shown = record.model_copy(update={"place": _without_secrets(record.place)})
         try:
-            write_json(self.folder / "place.json", shown.model_dump(mode="json"))
+            write_json(self.folder / PLACE_FILE, shown.model_dump(mode="json"))
         except OSError as error:
             raise _refused(self.folder, error) from error
         return record
@@ -151,7 +152,7 @@ def found_in(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
     with suppress(OSError):
         for folder in sorted((base / fleet_id).iterdir()):
             loop, _, attempt = folder.name.rpartition("-")
-            if _NAME.fullmatch(loop) and attempt.isdecimal() and (folder / "place.json").is_file():
+            if _NAME.fullmatch(loop) and attempt.isdecimal() and (folder / PLACE_FILE).is_file():
                 yield TreeFolder(folder, loop, int(attempt))
 
 

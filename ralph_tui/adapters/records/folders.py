@@ -1,5 +1,6 @@
 """Names of folders: ``tasks/task-001/attempts/002`` below ``.aiwg/ralph`` of a worktree."""
 
+import shlex
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,6 +37,11 @@ def from_here(path: Path) -> Path:
     with suppress(OSError, ValueError):
         return path.relative_to(Path.cwd())
     return path
+
+
+def as_argument(path: Path) -> str:
+    """The same as a word of a command line."""
+    return shlex.quote(str(from_here(path)))
 
 
 def worktree_around(attempt: Path) -> Path | None:

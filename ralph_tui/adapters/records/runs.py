@@ -23,6 +23,8 @@ HEARD_S = 900.0
 """Of such a loop: a tool may take ten minutes, and nothing is heard of its session meanwhile."""
 NAMED = 5
 """Fleets that are named where there is no run, the newest."""
+PLACE_FILE = "place.json"
+"""Beside the tree that a fleet has made for a loop: what it is for."""
 STATUS_VERSION = 2
 """Of the fields of ``status.json``: an older file is folded from the journal again."""
 
@@ -70,6 +72,14 @@ class RecordedRun:
         places = self.folder.absolute().parents
         mirrored = len(places) > 4 and (places[2].name, places[4].name) == ("loops", "fleets")
         return places[3] if mirrored else None
+
+    @property
+    def of_fleet(self) -> bool:
+        """Whether it is a loop, its mirror or in its tree, that only a fleet resumes."""
+        places = self.folder.absolute().parents
+        tree = places[5] if len(places) > 6 else None
+        own = tree is not None and tree.name == "tree" and (tree.parent / PLACE_FILE).exists()
+        return own or self.fleet is not None
 
     @property
     def lock(self) -> Path:

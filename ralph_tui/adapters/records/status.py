@@ -8,10 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from ralph_tui.adapters.records.folders import from_here, worktree_around
+from ralph_tui.adapters.records.folders import as_argument, from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
+from ralph_tui.analysis.means import broken_off
 from ralph_tui.base.errors import JournalError, why
 from ralph_tui.base.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was recorded"
 EMPTY = "its process is gone, and its journal is empty: nothing can go on with it"
-FLEET_GONE = "its fleet does not run; ralph-tui fleet resume goes on with it"
+FLEET_GONE = f"{NO_END}; only its fleet can go on with it: see ralph-tui fleet status"
 NEEDED = 1 << 16
 """Bytes that a status file may take."""
 EVERY_VERSION = 1
@@ -124,10 +125,15 @@ def has_process(run: RecordedRun, run_id: str | None) -> bool:
     return owner.run_id == run_id or (fleet is not None and owner.run == fleet.name)
 
 
-def endless(run: RecordedRun) -> tuple[str, str]:
-    """Phase and reason of a run without a process and without an end."""
-    if run.fleet is not None:
+def endless(run: RecordedRun, *, kept: int | None = None) -> tuple[str, str]:
+    """Phase and reason of a run without a process and without an end.
+
+    `kept`: the number of events before the damage, if its journal is damaged.
+    """
+    if run.of_fleet:
         return "unheard", FLEET_GONE
+    if kept is not None:
+        return "unheard", broken_off(run.name, kept)
     if worktree_around(run.folder) is None:
         return "unheard", COPIED
     empty = run.journal.exists() and not run.journal.stat().st_size
@@ -186,9 +192,9 @@ def damage_of(run: RecordedRun) -> Damage | None:
                     continue
                 looks_well = line.startswith(b'{"seq":%d,' % expected) and line.endswith(b"}\n")
                 if (thorough or not looks_well) and _number(line) != expected:
-                    where = f"{from_here(run.journal)}:{number}"
-                    what = "cannot be read; ralph-tui replay shows what comes before it"
-                    return Damage(f"{where} {what}", expected - 1)
+                    where = f"{from_here(run.journal)}:{number} cannot be read"
+                    replay = f"ralph-tui replay {as_argument(run.folder)}"
+                    return Damage(f"{where}; {replay} shows what comes before it", expected - 1)
                 expected += 1
     except OSError as error:
         words = f"{from_here(run.journal)} cannot be read: {why(error, 'make it readable')}"

@@ -10,8 +10,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import damage_of, newer_of, status_of_past, told
-from ralph_tui.analysis.means import resuming
+from ralph_tui.adapters.records.status import damage_of, endless, newer_of, status_of_past, told
 from ralph_tui.cli.looking import look
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
 from ralph_tui.runtime.sources.found import find_run, read_run
@@ -54,12 +53,11 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> s
     elif damage := damage_of(found):
         status["problem"], status["kept"] = damage.words, damage.kept
         if status["phase"] == "died" and damage.kept:
-            go_on = resuming(found.name, damage.kept)
-            status["reason"] = f"its process is gone; {go_on} goes on with it"
+            status["phase"], status["reason"] = endless(found, kept=damage.kept)
     else:
         status["problem"] = newer_of(found)
     if not args.json:
-        status["of_fleet"] = found.fleet is not None
+        status["of_fleet"] = found.of_fleet
     return _told(args, status)
 
 

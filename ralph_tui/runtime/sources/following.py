@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Generic, Protocol, TypeVar
 
+from ralph_tui.adapters.records.folders import as_argument
 from ralph_tui.adapters.records.journal import parse_line
 from ralph_tui.adapters.records.refused import empty
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
@@ -118,7 +119,9 @@ def followed_run(
         return parse_line(line, state.run.started)
 
     apply = telling(RunState.apply, heard) if heard is not None else RunState.apply
-    return Following(journal, RunState, parse, apply, "; see ralph-tui replay")
+    return Following(
+        journal, RunState, parse, apply, f"; see ralph-tui replay {as_argument(journal.parent)}"
+    )
 
 
 def telling(

@@ -7,8 +7,8 @@ from pathlib import Path
 from ralph_tui.adapters.records.folders import worktree_around
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.lazy import LazyJournal
-from ralph_tui.adapters.records.lock import owner_of
 from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
+from ralph_tui.adapters.records.status import FLEET_GONE, has_process
 from ralph_tui.analysis import away
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.events import RunStarted
@@ -18,6 +18,7 @@ from ralph_tui.runtime.sources.snapshots import RecordedFiles
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import UNHEARD
 
 
 def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -> Replay:
@@ -30,8 +31,11 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
         name, folder = f"attempt {one_line(record.parent.name)}", record.parent
         replay = Replay(LazyJournal(record), folder, note=note)
         replay.record = RunRecord(record)
+        run = RecordedRun(record)
         if worktree_around(folder) is not None:  # of a copy nobody knows
-            replay.gone = partial(_is_gone, RecordedRun(record))
+            replay.gone = partial(_is_gone, run)
+        if run.of_fleet:
+            replay.why_lost = f"{UNHEARD.word}: {FLEET_GONE}"
     else:
         name, folder = named(record), record.folder
         replay = Replay(record.events, folder, note=record.problem or note or record.remark)
@@ -67,7 +71,7 @@ def _is_gone(run: RecordedRun, state: RunState) -> bool:
             return False
         if run.hooked:
             return time.time() - run.journal.stat().st_mtime >= HEARD_S
-        return owner_of(run.lock, started.run_id) is None
+        return not has_process(run, started.run_id)
     except (OSError, RalphError):
         return False
 

@@ -9,7 +9,6 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import endless, has_process, read_status
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.analysis.means import broken_off
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.base.errors import RalphError
 from ralph_tui.events import RunStarted, SnapshotTaken
@@ -40,10 +39,7 @@ def _circumstances(
             shown.as_posix(), problems=[recording.problem] * bool(recording.problem)
         )
     alive = isinstance(first, RunStarted) and has_process(found, first.run_id)
-    own = found.fleet is None  # only its fleet can resume a loop
-    end = endless(found)
-    if recording.problem and own:
-        end = ("unheard", broken_off(found.name, len(recording.events)))
+    end = endless(found, kept=len(recording.events) if recording.problem else None)
     if found.hooked:
         status = read_status(found)
         alive, end = status["alive"], ("unheard", status["reason"])

@@ -17,7 +17,7 @@ ASKED = {
     "again": ("Run the same again, as a new attempt, in this terminal?", "run again"),
 }
 """The question, and what y does."""
-OF_FLEET = "it is a loop of a fleet, which ends with a branch; ralph-tui fleet resume goes on"
+OF_FLEET = "it is a loop of a fleet, which ends with a branch: see ralph-tui fleet status"
 DEMO = ("Play the demo again, in a new folder, in this terminal?", "play it again")
 
 
