@@ -16,7 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from platformdirs import user_state_path
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from ralph_tui.adapters.records.files import write_json
 from ralph_tui.adapters.records.folders import ralph_folder
@@ -97,10 +97,34 @@ class TreeFolder:
             raise _refused(self.folder, error) from error
 
     def read(self) -> PlaceRecord | None:
-        """What stands beside the tree; None where there is none."""
-        with suppress(OSError, ValidationError):
-            return PlaceRecord.model_validate_json(read_bytes(self.folder / PLACE_FILE))
+        """What stands beside the tree; None where there is none, or `unreadable` says why not."""
+        with suppress(OSError, ValueError):
+            return self._read()
         return None
+
+    def unreadable(self) -> str:
+        """Why what stands beside the tree cannot be read, and what to do; empty: it can, or is not
+        there.
+        """
+        path = one_line(str(self.folder / PLACE_FILE))
+        try:
+            self._read()
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            return f"{path} cannot be read: {why(error, 'make it readable')}"
+        except ValueError:
+            return (
+                f"{path} is damaged: take what you need from the tree beside it, and remove its "
+                "folder yourself"
+            )
+        return ""
+
+    def _read(self) -> PlaceRecord:
+        record = PlaceRecord.model_validate_json(read_bytes(self.folder / PLACE_FILE))
+        if (record.place.loop.id, record.place.attempt) != (self.loop, self.attempt):
+            raise ValueError("it is of another loop")
+        return record
 
     def write(self, record: PlaceRecord) -> PlaceRecord:
         """Keep it; gives it back. Raises ``WorkspaceError``."""
@@ -152,8 +176,19 @@ def found_in(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
     with suppress(OSError):
         for folder in sorted((base / fleet_id).iterdir()):
             loop, _, attempt = folder.name.rpartition("-")
-            if _NAME.fullmatch(loop) and attempt.isdecimal() and (folder / PLACE_FILE).is_file():
+            if _NAME.fullmatch(loop) and attempt.isdecimal() and _has_place(folder):
                 yield TreeFolder(folder, loop, int(attempt))
+
+
+def _has_place(folder: Path) -> bool:
+    """Whether anything is called so there; also where the system does not say."""
+    try:
+        (folder / PLACE_FILE).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def fleets_in(base: Path) -> list[str]:
@@ -199,7 +234,12 @@ def _again(call: Any, path: str, _: Any) -> None:
     Path(path).parent.chmod(0o700)
     with suppress(NotADirectoryError, FileNotFoundError):
         Path(path).chmod(0o700)
-    call(path)
+    if call is not os.open:
+        call(path)
+        return
+    with os.scandir(path):  # raises where that was in vain
+        pass
+    shutil.rmtree(path, onerror=_again)
 
 
 def _refused(folder: Path, error: OSError) -> WorkspaceError:

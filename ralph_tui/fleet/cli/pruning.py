@@ -6,6 +6,7 @@ go with it that is nowhere else.
 
 import argparse
 import errno
+import os
 import shlex
 import socket
 import sys
@@ -72,6 +73,8 @@ class LeftFolder:
 
     path: Path
     size: int
+    kept: str = ""
+    """As of `LeftTree`."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def left_in(
     A fleet is known by its journal, in `known` or in the repository that its tree was made from.
     `all_of_them`: and of fleets of other repositories, where their trees say which these are.
     """
-    elsewhere = cache(known_fleets)
+    elsewhere = cache(_fleets_at)
     for fleet_id in dict.fromkeys([*known, *(fleets_in(base) if all_of_them else ())]):
         trees = [(folder, folder.read()) for folder in found_in(base, fleet_id)]
         fleet = known.get(fleet_id)
@@ -148,9 +151,19 @@ def left_in(
             continue
         path = base / fleet_id
         if not trees and path.is_dir() and fleet is not None:
-            yield LeftFolder(path, size_of(path))
+            listed = os.access(path, os.R_OK | os.X_OK)
+            kept = "" if listed else "it cannot be read; make it readable"
+            yield LeftFolder(path, size_of(path), kept)
         for folder, record in trees:
             yield _tree(fleet_id, folder, record, fleet)
+
+
+def _fleets_at(path: Path) -> dict[str, Known]:
+    """As `known_fleets`, of a path that a tree's record names."""
+    try:
+        return known_fleets(path)
+    except (OSError, ValueError):
+        return {}
 
 
 def _tree(
@@ -169,7 +182,8 @@ def _tree(
     resumable = fleet is not None and _is_resumable(folder, fleet.state)
     awaited = fleet is not None and (resumable or _is_awaited(folder, fleet.state))
     told = fleet.folder if fleet is not None and awaited else None
-    kept = at_work_in(folder) or (_runs_beside(told) if told is not None else "")
+    unreadable = folder.unreadable() if record is None else ""
+    kept = at_work_in(folder) or unreadable or (_runs_beside(told) if told is not None else "")
     return LeftTree(name, folder, size_of(folder.folder), remark, kept, told, resumable)
 
 
@@ -272,6 +286,7 @@ def _prune(
         kept = f"{RESUMABLE}; --resumable removes it too"
         trees = [replace(one, kept=one.kept or kept) if one.resumable else one for one in trees]
     _tell(trees, folders, branches)
+    folders = [one for one in folders if not one.kept]
     trees, branches = [one for one in trees if not one.kept], [b for b in branches if not b.kept]
     what = _words(trees, [one for one in folders if one.size], branches)
     if not what:
@@ -329,7 +344,9 @@ def _tell(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftB
         name = f"{tree.fleet} loop {tree.folder.loop}"
         print(f"{name}: {byte_size(tree.size)}, {tree.folder.folder}{end}")
     for folder in folders:
-        if folder.size:
+        if folder.kept:
+            print(f"{folder.path} stays: {folder.kept}")
+        elif folder.size:
             print(f"{folder.path}: {byte_size(folder.size)}, of a fleet without trees")
     for branch in branches:
         end = f" stays: {branch.kept}" if branch.kept else f" at {branch.commit[:9]}"

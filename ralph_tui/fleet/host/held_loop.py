@@ -206,6 +206,8 @@ class Preparer:
 
     def _found_again(self, loop: "HeldLoop") -> PlaceRecord:
         record = loop.folder.read()
+        if record is None and (unreadable := loop.folder.unreadable()):
+            raise WorkspaceError(unreadable)
         if record is None or not record.ready or not loop.folder.tree.is_dir():
             raise WorkspaceError("the tree it ran in is not on this host any more")
         wait_for_end(loop.folder.tree, loop.check)
@@ -214,6 +216,8 @@ class Preparer:
     def _refuse_work(self, folder: TreeFolder) -> None:
         """A tree that a run has begun in holds work: no new one takes its place."""
         record = folder.read()
+        if record is None and (unreadable := folder.unreadable()):
+            raise WorkspaceError(unreadable)
         if record is not None and record.run:
             raise WorkspaceError(
                 f"this attempt ran here before ({folder.tree}): resume or collect it"

@@ -230,6 +230,8 @@ class WorkerHost:
             record = held.folder.read()
             if record is None or not record.ready:
                 loop, attempt = held.key
+                if unreadable := held.folder.unreadable():
+                    raise WorkspaceError(unreadable)
                 return NotCollected(loop=loop, attempt=attempt, reason=NO_TREE, never_began=True)
             wait_for_end(held.folder.tree)
             return collect(held.folder, record)

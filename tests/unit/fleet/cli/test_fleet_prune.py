@@ -1,5 +1,7 @@
 """What past fleets have left is told truly, and what lives is left alone."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -269,6 +271,69 @@ def test_a_fleet_whose_journal_breaks_off_keeps_all_of_it(root: Path, base: Path
     assert resumed.returncode == 2
     assert f"fleet-001 cannot go on: {broken}, and resume again" in resumed.stderr
     assert journal.read_text() == content
+
+
+def damaged(place: Path) -> None:
+    place.write_text('{"place": ')
+
+
+def of_another_loop(place: Path) -> None:
+    place.write_text(place.read_text().replace('"id": "1a"', '"id": "1b"'))
+
+
+def a_folder(place: Path) -> None:
+    place.unlink()
+    place.mkdir()
+
+
+def in_a_locked_folder(place: Path) -> None:
+    place.parent.chmod(0)
+
+
+@pytest.mark.parametrize("damage", [damaged, of_another_loop, a_folder, in_a_locked_folder])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_tree_stays_of_which_nobody_can_read_what_it_is(
+    root: Path,
+    base: Path,
+    damage: Callable[[Path], None],
+    known: bool,  # noqa: FBT001
+) -> None:
+    if damage is in_a_locked_folder and os.geteuid() == 0:
+        pytest.skip("nothing is locked for the superuser")
+    if known:
+        a_fleet(root, *ended("1a"))
+    tree = a_tree(root, base, "1a")
+    other = a_tree(root, base, "1b")
+    damage(tree.folder / "place.json")
+    done = here("fleet", "prune", "--trees", str(base), "--yes", "--resumable", cwd=root)
+    tree.folder.chmod(0o700)
+    (said,) = [line for line in done.stdout.splitlines() if "loop 1a" in line]
+    assert f"; stays: {tree.folder / 'place.json'} " in said
+    assert (tree.tree.exists(), other.tree.exists()) == (True, False)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is locked for the superuser")
+def test_what_cannot_be_listed_is_not_taken_for_empty(root: Path, base: Path) -> None:
+    a_fleet(root, *ended("1a"))
+    tree = a_tree(root, base, "1a")
+    (tree.tree / "locked" / "in").mkdir(parents=True)
+    (tree.tree / "locked").chmod(0)
+    (base / FLEET).chmod(0)
+    done = here("fleet", "prune", "--yes", cwd=root)
+    (base / FLEET).chmod(0o700)
+    assert f"{base / FLEET} stays: it cannot be read; make it readable\n" in done.stdout
+    assert tree.tree.exists()
+    assert "removed 1 tree " in here("fleet", "prune", "--yes", cwd=root).stdout
+    assert not (base / FLEET).exists()
+
+
+def test_a_path_that_no_system_takes_names_no_repository(root: Path, base: Path) -> None:
+    tree = a_tree(root, base, "1a")
+    place = tree.folder / "place.json"
+    place.write_text(place.read_text().replace(str(root), f"/{'x' * 5000}"))
+    done = here("fleet", "prune", "--trees", str(base), cwd=root)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "pass --yes to confirm" in done.stderr
 
 
 def test_the_command_that_confirms_is_the_one_that_was_given(root: Path, base: Path) -> None:

@@ -224,6 +224,25 @@ def test_a_loop_that_cannot_begin_says_why(
     until(lambda: not (tmp_path / "fleets" / FLEET / "1-1").exists())
 
 
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_damaged_record_of_a_tree_is_said_and_its_tree_stays(
+    host: WorkerHost,
+    seen: Seen,
+    root: Path,
+    tmp_path: Path,
+    resume: bool,  # noqa: FBT001
+) -> None:
+    folder = tmp_path / "fleets" / FLEET / "1-1"
+    (folder / "tree").mkdir(parents=True)
+    (folder / "tree" / "work").touch()
+    (folder / "place.json").write_text('{"place": ')
+    host.obey(place_in(root, "1", resume=resume))
+    over = seen.over("1")
+    assert (over.never_began, over.outcome) == (True, "failed"), over
+    assert f"{folder / 'place.json'} is damaged: take what you need" in over.reason
+    assert (folder / "tree" / "work").exists()
+
+
 def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, root: Path) -> None:
     place = place_in(root, agent="cat >/dev/null; echo x >> sessions; sleep 100")
     host.obey(place)
