@@ -28,6 +28,9 @@ from ralph_tui.text.sanitize import one_line
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """Of a fleet and of a loop, as parts of a path."""
+HOME_FILE = "home-id"
+"""In a folder of trees: its name, which hosts tell the fleet."""
+_HOME = re.compile(r"[0-9a-f]{32}")
 WORKER_LOCK = "worker-lock"
 """In the folder of trees of a worker, which holds it while it is there."""
 _RUN = re.compile(r"task-\d{1,9}/\d{1,9}")
@@ -148,16 +151,25 @@ def fleet_folder(base: Path, fleet_id: str) -> Path:
 def home_of(base: Path) -> str:
     """The name of a folder of trees: it stays the same there, and is nowhere else.
 
-    Where it cannot be kept it is a new one each time: what ran there before is not known again.
+    Raises ``WorkspaceError`` where it cannot be kept or read: the loops of a fleet would wait for
+    the host that has their trees, and not know that it is this one.
     """
-    path = base / "home-id"
-    with suppress(OSError):
+    path = base / HOME_FILE
+    try:
         make_folder(base)
         with suppress(FileExistsError):
             put_new(path, uuid4().hex.encode(), mode=0o600)
-        if name := read_bytes(path, most=100).decode("utf-8", "replace").strip():
-            return one_line(name)
-    return uuid4().hex
+        name = read_bytes(path).decode("utf-8", "replace").strip()
+    except OSError as error:
+        what = why(error, "make it readable")
+        sentence = f"cannot read {one_line(str(path))}, which tells whose trees are there: {what}"
+        raise workspace_error(sentence, error) from error
+    if not _HOME.fullmatch(name):
+        raise WorkspaceError(
+            f"{one_line(str(path))}, which tells whose trees are there, is damaged: remove it, "
+            "and ralph-tui makes another one, or says what belongs in it"
+        )
+    return name
 
 
 def _checked(name: str) -> str:

@@ -37,6 +37,7 @@ from ralph_tui.fleet.records import (
 from ralph_tui.fleet.runtime.beginning import (
     check_agents,
     check_base,
+    check_home,
     check_trees,
     folder_of,
     goes_on_when_resumed,
@@ -146,6 +147,8 @@ def resumed_fleet(
         said = {name: value for name, value in connection.reach if value}
         connection = replace(connection, reach=state.reach.model_copy(update=said))
         _check(repository, start.plan, connection)
+        if start.plan.agents if connection.agents is None else connection.agents:
+            check_home(state, start.fleet_id, _trees(connection))
         cut(recording.journal)
         resumed = told.FleetResumed(
             by=by,

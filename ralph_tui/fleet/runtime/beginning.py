@@ -17,7 +17,7 @@ from ralph_tui.adapters.clones.filling import (
     run_setup,
 )
 from ralph_tui.adapters.clones.making import Origin, make_clone
-from ralph_tui.adapters.clones.places import remove_folder
+from ralph_tui.adapters.clones.places import HOME_FILE, found_in, home_of, remove_folder
 from ralph_tui.adapters.clones.probing import LIMIT_S
 from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.adapters.workspace.git_status import git_status
@@ -137,7 +137,9 @@ def _problem(root: Path, plan: Plan, given: Mapping[str, str]) -> UsageError | N
 
 
 def check_trees(root: Path, trees: Path) -> None:
-    """Whether trees can lie in the folder `trees`, which is made; raises ``UsageError``."""
+    """Whether trees can lie in the folder `trees`, which is made; raises ``UsageError``, and
+    ``WorkspaceError`` where they would not be known again.
+    """
     if trees.resolve().is_relative_to(root.resolve()):
         raise UsageError(
             f"--trees {one_line(str(trees))} lies in the repository {one_line(str(root))}: name a "
@@ -152,6 +154,22 @@ def check_trees(root: Path, trees: Path) -> None:
             f"cannot write {one_line(str(trees))}, where the loops' trees are to lie: "
             f"{why(error, 'make it writable, or name another folder with --trees')}"
         ) from error
+    home_of(trees)
+
+
+def check_home(state: FleetState, fleet_id: str, trees: Path) -> None:
+    """Raises ``UsageError`` where a loop's tree is in the folder `trees`, and that had another name
+    then: the loop would wait for a host of that name.
+    """
+    home = home_of(trees)
+    for folder in found_in(trees, fleet_id):
+        loop = state.loops.get(folder.loop)
+        if loop is None or loop.attempt != folder.attempt or loop.home in ("", home):
+            continue
+        raise UsageError(
+            f"{one_line(str(trees / HOME_FILE))} is not the one that the tree of loop "
+            f"{folder.loop} was made with: write {loop.home} into it, and resume again"
+        )
 
 
 def folder_of(start_root: str) -> Path:

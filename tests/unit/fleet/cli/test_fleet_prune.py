@@ -9,16 +9,23 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.clones.making import Origin, make_clone
-from ralph_tui.adapters.clones.places import WORKER_LOCK, PlaceRecord, TreeFolder
+from ralph_tui.adapters.clones.places import (
+    HOME_FILE,
+    WORKER_LOCK,
+    PlaceRecord,
+    TreeFolder,
+    home_of,
+)
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import acquire
+from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.base.file_lock import locked
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.cli.pruning import REMOVED
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.events import LoopRequeued
 from ralph_tui.fleet.records import create_fleet, find_fleet, read_fleet, take_lock
-from ralph_tui.fleet.runtime.beginning import what_goes_on
+from ralph_tui.fleet.runtime.beginning import check_home, check_trees, what_goes_on
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
 from tests.hosted import FLEET, committed, git, place_in
@@ -334,6 +341,25 @@ def test_a_path_that_no_system_takes_names_no_repository(root: Path, base: Path)
     done = here("fleet", "prune", "--trees", str(base), cwd=root)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert "pass --yes to confirm" in done.stderr
+
+
+def test_the_name_of_a_folder_of_trees_is_told_where_it_was_lost(root: Path, base: Path) -> None:
+    """Else the loops would wait for a host of that name."""
+    name, home = base / HOME_FILE, home_of(base)
+    joined = told.HostJoined(host="here", slots=1, machine="m", home=home)
+    a_fleet(root, joined, *ended("1a", outcome="interrupted"))
+    a_tree(root, base, "1a")
+    state = read_fleet(find_fleet(root).journal).state()
+    check_home(state, FLEET, base)
+    for damage in (damaged, a_folder):
+        damage(name)
+        with pytest.raises(WorkspaceError, match=f"{name}, which tells whose trees are there"):
+            check_trees(root, base)
+    name.rmdir()
+    with pytest.raises(UsageError, match=f"made with: write {home} into it, and resume again"):
+        check_home(state, FLEET, base)
+    name.write_text(f"{home}\n")
+    check_home(state, FLEET, base)
 
 
 def test_the_command_that_confirms_is_the_one_that_was_given(root: Path, base: Path) -> None:
