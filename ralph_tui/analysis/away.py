@@ -76,13 +76,13 @@ def while_away(
     now: datetime,
     seen: Seen | None = None,
     *,
-    lost: bool = False,
+    lost: bool | str = False,
     sign: datetime | None = None,
 ) -> list[Told]:
-    """The summary; `lost`: the run's process is gone, without an end; `sign`: it wrote last."""
+    """The summary; `lost`: as of a `Source`; `sign`: when it wrote last."""
     known = _of_this_run(state, seen)
     entries = _since(state, known)
-    asked = _question(state, now, lost=lost)
+    asked = _question(state, now, lost=bool(lost))
     sign = max(sign or state.at, _last_sign(state, known))
     # What nobody can answer any more comes after why that is so.
     lines = [_stands(state, now, lost=lost), _gone(sign, now), *asked] if lost else asked
@@ -145,7 +145,7 @@ def _ago(at: datetime, now: datetime) -> str:
     return f"{day_and_clock(at, now)}, {duration((now - at).total_seconds())} ago"
 
 
-def _stands(state: RunState, now: datetime, *, lost: bool) -> Told:
+def _stands(state: RunState, now: datetime, *, lost: bool | str) -> Told:
     says = verdict(state, now, lost=lost)
     return Told(f"{says.glyph} {says.text}", says.tone)
 

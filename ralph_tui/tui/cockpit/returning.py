@@ -86,7 +86,7 @@ class ReturningCockpit(CockpitScreen):
         sign = record.last_sign() if record is not None and lost else None
         # What is over or gone stands still on the screen; how long it has been so grows.
         by = datetime.now(UTC) if lost or not state.run.live else now
-        told = while_away(state, by, seen, lost=lost, sign=sign)
+        told = while_away(state, by, seen, lost=self.source.lost or lost, sign=sign)
         self.app.push_screen(Away(told, self.ralph.monotonic), lambda _: self.was_told())
         return True
 

@@ -12,6 +12,7 @@ from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen, seen_of
 from ralph_tui.text.format import clock, day_and_clock, duration
+from ralph_tui.text.terms import RECORD_BROKEN
 from tests.rows import each_row
 from tests.unit.state.test_log import demo, made, reading, stuck
 from tests.world.decisions import DECISIONS
@@ -58,6 +59,8 @@ def test_nobody_can_answer_what_a_lost_process_asked() -> None:
 def test_who_looked_on_while_nothing_was_recorded_saw_that_it_was_there() -> None:
     state = RunState().apply_all(DECISIONS["redirect"]())
     looked, now = state.at + timedelta(minutes=4), state.at + timedelta(minutes=9)
+    broken = f"unheard: {RECORD_BROKEN}"
+    assert while_away(state, now, lost=broken)[0].text == f"◇ {broken}", "as its screen has it"
     seen = seen_of(state, looked, lost=False)
     rows = [line.text for line in while_away(state, now, seen, lost=True)]
     assert rows[1] == f"its last sign: {day_and_clock(looked, now)}, 5m ago"
