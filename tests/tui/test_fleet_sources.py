@@ -109,6 +109,19 @@ def test_a_process_that_is_gone_is_noticed_and_a_fleet_that_is_over_is_not_lost(
     fleet.stop()
 
 
+def test_a_loop_without_a_record_stands_as_its_fleet_has_left_it(elsewhere: Elsewhere) -> None:
+    elsewhere.records(*began("1"))
+    elsewhere.mirrors("1").close()
+    fleet = _looked(Fleet(elsewhere.folder))
+    loop = FleetLoop(fleet, "1")
+    elsewhere.dies()
+    _looked(fleet)
+    _shown(loop)
+    assert loop.note == "loop 1: it may go on on local, for up to 10m after the fleet's end"
+    loop.stop()
+    fleet.stop()
+
+
 def test_of_a_record_that_breaks_off_nobody_knows_how_the_fleet_ended(elsewhere: Elsewhere) -> None:
     elsewhere.records(*began("1"))
     elsewhere.mirrors("1", *story("running")[:50]).close()

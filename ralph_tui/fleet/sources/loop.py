@@ -171,7 +171,11 @@ def _standing(loop: LoopState, fleet: Fleet, *, begun: bool) -> str:
     """How a loop stands that does not run, or of which nothing is heard; empty: its run tells."""
     if loop.status in ("running", "placing", "ended") and begun:
         return ""
-    return f"loop {loop.spec.id}: {loop_sentence(loop, fleet.state, fleet.clock())}"
+    return f"loop {loop.spec.id}: {_stands(loop, fleet)}"
+
+
+def _stands(loop: LoopState, fleet: Fleet) -> str:
+    return loop_sentence(loop, fleet.state, fleet.clock(), lost=fleet.lost)
 
 
 def _lost(loop: LoopState, fleet: Fleet) -> str:
@@ -179,7 +183,7 @@ def _lost(loop: LoopState, fleet: Fleet) -> str:
     if fleet.lost:
         return lost_words(fleet.lost)
     if loop.over or (loop.status == "queued" and loop.attempt):
-        return loop_sentence(loop, fleet.state, fleet.clock())
+        return _stands(loop, fleet)
     return "" if fleet.state.finished is None else "its fleet is over"
 
 
@@ -215,8 +219,7 @@ def opened_loop(fleet: Fleet, loop: LoopState) -> Source:
     if fleet.live and not loop.over:
         return FleetLoop(fleet, loop.spec.id)
     if not loop.attempt or not (mirror := _mirror(fleet, loop)).journal.exists():
-        stands = loop_sentence(loop, fleet.state, fleet.clock())
-        raise RalphError(f"loop {loop.spec.id} has no record: {stands}")
+        raise RalphError(f"loop {loop.spec.id} has no record: {_stands(loop, fleet)}")
     replay = opened(mirror.journal)
     run = tree_of(loop, mirror)
     replay.record = LoopRecord(fleet, loop.spec.id, (run or mirror).journal, mirror.folder)
