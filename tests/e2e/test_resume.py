@@ -357,7 +357,9 @@ def test_a_bad_line_in_the_middle(limited: Path) -> None:
     killed = journal(limited).with_name("status.json")
     told = json.loads(killed.read_text()) | {"outcome": None, "phase": "agent"}
     killed.write_text(json.dumps(told))
-    assert f"its process is gone; {works} goes on" in here("status", cwd=limited).stdout
+    assert f"unheard: its record breaks off here, so how it ended is not known; {works}" in (
+        here("status", cwd=limited).stdout
+    )
     assert "--from" in refused(limited, "--from", "31", "--max-iterations", "5")
     broken = journal(limited).read_bytes()
     completes(limited, "--from", "29", "--max-iterations", "5")
