@@ -1,1 +1,1 @@
-"""What is decided, pure: a package per layer, and the governor that folds two of them."""
+"""The decision layers: pure code, one package per layer, and the governor that combines them."""

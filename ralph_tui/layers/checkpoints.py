@@ -1,4 +1,4 @@
-"""How often checkpoints are worth taking within a session. Rule: pure."""
+"""Advise how often to take checkpoints within a session."""
 
 from ralph_tui.text.format import duration
 
@@ -10,19 +10,19 @@ ADVISED: tuple[tuple[float, float, float], ...] = (
     (6 * HOUR, 20 * MINUTE, 30 * MINUTE),
     (float("inf"), 30 * MINUTE, 30 * MINUTE),
 )
-"""For sessions that last less than the first number: the shortest and the longest interval."""
+"""Session length below which a row applies, and its shortest and longest interval; seconds."""
 
 
 def advised_interval(session_s: float) -> tuple[float, float]:
-    """From which to which interval checkpoints go well with sessions of this length, seconds."""
+    """Return the shortest and longest advised interval for a session of this length, in seconds."""
     return next((least, most) for below, least, most in ADVISED if session_s < below)
 
 
 def interval_advice(interval_s: float, session_s: float) -> str:
-    """What to say of an interval that is too long for the longest session; empty: it will do.
+    """Return a warning if the interval is too long for the longest session; else empty.
 
-    More checkpoints than advised cost little. A session below the shortest interval needs none but
-    those at its start and its end.
+    More checkpoints than advised cost little. A session shorter than the shortest interval needs
+    only the checkpoints at its start and end.
     """
     least, most = advised_interval(session_s)
     if interval_s <= most or session_s <= ADVISED[0][1]:

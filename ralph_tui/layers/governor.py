@@ -1,11 +1,11 @@
-"""Layers 1 and 4, and the strategy between them, as one fold over readings: the same for a live
-run, a resumed one and the lab.
+"""Run control, strategy and oversight as one fold over measurements.
 
-`take` is the fold itself. `read` looks at a `RunState` right after a reading was taken, and so does
-the same to a run's journal, event by event, that it did to the run.
+Live runs, resumed runs and the lab share this code. `take` is the fold itself. `read` evaluates a
+`RunState` right after a measurement, so replaying a journal event by event repeats the run's
+decisions.
 
-Where a layer fails its fallback is taken, if there is a guard: default gains, the alarms and the
-approach as they were, no finding. No fold is left half-way: the next reading finds it as it was.
+If a layer fails under a guard, its fallback applies: default gains, unchanged alarms and approach,
+or no finding. The failed layer's state stays as it was, and the next measurement starts from it.
 """
 
 from collections.abc import Callable
@@ -38,34 +38,34 @@ T = TypeVar("T")
 
 
 class Attempt(Protocol):
-    """Takes a fallback where a layer fails; `instead` says in words what that means."""
+    """A guard that runs one layer; `instead` describes in words the effect of the fallback."""
 
     def __call__(
         self, layer: str, decide: Callable[[], T], fallback: Callable[[], T], /, *, instead: str
     ) -> T:
-        """What `decide` gives, or `fallback`."""
+        """Return the result of `decide`, or that of `fallback` if it fails."""
 
 
 def unguarded(
     _layer: str, decide: Callable[[], T], _fallback: Callable[[], T], /, *, instead: str
 ) -> T:
-    """A layer that fails raises."""
+    """Run `decide` without a fallback; its exceptions propagate."""
     return decide()
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What controller, planner and overseer make of one reading."""
+    """Results of controller, planner and overseer for one measurement."""
 
     evaluation: Evaluation
     finding: Finding | None
-    """None with the overseer switched off, and where its rules failed."""
+    """None if the overseer is disabled or its rules failed."""
     course: Course
-    """The strategy of the next iteration."""
+    """The strategy for the next iteration."""
 
 
 class Governor:
-    """Remembers what the layers need of the past."""
+    """The layers of one run, and their state between measurements."""
 
     def __init__(
         self,
@@ -76,23 +76,23 @@ class Governor:
         plans: bool = True,
         attempt: Attempt = unguarded,
     ) -> None:
-        """`baseline` in points; `plans`: whether strategies are planned."""
+        """Start at `baseline`, in points; `plans` enables strategy planning."""
         self.control = control or ControlSettings()
         self.oversight = oversight or OversightSettings()
         self.plans = plans
         self._attempt = attempt
         self.history = History(baseline)
-        self._untaken: list[Sample] = []  # readings that could not be taken in yet
+        self._untaken: list[Sample] = []  # measurements not yet added to the history
         self.evaluation: Evaluation | None = None
-        """Of the latest reading; None before the first."""
-        self.course = Course()  # after the latest reading
+        """For the latest measurement; None before the first."""
+        self.course = Course()  # after the latest measurement
         self.memory = Oversight()
         self._learned: set[str] = set()
         self.recalled: Evaluated | None = None
-        """What was made of the latest reading of the past; None when the run was not resumed."""
+        """Results for the latest past measurement; None if the run was not resumed."""
 
     def begin(self, baseline: float) -> None:
-        """The reading before iteration 1, points."""
+        """Set the measurement before iteration 1, in points."""
         self.history = History(baseline)
 
     def take(
@@ -104,7 +104,7 @@ class Governor:
         issues: int = 0,
         grounds: Grounds | None = None,
     ) -> Evaluated:
-        """Take in one reading; `issues`: new learnings and blockers."""
+        """Evaluate one measurement; `issues` counts new learnings and blockers."""
         return self._read(
             sample, budget, issues, lambda: grounds or Grounds(), lambda: evidence or Evidence()
         )
@@ -117,7 +117,7 @@ class Governor:
         grounds: Callable[[], Grounds],
         evidence: Callable[[], Evidence],
     ) -> Evaluated:
-        """Each layer for itself: one that fails costs no other its advice."""
+        """Run each layer separately, so that one failing layer does not affect the others."""
         attempt, before = self._attempt, self.evaluation
         last = before.signal if before else None
         self._untaken.append(sample)
@@ -150,7 +150,7 @@ class Governor:
         return Evaluated(evaluation, finding, self.course)
 
     def _watch(self, budget: Budget) -> Watched:
-        """A reading is taken in whole, or not at all and with the next one."""
+        """Add all pending measurements or none; after a failure the next call retries them."""
         history = self.history.copy()
         for sample in self._untaken:
             history.add(sample)
@@ -177,7 +177,7 @@ class Governor:
 
     @property
     def _current(self) -> History:
-        """With the latest reading."""
+        """The history including the latest measurement; raises ``LookupError`` if it is missing."""
         if self._untaken:
             raise LookupError("the latest reading could not be taken in")
         return self.history
@@ -192,7 +192,7 @@ class Governor:
             grounds,
             may_ask=self.oversight.enabled and self.memory.episode is None,
         )
-        if not isinstance(course.strategy, Strategy):  # it is remembered
+        if not isinstance(course.strategy, Strategy):  # the course is kept
             raise TypeError(f"a strategy is no {type(course.strategy).__name__}")
         return course
 
@@ -210,24 +210,24 @@ class Governor:
             evidence,
             strategy=planned.reasoning if asks else "",
         )
-        if not finding.state.sound:  # it is remembered
+        if not finding.state.sound:  # the state is kept
             raise TypeError("what oversight remembers is not sound")
         self.memory = finding.state
         return finding
 
     def answered(self, *, approved: bool) -> None:
-        """The REDIRECT of the open episode was decided."""
+        """Record the decision about the open episode's REDIRECT."""
         self.memory = self.memory.answered(approved=approved)
 
     @property
     def undecided(self) -> bool:
-        """Whether an episode is open whose REDIRECT is not answered yet."""
+        """True if an episode is open whose REDIRECT has no decision yet."""
         return self.memory.episode is not None and self.memory.episode.approved is None
 
     def recall(self, event: Event, state: RunState) -> Evaluated | None:
-        """Take up one event of a journal; `state` is the fold of those before it.
+        """Process one journal event; `state` is the fold of the events before it.
 
-        A reading is evaluated where the run did it: before ``signal_computed``.
+        A measurement is evaluated at the same point as in the run: before ``signal_computed``.
         """
         evaluated = None
         if isinstance(event, SignalComputed) and state.gate.readings:
@@ -239,7 +239,7 @@ class Governor:
         return evaluated
 
     def read(self, state: RunState) -> Evaluated:
-        """Take in the reading that `state` was brought up to last."""
+        """Evaluate the latest measurement in `state`."""
         return self._read(
             sample_of(state.gate.readings[-1], state),
             budget_of(state),
@@ -249,11 +249,11 @@ class Governor:
         )
 
     def planned(self, state: RunState) -> Course:
-        """The strategy by the baseline, before iteration 1."""
+        """Return the strategy before iteration 1, based on the baseline."""
         return self._planned(budget_of(state), grounds_of(state))
 
     def _issues(self, report: AgentReported | None) -> int:
-        """Blockers, and learnings that were not said before in this run."""
+        """Count the report's blockers and its learnings that are new in this run."""
         if report is None:
             return 0
         said = {same_words(learning) for learning in report.learnings}

@@ -1,4 +1,4 @@
-"""What controller, planner and overseer look at, as a run's folded journal tells it."""
+"""Build the inputs of controller, planner and overseer from a run's state."""
 
 from ralph_tui.events import GateFinished, ReadingTaken
 from ralph_tui.layers.context.hashes import error_hash_of
@@ -8,11 +8,11 @@ from ralph_tui.layers.oversight import Evidence
 from ralph_tui.state import RunState
 
 NAMED = 200
-"""Failing tests whose words tell whether the work is about the objective."""
+"""Maximum failing tests whose names are compared with the objective."""
 
 
 def sample_of(reading: ReadingTaken, state: RunState) -> Sample:
-    """The reading, and what is known of it beside its number."""
+    """Build the controller's sample from a measurement and the run's state."""
     return Sample(
         reading.iteration,
         reading.completion,
@@ -29,7 +29,7 @@ def sample_of(reading: ReadingTaken, state: RunState) -> Sample:
 
 
 def _undone(state: RunState) -> int:
-    """Readings whose work the rollback before the latest reading has undone."""
+    """Count the earlier measurements undone by the rollback before the latest one."""
     rollback = state.oversight.rolled_back
     restored = state.timeline.iteration_of(rollback.snapshot) if rollback else None
     if restored is None:
@@ -38,7 +38,7 @@ def _undone(state: RunState) -> int:
 
 
 def budget_of(state: RunState) -> Budget:
-    """The limits as they stand now."""
+    """Return the current limits."""
     run = state.run
     cost = run.cost_usd / run.budget_usd if run.budget_usd else 0.0
     tokens = run.tokens / run.budget_tokens if run.budget_tokens else 0.0
@@ -53,7 +53,7 @@ def budget_of(state: RunState) -> Budget:
 
 
 def evidence_of(state: RunState) -> Evidence:
-    """What the iteration did, as the journal tells it."""
+    """Collect what the latest iteration did, for the overseer."""
     run, gate, report, files = state.run, state.gate.last, state.agent.report, state.files
     ended = state.agent.ended
     failed = ended is not None and ended.outcome in ("error", "crashed") and not files.totals
@@ -82,7 +82,7 @@ def _output(gate: GateFinished) -> str:
 
 
 def grounds_of(state: RunState) -> Grounds:
-    """What the iteration came to, as its assessment, the completion command and the plan tell."""
+    """Collect the planner's facts from the assessment, the completion command and the plan."""
     readings, report = state.gate.readings, state.agent.report
     reading = readings[-1] if readings else None
     made = state.intelligence.assessment
@@ -100,7 +100,7 @@ def grounds_of(state: RunState) -> Grounds:
 
 
 def _failing(state: RunState) -> tuple[str, ...]:
-    """Failing tests, those first that did not fail when the run stood best: they were broken."""
+    """Return the failing tests; those that passed at the run's best count come first."""
     now, best = state.gate.last, None
     if now is None or now.broken:
         return ()

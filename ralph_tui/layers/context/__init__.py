@@ -1,7 +1,6 @@
-"""Context checkpoints: how full an agent's window is, and what is done before it is full. Pure.
+"""Context checkpoints: measure how full an agent's window is, and act before it is full.
 
-All but `loop_state` import only the standard library, `ralph_tui.text` and each other: the hook
-program, which is copied into projects, runs them without anything else. It starts anew with each
-tool call, so they use no dataclasses, whose import takes a fifth of its time. Source:
-ccs-ralph-integration.
+All modules except `loop_state` import only the standard library, `ralph_tui.text` and each other,
+because the hook program is copied into projects and runs them alone. It starts again for each tool
+call, so they use no dataclasses, whose import takes a fifth of its time.
 """

@@ -1,9 +1,10 @@
-"""The handoff: what one session leaves to the next, as a document of at most 4000 characters.
+"""The handoff: a document of at most 4000 characters from one session to the next.
 
-It refers to what is long (the diff, the transcript) and copies none of it. What others wrote, file
-names and agents' words, is quoted, so that it is neither markup nor an instruction; whoever gives
-it has taken control sequences and secrets out. Nothing is done but what is named as done. Where it
-is too long, the least important goes first, and a last line says what.
+It refers to long content (the diff, the transcript) instead of copying it. File names and agents'
+words are quoted, so that they are neither markup nor instructions. The caller has already removed
+control sequences and secrets. Nothing counts as done unless it is listed as done.
+
+If the document is too long, the least important parts are left out, and a last line names them.
 """
 
 from collections.abc import Sequence
@@ -15,31 +16,31 @@ from ralph_tui.text.format import count
 from ralph_tui.text.quoting import code, fenced, line_of, quoted
 
 MOST_LINES = 40
-"""Of a list: more have no place."""
+"""Maximum lines of a list; more would not fit."""
 
 
 class Part(NamedTuple):
-    """A piece of a section, whose lines can go one by one, the last first."""
+    """A piece of a section; its lines can be dropped one by one, the last first."""
 
     heading: str
     rank: int
-    """The lower, the sooner it goes."""
+    """Parts with a lower rank are dropped first."""
     lines: tuple[str, ...]
     noun: str = ""
-    """One of its lines; empty: they are a text, which `name` names."""
+    """The noun for one line; empty for a text, which `name` names."""
     name: str = ""
     lead: str = ""
-    """Words before them; they go with the last line."""
+    """Introduction to the lines; dropped with the last remaining one."""
     more: int = 0
-    """Further lines that are not here."""
+    """Number of further lines that are not in `lines`."""
 
     def text(self, kept: int) -> str:
-        """With so many of its lines."""
+        """Return the text with the first `kept` lines."""
         gap = "\n\n" if self.lead else ""
         return f"{self.lead}{gap}" + "\n".join(self.lines[:kept]) if kept else ""
 
     def left_out(self, kept: int) -> str:
-        """In words; empty where nothing is."""
+        """Describe the dropped lines in words; empty if nothing was dropped."""
         missing = len(self.lines) - kept + self.more
         if not missing:
             return ""
@@ -51,14 +52,14 @@ class Part(NamedTuple):
 def listed(
     heading: str, rank: int, noun: str, lines: Sequence[str], lead: str = "", given: int = 0
 ) -> Part:
-    """A list of such things, of which there are at least `given`."""
+    """Return the part for a list, whose full length is at least `given`."""
     kept = tuple(lines[:MOST_LINES])
     more = max(len(lines), given) - len(kept)
     return Part(heading, rank, kept, noun, lead=lead, more=more)
 
 
 def document(head: Sequence[str], parts: Sequence[Part], limit: int) -> str:
-    """In Markdown; of `head`, its paragraphs before the first section, nothing is left out."""
+    """Return the Markdown document; its first paragraphs, `head`, are never shortened."""
     kept = [len(part.lines) for part in parts]
     text = _written(head, parts, kept)
     for place in sorted(range(len(parts)), key=lambda place: parts[place].rank):
@@ -80,7 +81,7 @@ def _written(head: Sequence[str], parts: Sequence[Part], kept: Sequence[int]) ->
             heading = part.heading
             pieces.append(body)
     left_out = (part.left_out(lines) for part, lines in zip(parts, kept, strict=True))
-    # Several parts may have one name.
+    # Several parts may have the same name.
     if named := ", ".join(dict.fromkeys(words for words in left_out if words)):
         pieces.append(f"Left out, to keep this short: {named}.")
     return "\n\n".join(pieces) + "\n"
@@ -88,17 +89,17 @@ def _written(head: Sequence[str], parts: Sequence[Part], kept: Sequence[int]) ->
 
 MOST_CHARACTERS = 4000
 LONGEST_ITEM = 200
-"""Characters of a path, a plan item, a tool call."""
+"""Maximum characters of a path, a plan item or a tool call."""
 LONGEST_REFERENCE = 300
 LONGEST_WORDS = 600
-"""Characters of what an agent or a model says."""
+"""Maximum characters of a statement by an agent or a model."""
 LONGEST_SAID = 600
-"""Characters of what the owner says, as quoted."""
+"""Maximum characters of the user's words, as quoted."""
 RANKS = (
     "changed", "calls", "failing", "questions", "said", "done", "summary", "files", "tests", "item",
     "next step", "objective", "references",
 )  # fmt: skip
-"""What goes where it is too long, the least important first."""
+"""Names of parts in the order in which they are dropped, the least important first."""
 GO_ON = "Its work is not finished: go on from here, and do not restart the task."
 HALF_MADE = "It was stopped in the middle of its work: its last edit may be half made."
 QUOTED = (
@@ -114,77 +115,76 @@ class Call(NamedTuple):
     what: str = ""
     """The file, command or pattern it works on."""
     result: str = ""
-    """A few words: ``exit 1``."""
+    """A few words, such as ``exit 1``."""
     failed: bool = False
     running: bool = False
-    """It was, when the session was ended."""
+    """True if it was running when the session was ended."""
 
 
 class Measured(NamedTuple):
-    """The completion command, as it was last run."""
+    """The last result of the completion command."""
 
     command: str = ""
     after: str = ""
-    """When: ``after iteration 4``; ours."""
+    """When it ran, such as ``after iteration 4``; ralph-tui's own words, not quoted."""
     ok: bool | None = None
-    """None: it was not run."""
+    """None if it was not run."""
     passed: int | None = None
-    """None: its output told no counts."""
+    """None if its output had no counts."""
     failed: int = 0
-    """With errors."""
+    """Including errors."""
     failing: tuple[str, ...] = ()
-    """By name."""
 
 
 class Reference(NamedTuple):
-    """Where more is found."""
+    """Where to find more."""
 
     label: str
-    """Ours."""
+    """Ralph-tui's own words, not quoted."""
     where: str
-    """A path, or a command."""
+    """A path or a command."""
 
 
 class Handoff(NamedTuple):
-    """What is known when a session ends; what is not known is left out."""
+    """Everything known when a session ends; unknown fields keep their defaults."""
 
     objective: str
     iteration: int = 0
-    """0: not counted."""
+    """0 if not counted."""
     number: int = 1
     cause: str = ""
     """``L2``, ``L3``, ``item`` or ``asked``."""
     percent: float | None = None
-    """How full the context window was."""
+    """Used percentage of the context window; None if unknown."""
     done: tuple[str, ...] = ()
-    """Items of the plan that were ticked in this iteration."""
+    """Plan items that were ticked in this iteration."""
     changed: tuple[FileInProgress, ...] = ()
-    """Other files that this iteration changed."""
+    """Other files changed in this iteration."""
     item: str = ""
     """The plan's first open item."""
     progress: str = ""
-    """On it."""
+    """Progress on `item`."""
     summary: str = ""
-    """What was in progress."""
+    """The work in progress."""
     summary_by: str = "the agent"
-    """Who says so; ours."""
+    """The author, in ralph-tui's own words, not quoted."""
     files: tuple[FileInProgress, ...] = ()
-    """Those in progress, the last edited first."""
+    """Files in progress, the last edited first."""
     calls: tuple[Call, ...] = ()
-    """The last ones, the latest first."""
+    """The last tool calls, the latest first."""
     next_step: str = ""
     next_by: str = "the agent"
-    """Who says so; ours."""
+    """The author, in ralph-tui's own words, not quoted."""
     tests: Measured = Measured()
     questions: tuple[str, ...] = ()
-    """What is open, or in the way."""
+    """Open questions and obstacles."""
     said: tuple[str, ...] = ()
-    """What the owner said to the session."""
+    """The user's messages to the session."""
     references: tuple[Reference, ...] = ()
 
 
 def handoff_text(handoff: Handoff) -> str:
-    """The document, in Markdown."""
+    """Return the document in Markdown."""
     of = f" of iteration {handoff.iteration}" if handoff.iteration else ""
     half = f" {HALF_MADE}" if handoff.cause == "L3" else ""
     head = (
@@ -196,7 +196,7 @@ def handoff_text(handoff: Handoff) -> str:
 
 
 def why(cause: str, percent: float | None) -> str:
-    """Why a session was ended, in a sentence."""
+    """Explain in a sentence why a session was ended."""
     full = "" if percent is None else f" at {whole(percent)} % of its context window"
     because = {
         "item": ", because the next item of the plan would not have fit",
@@ -207,14 +207,14 @@ def why(cause: str, percent: float | None) -> str:
 
 
 def file_line(file: FileInProgress) -> str:
-    """A file as a line of a list."""
+    """Format a file as a list entry."""
     lines = f", {lines_word(file.lines)} {code(file.lines, 60)}" if file.lines else ""
     what = f": {code(file.description, LONGEST_ITEM)}" if file.description else ""
     return f"- {code(file.path, LONGEST_ITEM)}{lines}{what}"
 
 
 def lines_word(lines: str) -> str:
-    """``line`` before one number, ``lines`` before more."""
+    """Return ``line`` for one number, ``lines`` for a range."""
     return "line" if lines.isdigit() else "lines"
 
 
@@ -312,7 +312,7 @@ def _references(references: tuple[Reference, ...]) -> Part:
 
 
 def _owner(heading: str, rank: str, name: str, text: str) -> Part:
-    """Words of the owner: the beginning of them stays."""
+    """Quote the user's words; a long text keeps its beginning."""
     words = text.strip()
     lines = quoted(words[:LONGEST_SAID]) if words else []
     more = int(len(words) > LONGEST_SAID or len(lines) > MOST_LINES)
@@ -323,7 +323,7 @@ def _owner(heading: str, rank: str, name: str, text: str) -> Part:
 
 
 def _words(heading: str, rank: str, name: str, text: str, by: str) -> Part:
-    """Of an agent or a model."""
+    """Quote the words of an agent or a model."""
     words = line_of(text, LONGEST_WORDS)
     lines = (fenced(words, "text"),) if words else ()
     lead = f"In the words of {by}:"
@@ -333,7 +333,7 @@ def _words(heading: str, rank: str, name: str, text: str, by: str) -> Part:
 def _items(
     heading: str, rank: str, noun: str, items: tuple[str, ...], lead: str = "", given: int = 0
 ) -> Part:
-    # Of thousands, only those that may have a place are looked at.
+    # Of thousands of items, format only those that may fit.
     lines = [f"- {words}" for text in items[:MOST_LINES] if (words := code(text, LONGEST_ITEM))]
     beyond = max(0, len(items) - MOST_LINES)
     return listed(heading, _rank(rank), noun, lines, lead, max(given, len(lines) + beyond))

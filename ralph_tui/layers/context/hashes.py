@@ -1,17 +1,17 @@
-"""Short hashes by which a loop's iterations are told apart. Pure.
+"""Short hashes that distinguish a loop's iterations.
 
-A module of its own: `hashlib` is loaded only where a hash is made. Standard library only: the hook
-program runs it too.
+This is a separate module so that `hashlib` is loaded only when a hash is made. It uses only the
+standard library, because the hook program runs it too.
 """
 
 import re
 from hashlib import sha256
 
 DIGITS = 12
-"""Hexadecimal digits of a hash: they tell one loop's iterations apart."""
+"""Hexadecimal digits of a hash, enough to distinguish one loop's iterations."""
 
-# What differs from one occurrence of an error to the next. Counts stay: fewer failing tests are
-# another result.
+# Text that varies between occurrences of an error. Counts stay: fewer failing tests are a different
+# result.
 _VARYING = re.compile(
     r"0x[0-9a-fA-F]+"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?"
@@ -21,7 +21,7 @@ _VARYING = re.compile(
 
 
 def hash_of(*parts: str) -> str:
-    """A short hash of texts in their order."""
+    """Return a short hash of texts in this order."""
     digest = sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -30,6 +30,6 @@ def hash_of(*parts: str) -> str:
 
 
 def error_hash_of(text: str) -> str:
-    """The hash of an error, whatever times and addresses it names; empty for an empty text."""
+    """Return the hash of an error regardless of times and addresses; empty for an empty text."""
     words = " ".join(_VARYING.sub("#", text).split())
     return hash_of(words) if words else ""

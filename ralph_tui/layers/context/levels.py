@@ -1,8 +1,8 @@
 """How full a context window is, in four levels.
 
-L0 works on, L1 warns, L2 hands over, L3 stops now. Percentages count from the tokens of the last
-main-thread message; they are told rounded down, so that none seems to have reached a threshold that
-it has not. Standard library only: the hook program runs it too. Pure.
+L0 continues, L1 warns, L2 hands off, L3 stops at once. Percentages are based on the tokens of the
+last main-thread message. They are displayed rounded down, so that no value seems to have reached a
+threshold that it has not reached. Standard library only, because the hook program runs this too.
 """
 
 from typing import Literal, NamedTuple
@@ -13,11 +13,11 @@ __all__ = ["DEFAULT", "LEVELS", "Level", "Thresholds", "above", "level_of", "per
 
 Level = Literal["L0", "L1", "L2", "L3"]
 LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
-"""The lowest first."""
+"""In ascending order."""
 
 
 class Thresholds(NamedTuple):
-    """Percent of the window from which on a level is reached."""
+    """Percentages of the window at which each level starts."""
 
     warn: float = 70.0
     checkpoint: float = 85.0
@@ -28,12 +28,12 @@ DEFAULT = Thresholds()
 
 
 def whole(percent: float) -> int:
-    """The percentage as people read it."""
+    """Return the percentage for display, rounded down."""
     return int(percent)
 
 
 def level_of(percent: float | None, thresholds: Thresholds = DEFAULT) -> Level:
-    """The highest level that is reached; the lowest where nothing is known."""
+    """Return the highest level reached; the lowest if the percentage is unknown."""
     if percent is None:
         return "L0"
     if percent >= thresholds.stop:
@@ -44,5 +44,5 @@ def level_of(percent: float | None, thresholds: Thresholds = DEFAULT) -> Level:
 
 
 def above(level: Level, other: Level) -> bool:
-    """Whether a level is higher than another."""
+    """True if `level` is higher than `other`."""
     return LEVELS.index(level) > LEVELS.index(other)

@@ -1,6 +1,6 @@
-"""What the state file says of a run of our own, as its state tells it. Pure.
+"""Build the state file's fields from the state of a ralph-tui run.
 
-The fields are those that loops of other tools keep; what others add to the file is not among them.
+The fields are those of other tools' loops; additions by other programs are not among them.
 """
 
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ from ralph_tui.text.sanitize import clip, one_line
 PROMISE: Final = "COMPLETE"
 DRIVER: Final = "ralph-tui"
 ITEMS: Final = 500
-"""Items of a plan that are listed, the first open ones and the last done ones."""
+"""Maximum plan items listed: the first open ones and the last done ones."""
 LONGEST: Final = 500
-"""Characters of an item."""
+"""Maximum characters of an item."""
 _ENDED: Final[Mapping[Outcome, str]] = {
     "completed": "completed",
     "limit_reached": "limit_reached",
@@ -33,7 +33,7 @@ _KEPT_ERRORS: Final = 10
 
 
 def fields_of(state: RunState, memory: Oversight, ended: Outcome | None = None) -> dict[str, Any]:
-    """All but the items of the plan; `ended`: how the run ends just now."""
+    """Return all fields except the plan's items; `ended` is the outcome of a run that is ending."""
     run, started = state.run, state.run.started
     objective = started.objective if started else ""
     snapshots = state.timeline.snapshots
@@ -72,7 +72,7 @@ def fields_of(state: RunState, memory: Oversight, ended: Outcome | None = None) 
 
 
 def items_of(plan: Progress | None) -> dict[str, list[str]]:
-    """Those of the plan, as it stands in its file; nothing without one."""
+    """Return the plan's items as its file lists them; empty without a plan."""
     if plan is None:
         return {}
     items = [(clip(" ".join(text.split()), LONGEST), done) for text, done in plan.items]
@@ -83,16 +83,16 @@ def items_of(plan: Progress | None) -> dict[str, list[str]]:
 
 
 def merged(there: State, before: Mapping[str, Any], now: Mapping[str, Any]) -> State:
-    """The file's fields with ours as they are `now`; `before`: as we wrote them last.
+    """Return the file's fields with ours from `now`; `before` is what we wrote last.
 
-    What others have added stays: fields, parts of the checkpoint, items of the plan, and the
-    history of iterations that are not ours.
+    Additions by other programs stay: fields, parts of the checkpoint, plan items, and the history
+    of iterations that are not ours.
     """
     state = there | dict(now)
     if isinstance(there.get("context_checkpoint"), dict) and "context_checkpoint" in now:
         state["context_checkpoint"] = there["context_checkpoint"] | now["context_checkpoint"]
     if there.get("run_id") != now["run_id"]:
-        return state  # of another loop: its items and its history are not this one's
+        return state  # another loop's file: its items and history are not this run's
     for name in ("todo_items", "completed_items"):
         if name in now:
             known = [*before.get(name, now[name]), *now["todo_items"], *now["completed_items"]]
@@ -109,12 +109,12 @@ def _status(state: RunState, ended: Outcome | None) -> str:
     made = [one for one in state.oversight.interventions if one.level in ("PAUSE", "ABORT")]
     stopped = ended in ("aborted", "interrupted")
     if stopped and any(one.about == "circuit" for one in made[-2:]):
-        return "circuit_breaker"  # the abort that follows from a PAUSE is recorded after it
+        return "circuit_breaker"  # the abort that follows a PAUSE is recorded after it
     return _ENDED[ended]
 
 
 def _checkpoint(state: RunState) -> Checkpoint | None:
-    """The last rollover; active until a session has taken over."""
+    """Return the last handoff as a checkpoint, active until a session has taken over."""
     context = state.context
     if not context.handoffs:
         return None

@@ -1,7 +1,7 @@
-"""The resume block: what a session that takes over is told first, in its prompt.
+"""The resume block: the first part of the prompt for a session that takes over.
 
-It is short: what was in progress, where, what comes next, and which handoff says more. What others
-wrote stands in blocks that are labelled as data; the owner's words are quoted whole.
+It is short: the work in progress, its files, the next step, and the handoff that has the details.
+Other authors' text is in blocks labelled as data; the user's words are quoted in full.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.quoting import labelled, line_of, quoted
 
 MOST_FILES = 8
-"""Files that are named; the handoff names more."""
+"""Maximum files named here; the handoff names more."""
 LONGEST_PATH, LONGEST_ABOUT = 160, 80
-"""Characters of a path, and of what else is said of a file."""
+"""Maximum characters of a path, and of other text about a file."""
 DO_NOT_RESTART = "**DO NOT restart the task from scratch.**"
 
 
 class Resume(NamedTuple):
-    """What is known of the session that was ended; what is not known is left out."""
+    """Everything known about the session that was ended; unknown fields keep their defaults."""
 
     handoff_file: str
-    """Where the handoff is read, relative to the worktree; ours."""
+    """Path of the handoff relative to the worktree; chosen by ralph-tui, not quoted."""
     cause: str = ""
     """``L2``, ``L3``, ``item`` or ``asked``."""
     percent: float | None = None
@@ -34,15 +34,15 @@ class Resume(NamedTuple):
     """The last edited first."""
     next_step: str = ""
     said: tuple[str, ...] = ()
-    """What the owner said to it."""
+    """The user's messages to that session."""
     made_file: str = ""
-    """Of one that was edited: where it stands as it was made."""
+    """Path of the original, if the handoff was edited."""
     edited: bool = False
-    """The owner has edited the handoff: what is in progress, and what comes next, it alone says."""
+    """True if the user edited the handoff; the block then omits the work and the next step."""
 
 
 def resume_text(given: Resume) -> str:
-    """The block without its heading, in Markdown."""
+    """Return the block in Markdown, without its heading."""
     parts = [
         why(given.cause, given.percent) + " You go on with its work.",
         _instructions(given),

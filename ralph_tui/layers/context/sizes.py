@@ -1,10 +1,10 @@
-"""Budget classes: how much of a window an item of the plan takes. Pure.
+"""Budget classes: how much of a context window a plan item takes.
 
-An item's class is told by its tag: a class in brackets (``[complex]``, ``(very complex)``), or its
-lines (``~120 lines``, ``~120 LOC``). One without a tag is as the untagged items were that this run
-has finished, once there are three of them; until then it is medium. What finished items took also
-narrows the range of their class, and never leaves it: a wild number does not rule. Standard library
-only.
+A tag gives an item's class: either its name in brackets (``[complex]``, ``(very complex)``), or a
+number of lines (``~120 lines``, ``~120 LOC``). An item without a tag is estimated from the untagged
+items that this run has finished, or as medium while there are fewer than three. Finished items also
+narrow the range of their class but never leave it, so an outlier has little effect. Standard
+library only.
 """
 
 import re
@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 Size = Literal["trivial", "simple", "medium", "complex", "very complex"]
 Basis = Literal["tag", "history", "default"]
-"""What a class was told by."""
+"""The basis for a class."""
 Taken = tuple[Size, Basis, float]
-"""A finished item: its class, what told it, and the points of the window that it took."""
+"""A finished item: its class, the basis for it, and the points of the window that it took."""
 
 
 class Budget(NamedTuple):
@@ -23,12 +23,12 @@ class Budget(NamedTuple):
 
     size: Size
     lines: int | None
-    """The most that an item of it changes; None: any number."""
+    """Maximum lines that such an item changes; None for any number."""
     low: float
-    """Points of the window that it takes at least."""
+    """Minimum points of the window that it takes."""
     high: float
     per_iteration: str
-    """How many of them one iteration takes on."""
+    """How many such items one iteration takes on."""
 
 
 TABLE = (
@@ -38,16 +38,16 @@ TABLE = (
     Budget("complex", None, 40.0, 60.0, "1 item"),
     Budget("very complex", None, 60.0, 100.0, "must be split"),
 )
-"""The smallest first. That an item is more than complex only its tag can say."""
+"""In ascending order; only a tag can classify an item as more than complex."""
 _TAGGED = TABLE[-1]
 BUDGETS: dict[Size, Budget] = {row.size: row for row in TABLE}
 DEFAULT: Size = "medium"
 ENOUGH = 3
-"""Finished items, below which nothing is learned of them."""
+"""Minimum finished items to estimate from."""
 RECENT = 20
-"""Finished items of a kind that are learned of, the last ones."""
+"""Number of latest finished items of a kind to estimate from."""
 LOW, HIGH = 0.25, 0.9
-"""Quantiles of what they took that become the range: few of the next take more."""
+"""Quantiles of finished items that become the range, so that few later items take more."""
 
 _TAG = re.compile(
     r"[\[(]\s*(trivial|simple|medium|complex|very[ _-]complex)\s*[\])]", re.IGNORECASE
@@ -56,7 +56,7 @@ _LINES = re.compile(r"~\s?(\d{1,6}) ?(?:lines?|loc)\b", re.IGNORECASE)
 
 
 class Estimate(NamedTuple):
-    """What an item is expected to take."""
+    """The points of the window that an item is expected to take."""
 
     size: Size
     low: float
@@ -65,7 +65,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(item: str, taken: Sequence[Taken] = ()) -> Estimate:
-    """The class of an item by its words, and by what finished ones took."""
+    """Estimate an item by its words and by finished items."""
     if (tagged := tag_of(item)) is not None:
         return _narrowed(tagged, "tag", [points for size, _, points in taken if size == tagged])
     untagged = [points for _, basis, points in taken if basis != "tag"][-RECENT:]
@@ -76,7 +76,7 @@ def estimate(item: str, taken: Sequence[Taken] = ()) -> Estimate:
 
 
 def tag_of(item: str) -> Size | None:
-    """The class that an item says it has; None where it says none. The last tag counts."""
+    """Return the class given by an item's last tag; None without a tag."""
     words: list[Size] = []
     for tag in _TAG.finditer(item):
         said = re.sub("[_-]", " ", tag[1].lower())
@@ -88,7 +88,7 @@ def tag_of(item: str) -> Size | None:
 
 
 def by_lines(lines: int) -> Size:
-    """The class of a change of so many lines."""
+    """Return the class for a change of this many lines."""
     return next(row.size for row in TABLE if row.lines is None or lines <= row.lines)
 
 

@@ -1,8 +1,8 @@
-"""The state file of a loop, ``ralph-state.json``, and the circuit breaker kept in it. Pure.
+"""The state file of a loop, ``ralph-state.json``, and the circuit breaker in it.
 
 Other programs and people write the file too. Unknown fields are kept. A field with an unusable
-value gets a safe one, and a sentence says so; the writer then sets the old file aside. Readers and
-writers hold its lock. Standard library only: the hook program runs it.
+value gets a safe one and is reported; the writer then sets the old file aside. Readers and writers
+lock the file. Standard library only, because the hook program runs this.
 """
 
 import json
@@ -14,22 +14,22 @@ from ralph_tui.layers.context.levels import LEVELS, whole
 from ralph_tui.text.foreign_json import parse_json
 
 TIMES = 3
-"""Iterations running with one and the same result."""
+"""Consecutive iterations with the same result that trip the circuit breaker."""
 KEPT = 10
-"""Error hashes that are remembered."""
+"""Maximum error hashes to remember."""
 
 
 class Circuit(NamedTuple):
-    """What the last iterations came to."""
+    """Results of the latest iterations."""
 
     no_change_count: int = 0
-    """Iterations running that ended with the same worktree as the one before them."""
+    """Consecutive iterations that left the same worktree as the iteration before them."""
     last_diff_hash: str = ""
     error_hashes: tuple[str, ...] = ()
-    """Of the iterations running that ended with an error, the latest last."""
+    """Hashes of consecutive iterations that ended with an error, the latest last."""
 
     def after(self, diff_hash: str, error_hash: str = "") -> "Circuit":
-        """The breaker after one more iteration; an empty hash where nothing is known or failed."""
+        """Return the breaker after one more iteration; an empty hash means unknown or no error."""
         same = bool(diff_hash) and diff_hash == self.last_diff_hash
         return Circuit(
             no_change_count=self.no_change_count + 1 if same else 0,
@@ -39,9 +39,9 @@ class Circuit(NamedTuple):
 
     @property
     def tripped(self) -> str:
-        """Why the loop should stop, as a sentence without its end; empty: it may go on."""
+        """Why the loop should stop, a sentence without its full stop; empty if it may continue."""
         if self.no_change_count >= TIMES - 1:
-            # The first of them is no repetition of another.
+            # The first of them does not repeat another one.
             return f"{self.no_change_count + 1} iterations running left the files as they were"
         latest = self.error_hashes[-TIMES:]
         if len(latest) == TIMES and len(set(latest)) == 1:
@@ -52,15 +52,15 @@ class Circuit(NamedTuple):
 PROMISE = "COMPLETE"
 MAX_ITERATIONS = 50
 LARGEST = 10**9
-"""A greater count is no count."""
+"""A greater count is invalid."""
 
 
 class Rule(NamedTuple):
-    """What a field is."""
+    """How to validate a field."""
 
     what: str
     take: Callable[[Any], Any]
-    """The value as it is used; None for one of no use."""
+    """Function that returns the usable value, or None for an unusable one."""
     default: Callable[[], Any]
     instead: str
     """The default, in words."""
@@ -78,7 +78,7 @@ def _count(least: int) -> Callable[[object], int | None]:
     def take(value: object) -> int | None:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
-        # Neither an infinity nor what is no number is between the two.
+        # Infinities and NaN fail this comparison.
         return int(value) if least <= value <= LARGEST else None
 
     return take
@@ -89,7 +89,7 @@ def _texts(value: object) -> list[str] | None:
 
 
 def _items(value: object) -> list[Any] | None:
-    """Other programs have items with fields of their own: they are kept as they are."""
+    """Accept any list: other programs' items have fields of their own, which stay as they are."""
     return value if isinstance(value, list) else None
 
 
@@ -99,7 +99,7 @@ def _percent(value: object) -> int | None:
 
 
 def _entry(entry: object) -> bool:
-    """Whether it is one of `context_history`."""
+    """True if this is a valid entry of `context_history`."""
     if not isinstance(entry, dict):
         return False
     numbers = (_count(0)(entry.get("iteration")), _percent(entry.get("peak_percent")))
@@ -145,7 +145,7 @@ CHECKPOINT: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
 
 
 def _checkpoint(value: object) -> dict[str, Any] | None:
-    """Its fields, those of no use replaced: what it says of the rest is worth keeping."""
+    """Replace unusable parts with defaults, because the rest is worth keeping."""
     if not isinstance(value, dict):
         return None
     if not value:
@@ -179,13 +179,13 @@ FIELDS: dict[str, Rule] = {
 
 
 State = dict[str, Any]
-"""The file's object. Functions here take one that `read` or `fresh` gave, and give back another."""
+"""The file's object. Functions here take one from `read` or `fresh`, and return a new one."""
 
 NAME = "ralph-state.json"
 ENDED = frozenset({"completed", "fatal_error", "limit_reached", "circuit_breaker", "stopped"})
-"""Values of `status` with which nothing goes on; any other one is a loop that runs."""
+"""Values of `status` for a loop that has ended; any other value means a running loop."""
 LONGEST_HISTORY = 1000
-"""Entries of `context_history` that are kept."""
+"""Maximum entries of `context_history`."""
 
 
 class FileInProgress(NamedTuple):
@@ -198,7 +198,7 @@ class FileInProgress(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """What a session that ended for its full window leaves to the next one."""
+    """State that a session leaves to the next one when its window is full."""
 
     level: str
     percent_at_checkpoint: int
@@ -211,7 +211,7 @@ class Checkpoint(NamedTuple):
     current_todo_item: str = ""
     progress_on_item: str = "unknown"
     active: bool = True
-    """Whether no session has taken it up yet."""
+    """True until a session has taken over."""
 
 
 class StateRead(NamedTuple):
@@ -219,7 +219,7 @@ class StateRead(NamedTuple):
 
     state: State
     problems: tuple[str, ...] = ()
-    """A sentence without its end for each field that got another value."""
+    """A sentence without its full stop for each field that got another value."""
 
 
 def fresh(
@@ -231,7 +231,7 @@ def fresh(
     completion_promise: str = PROMISE,
     todo_items: tuple[str, ...] = (),
 ) -> State:
-    """The state of a loop that begins with its first iteration."""
+    """Return the state of a loop at its first iteration."""
     return read(
         {
             "task_name": task_name or objective.partition("\n")[0][:60],
@@ -246,7 +246,7 @@ def fresh(
 
 
 def parse(content: bytes) -> StateRead:
-    """A file's content. Raises ``ValueError`` for what is no JSON object."""
+    """Parse a file's content; raise ``ValueError`` if it is not a JSON object."""
     value = parse_json(content)
     if not isinstance(value, dict):
         raise ValueError("it holds no JSON object")
@@ -254,7 +254,7 @@ def parse(content: bytes) -> StateRead:
 
 
 def read(fields: Mapping[str, Any]) -> StateRead:
-    """The fields with every known one there and of its type; unknown ones as they are."""
+    """Return the fields with every known one present and valid, and unknown ones unchanged."""
     state: State = {}
     problems = []
     for name, rule in FIELDS.items():
@@ -277,25 +277,25 @@ def read(fields: Mapping[str, Any]) -> StateRead:
 
 
 def content_of(state: State) -> bytes:
-    """The file's content; `parse` gives the same state back."""
-    # Of a character that is none, as JSON can hold it, the escape is left.
+    """Return the file's content; `parse` returns the same state."""
+    # JSON can contain lone surrogates; they are written as escapes.
     return (
         json.dumps(state, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
     )
 
 
 def stamp(moment: datetime) -> str:
-    """A moment as the file has it."""
+    """Format a UTC moment as the file stores it."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def has_ended(state: State) -> bool:
-    """Whether the loop is over."""
+    """True if the loop has ended."""
     return state["status"] in ENDED
 
 
 def checkpoint_of(state: State) -> Checkpoint | None:
-    """The checkpoint that no session has taken up yet."""
+    """Return the checkpoint that no session has taken over yet; None without one."""
     found = state["context_checkpoint"]
     if not found.get("active"):
         return None
@@ -308,7 +308,7 @@ def checkpoint_of(state: State) -> Checkpoint | None:
 
 
 def with_checkpoint(state: State, checkpoint: Checkpoint) -> State:
-    """With an active checkpoint, marked in the history of its iteration."""
+    """Return the state with an active checkpoint, marked in the history of its iteration."""
     files = [file._asdict() for file in checkpoint.files_in_progress]
     entry = checkpoint._asdict() | {"files_in_progress": files}
     state = with_peak(state, checkpoint.percent_at_checkpoint)
@@ -321,12 +321,12 @@ def with_checkpoint(state: State, checkpoint: Checkpoint) -> State:
 
 
 def without_checkpoint(state: State) -> State:
-    """With the checkpoint taken up; what it said stays to be read."""
+    """Return the state with its checkpoint marked as taken over; the content stays readable."""
     return state | {"context_checkpoint": state["context_checkpoint"] | {"active": False}}
 
 
 def with_peak(state: State, percent: float, *, new_session: bool = False) -> State:
-    """With the highest percentage of the iteration's session; a new one has its own entry."""
+    """Return the state with the session's highest percentage; a new session gets its own entry."""
     history = [*state["context_history"]]
     last = history[-1] if history else {}
     if new_session or last.get("iteration") != state["iteration"]:
@@ -342,7 +342,7 @@ def with_peak(state: State, percent: float, *, new_session: bool = False) -> Sta
 
 
 def todo_of(state: State) -> str:
-    """The item that is worked on: the first that is open; empty where none is."""
+    """Return the current item, which is the first open one; empty without one."""
     for item in state["todo_items"]:
         if isinstance(item, str) and item.strip():
             return item.strip()
@@ -354,12 +354,12 @@ def todo_of(state: State) -> str:
 
 
 def circuit_of(state: State) -> Circuit:
-    """The circuit breaker as the last iteration left it."""
+    """Return the circuit breaker as the last iteration left it."""
     return Circuit(state["no_change_count"], state["last_diff_hash"], tuple(state["error_hashes"]))
 
 
 def with_circuit(state: State, circuit: Circuit) -> State:
-    """With what one more iteration came to."""
+    """Return the state with the circuit breaker of one more iteration."""
     return state | {
         "no_change_count": circuit.no_change_count,
         "last_diff_hash": circuit.last_diff_hash,

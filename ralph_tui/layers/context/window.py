@@ -1,4 +1,4 @@
-"""Forecast when a window fills, and recommend what to do about it. Pure.
+"""Forecast when a window will be full, and recommend what to do about it.
 
 Standard library only.
 """
@@ -12,19 +12,19 @@ from ralph_tui.layers.context.levels import Level
 from ralph_tui.text.format import count
 
 Reading = tuple[int, int]
-"""Tool calls of the session so far, and tokens in its window after them."""
+"""Number of the session's tool calls so far, and tokens in its window after them."""
 STEPS = 3
-"""Steps from one reading to the next, below which nothing is said."""
+"""Minimum steps between measurements for a forecast."""
 FURTHEST = 500
-"""Tool calls, beyond which nothing is said."""
+"""Maximum tool calls that a forecast looks ahead."""
 
 
 def growth_per_call(readings: Sequence[Reading]) -> float | None:
-    """Tokens that a tool call adds; None where that cannot be said.
+    """Return the tokens that a tool call adds; None if unknown.
 
-    It is the mean of the last calls, the step that added most left out: a session begins with a
-    leap, and one large file read tells little of the next call. What was there before the window
-    shrank (a compaction) does not count.
+    This is the mean of the latest calls without the step that added most. A session starts with a
+    jump, and one large file says little about the next call. Measurements before the window shrank
+    (a compaction) do not count.
     """
     steps: list[tuple[int, int]] = []
     for (calls, tokens), (later, more) in pairwise(readings):
@@ -40,9 +40,9 @@ def growth_per_call(readings: Sequence[Reading]) -> float | None:
 
 
 def calls_until(percent: float, readings: Sequence[Reading], window: int | None) -> int | None:
-    """Tool calls until so much of the window is used.
+    """Return the tool calls until this percentage of the window is used.
 
-    None where that cannot be said, where it is used already, and where it is far away.
+    None if that is unknown, reached already, or far away.
     """
     growth = growth_per_call(readings)
     if growth is None or not window:
@@ -54,7 +54,7 @@ def calls_until(percent: float, readings: Sequence[Reading], window: int | None)
 
 
 def forecast_words(percent: float, calls: int | None) -> str:
-    """``85 % in about 12 tool calls``; empty where nothing can be said."""
+    """Format a forecast: ``85 % in about 12 tool calls``; empty without `calls`."""
     if calls is None:
         return ""
     about = calls if calls < 100 else round(calls, -1)
@@ -62,29 +62,29 @@ def forecast_words(percent: float, calls: int | None) -> str:
 
 
 RECENT = 5
-"""Iterations that are looked back on."""
+"""Number of latest iterations to examine."""
 FILLED = 2
-"""Windows of these that filled up: then it was no accident."""
+"""Number of filled windows among these from which prompts advise loading less."""
 FULL = 100.0
-"""Points of a window; an item that may take all of them must be split."""
+"""Points of a whole window; an item that may take all of them must be split."""
 
 
 class Use(Protocol):
-    """How the window was used in one iteration."""
+    """Window usage of one iteration."""
 
     @property
     def peak_percent(self) -> float | None:
-        """Of the window; None while nothing is known."""
+        """Highest used percentage of the window; None if unknown."""
 
     @property
     def filled(self) -> int:
-        """Windows that were full: those handed over for it, and those the agent summed up."""
+        """Number of full windows: those that led to a handoff, and those compacted by the agent."""
 
 
 def windows_fill(history: Iterable[Use], checkpoint_percent: float = 85.0) -> bool:
-    """Whether windows of this run fill up: then prompts advise how to load less.
+    """True if the windows of this run fill up, so that prompts should advise loading less.
 
-    They do when two windows of the last five iterations of which anything is known did.
+    That takes two full windows within the last five iterations with known usage.
     """
     known = [use for use in history if use.filled or use.peak_percent is not None]
     return (
@@ -97,21 +97,21 @@ def windows_fill(history: Iterable[Use], checkpoint_percent: float = 85.0) -> bo
 
 
 class Order(NamedTuple):
-    """In which order to take the plan's open items."""
+    """An order in which to take the plan's open items."""
 
     places: tuple[int, ...]
-    """Of the items as the plan has them, the first to be taken first."""
+    """Indices of items in the plan; the first is taken first."""
     why: str
-    """In a sentence without its end; empty where there is no choice."""
+    """A sentence without its full stop; empty if there is no choice."""
 
 
 def order(highs: Sequence[float], left: float | None) -> Order:
-    """What to take first by what each takes at most, with so many points of the window left.
+    """Order items by the points each may take, with `left` points of the window left.
 
-    A window that has room for any of them takes the large ones first: later only the small ones
-    still fit. One that has not takes the small ones that fit, and leaves the rest to a fresh one.
-    `left` is None where that is not known: then the plan's order stands. Items of one size keep
-    the plan's order, and those that no window holds come last: they are to be split.
+    If even the largest item fits, large items come first, because later only small ones still fit.
+    Otherwise the small items that fit come first, and a fresh window takes the rest. If `left` is
+    None (unknown), the plan's order stays. Items of the same size keep the plan's order. Items that
+    no window holds come last: they must be split.
     """
     plan = tuple(range(len(highs)))
     whole = [n for n in plan if highs[n] < FULL]
@@ -139,7 +139,7 @@ def order(highs: Sequence[float], left: float | None) -> Order:
 
 
 def recommendation(level: Level, checkpoint_percent: float, *, rolls_over: bool) -> str:
-    """What to do about a session that works, by how full its window is."""
+    """Recommend what to do about a running session, by how full its window is."""
     at = f"{checkpoint_percent:g} %"
     if not rolls_over:
         if level in ("L0", "L1"):
@@ -160,10 +160,10 @@ def recommendation(level: Level, checkpoint_percent: float, *, rolls_over: bool)
 
 _LOAD_LESS = "load files when they are needed, leave research to subagents, and split large items."
 FILLS = f"Windows of this run fill up: {_LOAD_LESS}"
-"""What is recommended where `windows_fill`."""
+"""Recommendation if `windows_fill`."""
 FILLED_UP = f"Windows of this run filled up: in a next run {_LOAD_LESS}"
-"""The same when the run is over."""
+"""The same after the run."""
 FILLED_ONCE = f"A window of this run filled up once: if it happens again, {_LOAD_LESS}"
-"""The same where it was only one."""
+"""The same if only one window filled up."""
 HAD_ROOM = "Windows of this run had room: go on as before."
 NOT_KNOWN = "How full the windows of this run were is not known."

@@ -1,7 +1,7 @@
-"""Layer 1, pure: from readings of completion to a control signal and alarms.
+"""Layer 1: compute a control signal and alarms from measurements of completion.
 
-`History` holds the readings, `evaluate` decides signal, gains and alarms after each of them, and
-`advice` says it in words.
+`History` holds the measurements, `evaluate` computes signal, gains and alarms after each of them,
+and `advice` puts them into words.
 """
 
 from ralph_tui.layers.control.advice import (

@@ -1,7 +1,7 @@
-"""The signal in words: how urgent the next prompt is, and what it advises.
+"""Put the control signal into words: the next prompt's urgency and its advice.
 
-A change of strategy is said only while something shows that the present one does not do: far from
-done is no fault in itself.
+The advice questions the strategy only if there is evidence against it; being far from done is not a
+fault in itself.
 """
 
 import math
@@ -21,7 +21,7 @@ _URGENCIES: dict[Band, Urgency] = {
 
 
 def urgency_of(band: Band, *, alarm_up: bool, fits: bool) -> Urgency:
-    """By band; at least high while an alarm is up, at least normal while the forecast is late."""
+    """Return the urgency: at least high during an alarm, at least normal for a late forecast."""
     urgency = _URGENCIES[band]
     if alarm_up and urgency in ("low", "normal"):
         return "high"
@@ -29,7 +29,7 @@ def urgency_of(band: Band, *, alarm_up: bool, fits: bool) -> Urgency:
 
 
 def push_words(band: Band) -> str:
-    """The band's name for people: how hard the loop is to be corrected."""
+    """Return the band's display name: how strongly the loop is corrected."""
     return _PUSHES[band]
 
 
@@ -42,7 +42,7 @@ _PUSHES: dict[Band, str] = {
 
 
 def profile_words(profile: Profile) -> str:
-    """The name of a set of gains for people: when, or how, the loop is corrected."""
+    """Return the display name of a set of gains: when, or how, the loop is corrected."""
     return _PROFILES[profile]
 
 
@@ -66,13 +66,16 @@ def advice(
     measured: bool = True,
     iteration: int | None = None,
 ) -> str:
-    """What the next prompt says about urgency and approach, two paragraphs.
+    """Return two paragraphs about urgency and approach for the next prompt.
 
-    A pace that will not do is never praised, nor any while an `episode` is open; a strategy is
-    called wrong only while an alarm about progress is up or the forecast does not fit. Where the
-    agent was `redirected`, the redirect says how to go on; else, where one was `planned`, the
-    strategy does. `rose`: in the last iteration, too. Nothing is said of the trend and pace of what
-    was not `measured`. `iteration`: the one that the prompt is for; None: that behind the reading.
+    An insufficient pace is never praised, nor is any pace while an `episode` is open. The strategy
+    is called wrong only while a progress alarm is up or the forecast does not fit. If the agent was
+    `redirected`, the text refers to the redirect; otherwise it refers to the strategy, if one was
+    `planned`.
+
+    `rose`: completion also rose in the last iteration. If it was not `measured`, the text omits
+    trend and pace. `iteration` is the one the prompt is for; None means the one after the
+    measurement.
     """
     remain = _remain(budget, iteration or signal.iteration + 1)
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
@@ -83,7 +86,7 @@ def advice(
         words = f"The {'redirect' if redirected else 'strategy'} above says how to go on."
     doubt = not (told or (signal.fits and not progress))
     said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
-    if not measured or (told and progress):  # the redirect, or the strategy, has said why
+    if not measured or (told and progress):  # the redirect or the strategy already explains why
         said.append(f"{remain}.")
     else:
         said += [alarm.work for alarm in progress] or [_pace(signal, remain)]
@@ -136,5 +139,5 @@ def _remain(budget: Budget, iteration: int) -> str:
 
 
 def iterations_needed(forecast: float) -> int:
-    """Whole iterations that a forecast asks for, at least one."""
+    """Return the whole iterations that a forecast requires, at least one."""
     return max(1, math.ceil(forecast - SLACK))

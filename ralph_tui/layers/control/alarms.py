@@ -1,6 +1,6 @@
-"""The four pathologies, each a condition on the readings alone. None holds at 100.
+"""The four alarms, each a condition on the measurements alone; none holds at 100 points.
 
-Progress means a new best: a loop that moves without ever standing higher does not progress.
+Progress means a new best: a loop that moves without reaching a new best makes no progress.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.text.format import count, percent, plain_points, points
 
 DEEP = 15.0
-"""Points below the best that are a loss, whatever the noise."""
+"""Points below the best that count as a loss at any noise level."""
 NOISY = 4.0
-"""A swing is this many times the usual fall."""
+"""A swing is at least this multiple of the usual fall."""
 
 PROGRESS_ALARMS: tuple[AlarmName, ...] = ("REGRESSING", "OSCILLATING", "STUCK")
-"""The alarms about progress, the most telling first."""
+"""Alarms about progress, the most telling first."""
 
 _SEVERITIES: dict[AlarmName, Severity] = {
     "STUCK": "warning",
@@ -36,19 +36,19 @@ _INTERVENTIONS: dict[AlarmName, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Alarm:
-    """A condition that holds at a reading."""
+    """A condition that holds at a measurement."""
 
     alarm: AlarmName
     severity: Severity
     reason: str
     """One sentence with the evidence."""
     work: str
-    """The same for the agent: what happened to its work, in no words of the control layer."""
+    """The same for the agent: what happened to its work, without terms of the control layer."""
     interventions: tuple[str, ...]
 
 
 def conditions(history: History, budget: Budget, settings: ControlSettings) -> tuple[Alarm, ...]:
-    """Every alarm whose condition holds at the latest reading, with its evidence."""
+    """Return every alarm whose condition holds at the latest measurement, with its evidence."""
     if history.complete:
         return ()
     reasons: dict[AlarmName, str | None] = {
@@ -71,12 +71,12 @@ def conditions(history: History, budget: Budget, settings: ControlSettings) -> t
 
 
 def amount(value: float) -> str:
-    """A difference of points for people: ``31``, ``31.5``."""
+    """Format a difference of points for display: ``31``, ``31.5``."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def _severity(name: AlarmName, history: History) -> Severity:
-    """An estimate measures activity: what it says of progress is a warning at most."""
+    """Return the severity; an estimate measures only activity, so it yields at most a warning."""
     if history.estimated and name in PROGRESS_ALARMS:
         return "warning"
     return _SEVERITIES[name]
@@ -135,7 +135,7 @@ def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str |
 
 
 def _hardly_rises(history: History, patience: Patience) -> bool:
-    """Whether twice N iterations brought nothing, or less than half of the run's own pace."""
+    """True if 2N iterations brought no rise, or less than half of the run's own pace."""
     start = history.best_before(2 * patience.long)
     if start is None:
         return False
@@ -144,7 +144,7 @@ def _hardly_rises(history: History, patience: Patience) -> bool:
 
 
 def _swing(history: History, budget: Budget) -> float:
-    """h: a step of at least this many points is more than the noise that this run lives with."""
+    """h: the points from which a step exceeds the noise this run shows."""
     return min(_deep(budget), max(SMALL_STEP, budget.grain, NOISY * history.noise))
 
 

@@ -1,7 +1,7 @@
-"""One call per reading: metrics, gains, signal, alarms. A fold: each takes the previous one.
+"""Evaluate one measurement: metrics, gains, signal and alarms, based on the previous evaluation.
 
-Where the law fails, `default_signal` answers with default gains on the error alone. It calls
-nothing that may have failed; the sums continue, so the next signal is what it would have been.
+If the control law fails, `default_signal` applies default gains to the error alone and calls
+nothing that may have failed. The sums continue, so the next signal is what it would have been.
 """
 
 from dataclasses import dataclass
@@ -34,22 +34,22 @@ from ralph_tui.layers.settings import ControlSettings
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Layer 1's answer to one reading; the events in it are unstamped."""
+    """Layer 1's answer to one measurement; its events have no timestamps yet."""
 
     signal: SignalComputed
     conditions: tuple[Alarm, ...]
-    """What holds now, whether or not control is enabled: the overseer's evidence."""
+    """Conditions that hold now, even if control is disabled: evidence for the overseer."""
     alarms: tuple[Alarm, ...]
-    """The alarms that are up."""
+    """Alarms that are up."""
     raised: tuple[AlarmRaised, ...]
-    """Those that were not up at the previous reading: to be recorded."""
+    """Alarms that were not up at the previous measurement, to be recorded."""
     cleared: tuple[AlarmCleared, ...]
-    """Those that no longer are: to be recorded."""
+    """Alarms that are no longer up, to be recorded."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """What the alarms make of a reading; the events in it are unstamped."""
+    """The alarms' answer to a measurement; its events have no timestamps yet."""
 
     conditions: tuple[Alarm, ...]
     alarms: tuple[Alarm, ...]
@@ -58,7 +58,7 @@ class Watched:
 
     @property
     def holding(self) -> set[AlarmName]:
-        """The conditions that hold."""
+        """Names of the conditions that hold."""
         return {condition.alarm for condition in self.conditions}
 
 
@@ -71,10 +71,10 @@ def evaluate(
     damped: bool = False,
     issues: int = 0,
 ) -> Evaluation:
-    """Evaluate the latest reading of `history`, which must hold one beyond the baseline.
+    """Evaluate the latest measurement in `history`, which must hold one after the baseline.
 
-    `damped`: an approved oscillation redirect of an earlier reading stands. `issues`: new
-    learnings and blockers.
+    `damped`: an approved oscillation redirect from an earlier measurement is in effect. `issues`
+    counts new learnings and blockers.
     """
     settings = settings or ControlSettings()
     watched = watch(history, budget, settings, previous)
@@ -84,14 +84,14 @@ def evaluate(
 
 
 def evaluation_of(signal: SignalComputed, watched: Watched) -> Evaluation:
-    """Both answers as one."""
+    """Combine a signal and the alarms into one evaluation."""
     return Evaluation(signal, watched.conditions, watched.alarms, watched.raised, watched.cleared)
 
 
 def watch(
     history: History, budget: Budget, settings: ControlSettings, previous: Evaluation | None
 ) -> Watched:
-    """Which conditions hold at the latest reading, and which alarms that raises and clears."""
+    """Return the conditions at the latest measurement, and the alarms they raise and clear."""
     found = conditions(history, budget, settings)
     holding = {condition.alarm for condition in found}
     alarms, are_up = (found, holding) if settings.enabled else ((), set[AlarmName]())
@@ -127,7 +127,7 @@ def compute(
     damped: bool = False,
     issues: int = 0,
 ) -> SignalComputed:
-    """Metrics, gains and signal of the latest reading; `before`: the signal of the one before."""
+    """Compute metrics, gains and signal for the latest measurement, after the signal `before`."""
     metrics = measure(
         history,
         budget,
@@ -162,13 +162,13 @@ def compute(
 def trend_of(
     history: History, metrics: Metrics, settings: ControlSettings, holding: set[AlarmName]
 ) -> Trend:
-    """Where completion goes, in one word; `holding`: the conditions that hold."""
+    """Return the direction of completion; `holding` names the conditions that hold."""
     if "REGRESSING" in holding:
         return "regressing"
     if "OSCILLATING" in holding:
         return "oscillating"
     if "STUCK" in holding:
-        return "flat"  # an earlier rise may still stand in the window
+        return "flat"  # the window may still contain an earlier rise
     start = history.best_before(min(settings.window_size, history.length))
     rose = start is not None and history.rose_since(start)
     return "improving" if above(metrics.velocity, 0) and (metrics.fits or rose) else "flat"
@@ -220,12 +220,12 @@ _BANDS: tuple[tuple[float, Band], ...] = (
 
 
 def unwatched(previous: Evaluation | None) -> Watched:
-    """No condition is known to hold, and the alarms stay as they were."""
+    """Return the fallback: no known conditions, and unchanged alarms."""
     return Watched((), previous.alarms if previous else (), (), ())
 
 
 def sound_signal(signal: SignalComputed, sample: Sample) -> SignalComputed:
-    """The same; raises ``TypeError`` or ``ValueError`` where it is no answer to this reading."""
+    """Return `signal`; raise ``TypeError`` or ``ValueError`` if it does not fit the measurement."""
     if not isinstance(signal, SignalComputed):
         raise TypeError(f"a signal is no {type(signal).__name__}")
     if signal.iteration != sample.iteration or not 0 <= signal.output <= 1:
@@ -236,7 +236,7 @@ def sound_signal(signal: SignalComputed, sample: Sample) -> SignalComputed:
 def default_signal(
     sample: Sample, settings: ControlSettings, before: SignalComputed | None, issues: int = 0
 ) -> SignalComputed:
-    """The signal of a reading by its error alone; `before`: the signal of the one before."""
+    """Compute the signal from the measurement's error alone; `before` is the previous signal."""
     error = 1 - sample.completion / 100
     gains = PROFILES["focused"]
     signal = round(max(0.0, min(1.0, (gains.kp + gains.ki) * error)), 12)

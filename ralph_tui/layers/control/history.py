@@ -1,11 +1,12 @@
-"""The readings of a run as the control law sees them: appended to, never changed.
+"""The measurements of a run as the control law sees them; they are added, never changed.
 
-Every query takes the same time however long the history is. Comparisons forgive rounding only.
+Every query takes constant time however long the history is. Comparisons tolerate rounding errors
+only.
 
-What a grown total or a rollback takes off a reading it takes off all earlier ones too, so that the
-best, the marks and the pace go on speaking of the same work; and what mere growth adds to the best
-it adds to all of them. Inside, readings are therefore kept with what was ever taken off added back
-(*made good*); outside, they are as they count today.
+A grown total or a rollback lowers a measurement. The same points are subtracted from all earlier
+ones, so that the best, the marks and the pace still refer to the same work. Likewise, points that
+mere growth adds to the best are added to all of them. Internally, measurements are stored with all
+subtracted points added back (*made good*); properties and methods return current values.
 """
 
 from collections.abc import Sequence
@@ -13,28 +14,28 @@ from copy import copy
 from dataclasses import dataclass
 
 TOLERANCE = 1e-9
-"""In the unit of what is compared: points for readings and steps, fractions for the rest."""
+"""In the unit of the compared values: points for measurements and steps, else fractions."""
 
 
 def below(value: float, limit: float) -> bool:
-    """``value < limit``, and not merely by rounding."""
+    """True if ``value < limit`` by more than rounding."""
     return value < limit - TOLERANCE
 
 
 def above(value: float, limit: float) -> bool:
-    """``value > limit``, and not merely by rounding."""
+    """True if ``value > limit`` by more than rounding."""
     return value > limit + TOLERANCE
 
 
 SMALL_STEP = 5.0
-"""Points: a step under this is no movement."""
+"""Points: a smaller step counts as no movement."""
 NOISE_FROM, NOISE_TO = 26, 6
-"""The falls that tell a loop's noise lie this many steps back, and were over before the swings."""
+"""Range of steps, counted back, whose falls define a loop's noise; it ends before the swings."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One reading of completion."""
+    """One measurement of completion."""
 
     iteration: int
     """From 1."""
@@ -43,68 +44,69 @@ class Sample:
     grew: bool = False
     """The number of tests grew and passed did not fall: the step counts as 0 for the alarms."""
     rolled_back: bool = False
-    """A rollback caused the step: it counts for nothing, in alarms and metrics; the pace has what
-    was gained since."""
+    """A rollback caused the step, so alarms and metrics ignore it; the pace counts later gains."""
     undone: int = 0
-    """Readings before this one whose work the rollback undid: their steps gained nothing, and those
-    that had gained are no pace at all."""
+    """Earlier measurements whose work the rollback undid.
+
+    Their steps count as no gain, and those that had gained are left out of the pace.
+    """
     novel: bool = False
-    """A test passes, or an item is ticked, that never was in this run: something new happened."""
+    """A test passed or an item was ticked for the first time in this run."""
     restarted: bool = False
-    """The sensor's source changed: windows, best and baseline start anew with this reading."""
+    """The sensor's source changed: windows, best and baseline restart at this measurement."""
     regained: bool = False
-    """Counts came again after a silence: windows start anew with this reading, at the old best."""
+    """Counts returned after a silence: windows restart at this measurement with the old best."""
     broken: bool = False
-    """A broken build: the wait that it prolongs teaches no patience."""
+    """The build is broken: waiting during it does not increase patience."""
     hollow: bool = False
-    """New tests pass, and every test that failed before fails still: the best gains nothing."""
+    """New tests pass and every test that failed before still fails: the best gains nothing."""
     estimated: bool = False
-    """An estimate of activity, not a measurement: no alarm above a warning."""
+    """Activity was estimated, not measured: alarms are at most warnings."""
 
 
 class History:
-    """Readings, steps and bests since the baseline, or since the sensor's source changed.
+    """Measurements, steps and bests since the baseline or the sensor's last change of source.
 
-    Points, 0-100. Samples come in ascending iterations.
+    All values are points, 0-100. Samples must have ascending iterations.
     """
 
     def __init__(self, baseline: float = 0.0) -> None:
         self.iteration = 0
-        """k, of the latest reading; 0 before the first."""
+        """k: the iteration of the latest measurement; 0 before the first."""
         self.count = 0
-        """Readings after the baseline, over all sources."""
+        """Measurements after the baseline, over all sources."""
         self.estimated = False
         self.best_at = 0
-        """The iteration of the latest new best; 0: the start."""
+        """The iteration of the latest new best; 0 means the start."""
         self.ever_gained = False
-        """Whether the best ever stood a whole gain above its baseline, whatever the source."""
+        """True if the best was ever a whole gain above its baseline, whatever the source."""
         self._begin(baseline)
 
     def _begin(self, baseline: float) -> None:
         self.baseline = baseline
         self.restarted = False
         self.excused = True
-        """Whether a rollback, a grown total or a switch of the sensor made the latest step."""
+        """True if a rollback, a grown total or a change of source caused the latest step."""
         self.change = 0.0
-        """The latest step as measured; 0 when a rollback caused it."""
+        """The latest step as measured; 0 if a rollback caused it."""
         self.taken = 0.0
-        """Points that the latest reading took off all earlier ones; negative: gave to them."""
+        """Points that the latest measurement subtracted from earlier ones; negative if added."""
         self.calm = 0
-        """Trailing steps that were each under 5 points."""
+        """Number of latest consecutive steps under 5 points."""
         self.falls = 0
-        """Trailing steps that fell."""
+        """Number of latest consecutive falls."""
         self.fallen = 0.0
-        """Points that those lost together."""
+        """Points lost in those falls together."""
         self.rises = 0
         self.since_rise = 0
-        """t': readings since the last rise, since the start before the first."""
+        """t': measurements since the last rise, or since the start before the first rise."""
         self.since_new = 0
-        """t: readings since the last rise or novelty."""
+        """t: measurements since the last rise or novelty."""
         self.longest_wait = 0
-        """L: the most readings that a rise ever took, without those of a broken build."""
+        """L: the longest wait for a rise so far, in measurements, not counting broken builds."""
         self._broken_wait = 0
         self.since_rollback: int | None = None
-        """Readings since the one that a rollback caused; None without one."""
+        """Measurements since the last one caused by a rollback; None without one."""
         self._taken = 0.0
         self._made_good = [baseline]
         self._bests = [baseline]
@@ -113,17 +115,17 @@ class History:
         self._alarm_steps: list[float] = []
         self._paces: list[float | None] = []
         self._gained, self._paced = 0.0, 0
-        """The sum of the paces that are known, and their number."""
+        """The sum of the known paces, and their number."""
 
     def copy(self) -> "History":
-        """The same history, which can be added to without this one."""
+        """Return an independent copy."""
         other = copy(self)
         for name in ("_made_good", "_bests", "_steps", "_alarm_steps", "_paces"):
             setattr(other, name, list(getattr(self, name)))
         return other
 
     def add(self, sample: Sample) -> None:
-        """Take one more reading."""
+        """Add one measurement."""
         self.iteration = sample.iteration
         self.count += 1
         self.estimated = sample.estimated
@@ -167,7 +169,10 @@ class History:
         )
 
     def _since_restored(self, sample: Sample) -> float | None:
-        """Points gained on the restored reading, where that is known: the fall is no slowness."""
+        """Return the points gained since the restored measurement, ignoring the rollback's fall.
+
+        None if that measurement is unknown.
+        """
         if not 0 < sample.undone <= len(self._steps):
             return None
         gained = sample.completion - (self._made_good[-1 - sample.undone] - self._taken)
@@ -182,7 +187,7 @@ class History:
         self._gained, self._paced = sum(known), len(known)
 
     def _feel(self, step: float) -> None:
-        """What the alarms see of a step."""
+        """Record a step as the alarms see it."""
         self._alarm_steps.append(step)
         self.calm = self.calm + 1 if below(abs(step), SMALL_STEP) else 0
         fell = below(step, 0)
@@ -190,9 +195,9 @@ class History:
         self.fallen = self.fallen - step if fell else 0.0
 
     def _wait(self, *, novel: bool, hollow: bool) -> None:
-        """Whether the best has risen enough to be a rise, and how long that took.
+        """Record whether the best rose enough to count as a rise, and how long that took.
 
-        Growth lowers what is enough, and makes no rise of a gain that was too small before.
+        Growth lowers the required rise, but does not turn an earlier, smaller gain into a rise.
         """
         self.since_rise += 1
         self.since_new += 1
@@ -209,32 +214,32 @@ class History:
 
     @property
     def reading(self) -> float:
-        """The latest reading, the baseline before the first."""
+        """The latest measurement, or the baseline before the first."""
         return self._made_good[-1] - self._taken
 
     @property
     def best(self) -> float:
-        """The best reading so far as it counts today, baseline included."""
+        """The best current value so far, including the baseline."""
         return self._bests[-1] - self._taken
 
     @property
     def rise(self) -> float:
-        """Points by which the latest reading has raised the best; 0 before the first."""
+        """Points by which the latest measurement raised the best; 0 before the first."""
         return self._bests[-1] - self._bests[-2] if len(self._bests) > 1 else 0.0
 
     @property
     def complete(self) -> bool:
-        """Whether the latest reading is 100: nothing is wrong any more."""
+        """True if the latest measurement is 100."""
         return self.reading >= 100 - TOLERANCE
 
     @property
     def length(self) -> int:
-        """Readings since the baseline, or since the source changed."""
+        """Measurements since the baseline or the last change of source."""
         return len(self._steps)
 
     @property
     def pace(self) -> float:
-        """m: points that the best has risen per iteration, grown totals made good."""
+        """m: mean rise of the best per iteration in points, with subtracted points added back."""
         return (self._bests[-1] - self.baseline) / len(self._steps) if self._steps else 0.0
 
     @property
@@ -243,51 +248,51 @@ class History:
         return self._gained / self._paced if self._paced else 0.0
 
     def mean_pace(self, window: int) -> float:
-        """The same of the last `window` steps, in points."""
+        """Return the mean of the last `window` steps in points, omitting gains rolled back."""
         steps = [step for step in self._paces[-window:] if step is not None] if window else []
         return sum(steps) / len(steps) if steps else 0.0
 
     @property
     def noise(self) -> float:
-        """f: the median of the falls some iterations back, of two the larger; 0 without one."""
+        """f: the upper median of the falls some iterations back, in points; 0 without a fall."""
         falls = sorted(-step for step in self._alarm_steps[-NOISE_FROM:-NOISE_TO] if below(step, 0))
         return falls[len(falls) // 2] if falls else 0.0
 
     @property
     def risen(self) -> float:
-        """The best at the last rise as it counts today; the start before the first."""
+        """The current value of the best at the last rise, or at the start before the first rise."""
         return self._risen - self._taken
 
     def readings(self, window: int) -> Sequence[float]:
-        """The last `window` readings as they count today, oldest first."""
+        """Return current values of the last `window` measurements, oldest first."""
         return [made_good - self._taken for made_good in self._made_good[-window:]]
 
     def steps(self, window: int) -> Sequence[float]:
-        """The last `window` steps in points, fewer when there are fewer, oldest first."""
+        """Return at most the last `window` steps in points, oldest first."""
         return self._steps[-window:]
 
     def alarm_steps(self, window: int) -> Sequence[float]:
-        """As `steps`, with 0 where a grown number of tests made the step."""
+        """Return the same as `steps`, but with 0 for a step caused by a grown number of tests."""
         return self._alarm_steps[-window:]
 
     def best_before(self, window: int) -> float | None:
-        """The best as it was before the last `window` steps; None when there are fewer."""
+        """Return the best before the last `window` steps; None if there are fewer."""
         if window >= len(self._bests):
             return None
         return self._bests[-1 - window] - self._taken
 
     def below_best(self, back: int) -> float:
-        """Points that the reading `back` iterations ago lies below the best."""
+        """Return how many points the measurement `back` iterations ago lies below the best."""
         return self._bests[-1] - self._made_good[max(-1 - back, -len(self._made_good))]
 
     def gain(self, best: float) -> float:
-        """g: the rise in points above `best` that counts as progress."""
+        """g: return the rise in points above `best` that counts as progress."""
         return min(5 * (100 - self.baseline) / 100, (100 - best) / 4)
 
     def gained_since(self, best: float) -> bool:
-        """Whether the best has risen by a whole gain above what it was."""
+        """True if the current best is at least a whole gain above `best`."""
         return not below(self.best - best, self.gain(best))
 
     def rose_since(self, best: float) -> bool:
-        """Whether the best has risen at all above what it was."""
+        """True if the current best is above `best` at all."""
         return above(self.best, best)

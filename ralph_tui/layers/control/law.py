@@ -1,6 +1,6 @@
-"""The control law: budget and patience, then metrics, gains, output and band of a reading.
+"""The control law: budget and patience, then metrics, gains, output and band of a measurement.
 
-The budget may change between iterations: a human adds iterations, the agent adds tests.
+The budget may change between iterations: the user adds iterations, the agent adds tests.
 """
 
 import math
@@ -15,62 +15,62 @@ from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.text.format import count
 
 UNKNOWN_TESTS = 100
-"""Taken when the number of tests is unknown or 0."""
+"""Number of tests to assume if it is unknown or 0."""
 KNOWN_RISES = 5
-"""Rises after which the run itself tells how long one takes."""
+"""Rises after which the run's own history shows how long a rise takes."""
 LONGEST_STRIDE = 10
 LAST_FROM = 80.0
-"""Points: from here on the few tests or items left may be the slow ones."""
+"""Points: from here on, the few remaining tests or items may be the slow ones."""
 LAST_ITEMS = 3
 LAST_SHARE = 0.05
-"""Of all tests or items: as many as this are few, too."""
+"""A remainder of up to this share of all tests or items also counts as few."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The limits as they stand now."""
+    """The current limits."""
 
     max_iterations: int
     tests: int | None = None
-    """Tests or plan items; None or 0 when unknown."""
+    """Tests or plan items; None or 0 if unknown."""
     spent: float = 0.0
-    """The larger of cost and tokens as a share of their own budgets; 0 without such budgets."""
+    """The larger share of the cost and token budgets spent; 0 without such budgets."""
     slow_last: bool = True
-    """Wait longer for the last tests or items; False for readings of older journals."""
+    """Wait longer for the last tests or items; False for measurements in older journals."""
 
     @property
     def items(self) -> int:
-        """T: tests or plan items, 100 when unknown."""
+        """T: tests or plan items; 100 if unknown."""
         return self.tests or UNKNOWN_TESTS
 
     @property
     def grain(self) -> float:
-        """Points that two tests are worth: smaller moves may be one flaky test."""
+        """Points for two tests; smaller moves may be one flaky test."""
         return 200 / self.items
 
     def few_left(self, best: float) -> bool:
-        """Whether at most 3 tests or items, or 5 % of them, are open at this best in points."""
+        """True if at most 3 tests or items, or 5 % of them, are open at this best in points."""
         few = max(float(LAST_ITEMS), LAST_SHARE * self.items)
         return not below(best, LAST_FROM) and not above(self.items * (100 - best) / 100, few)
 
     @property
     def stride(self) -> int:
-        """s: iterations that are little of a budget of this size."""
+        """s: a number of iterations that is small for a budget of this size."""
         return min(LONGEST_STRIDE, -(-self.max_iterations // 30))
 
     def used(self, iteration: int) -> float:
-        """The largest used share, a fraction; above 1 beyond the budget."""
+        """Return the largest used share as a fraction; above 1 beyond the budget."""
         return max(iteration / self.max_iterations, self.spent)
 
     def used_words(self, iteration: int) -> str:
-        """``9 of 10 iterations are used``; ``95 % of the budget is spent`` by cost or tokens."""
+        """Describe the use: ``9 of 10 iterations are used``, ``95 % of the budget is spent``."""
         if self.spent <= iteration / self.max_iterations:
             used = "is" if self.max_iterations == 1 else "are"
             return f"{iteration} of {count(self.max_iterations, 'iteration')} {used} used"
         return f"{self.spent:.0%} of the budget is spent".replace("%", " %", 1)
 
     def has_used(self, tenths: int, iteration: int) -> bool:
-        """Whether that many tenths are used; iterations are compared in whole numbers."""
+        """True if `tenths` of the budget are used; iterations are compared as integers."""
         return (
             10 * iteration >= tenths * self.max_iterations or 10 * self.spent >= tenths - TOLERANCE
         )
@@ -78,20 +78,20 @@ class Budget:
 
 @dataclass(frozen=True)
 class Patience:
-    """Iterations that may pass before a loop counts as stuck."""
+    """Iterations to wait before a loop counts as stuck."""
 
     short: int
-    """n: without a rise of the best and without anything new."""
+    """n: iterations without a rise of the best and without anything new."""
     long: int
-    """N: twice this with hardly a rise, whatever the steps were."""
+    """N: hardly any rise within twice this many iterations, whatever the steps were."""
 
     @classmethod
     def of(cls, history: History, budget: Budget, settings: ControlSettings) -> "Patience":
-        """3 and 3 for a loop that rises every time, at budgets up to 30.
+        """Return the patience: 3 and 3 for a loop that rises every time, at budgets up to 30.
 
-        More where the budget is large, where this run has waited longer before and rose after all,
-        where only the last tests are open, and, until it has shown how it rises, where each test
-        is a large step.
+        It is larger for a large budget, for a run that waited longer before and then rose, and when
+        only the last tests are open. Until the run has shown how it rises, it is also larger if
+        each test is a large step.
         """
         short = max(3, budget.stride, 3 * history.longest_wait)
         if history.rises < KNOWN_RISES:
@@ -109,32 +109,34 @@ def _scaled(iterations: int, patience: float) -> int:
 
 
 SLACK = 1e-6
-"""Iterations a forecast may exceed what is left, for rounding."""
+"""Iterations by which a forecast may exceed the remaining ones, for rounding."""
 
 
 @dataclass(frozen=True)
 class Metrics:
-    """Fractions 0-1 unless said."""
+    """Metrics of a measurement; fractions 0-1 unless noted."""
 
     proportional: float
-    """The error: what is missing."""
+    """The error: the share that is missing."""
     integral: float
-    """The decayed sum of errors; above 1 as a rule."""
+    """The decayed sum of errors; usually above 1."""
     integral_mean: float
-    """The same as a weighted mean, 0-1."""
+    """The integral as a weighted mean."""
     derivative: float
     """Change of the error, small ones taken as 0; negative is progress."""
     velocity: float
-    """Mean step of the window per iteration; positive is progress."""
+    """Mean step per iteration in the window; positive is progress."""
     volatility: float
-    """Mean absolute change between neighbouring steps of the window."""
+    """Mean absolute change between neighbouring steps in the window."""
     issue_load: float
-    """Decayed sum of new learnings and blockers; shown, not used."""
+    """Decayed sum of new learnings and blockers; displayed, not used."""
     forecast: float | None
-    """Iterations to go at the velocity, or at the run's mean step where that is better; None when
-    neither is positive."""
+    """Iterations to go at the velocity or the run's mean step, whichever is better.
+
+    None if neither is positive.
+    """
     fits: bool
-    """Whether the forecast fits what is left of the iterations."""
+    """True if the forecast does not exceed the remaining iterations."""
 
 
 def measure(
@@ -146,14 +148,14 @@ def measure(
     previous_issue_load: float = 0.0,
     issues: int = 0,
 ) -> Metrics:
-    """The metrics of the latest reading, carried on from the previous reading's sums."""
+    """Compute the metrics of the latest measurement, continuing the previous sums."""
     error = 1 - history.reading / 100
     integral = settings.decay * previous_integral + error
     steps = history.steps(settings.window_size)
     velocity = history.mean_pace(settings.window_size) / 100
     turns = [abs(later - earlier) / 100 for earlier, later in pairwise(steps)]
     change = 0.0 - history.change / 100
-    # Five steps alone make a slow week of a good month: the better of the two paces tells.
+    # The window alone may be a slow phase of a good run, so the better pace counts.
     pace = max(velocity, history.mean_step / 100)
     forecast = error / pace if above(pace, 0) else None
     left = budget.max_iterations - history.iteration
@@ -171,7 +173,7 @@ def measure(
 
 
 def _weight(decay: float, count: int) -> float:
-    """The integral of an error that was 1 throughout."""
+    """Return the integral of a constant error of 1."""
     return float(count) if decay == 1 else (1 - decay**count) / (1 - decay)
 
 
@@ -198,10 +200,10 @@ PROFILES: dict[Profile, Gains] = {
 def schedule(
     metrics: Metrics, budget: Budget, *, iteration: int, damped: bool, oscillating: bool
 ) -> Profile:
-    """The profile of a reading, first match wins.
+    """Choose the profile for a measurement; the first match wins.
 
-    `damped` says that an approved oscillation redirect of an earlier reading still stands;
-    `oscillating`, that the condition holds now: strong correction would feed it.
+    `damped`: an approved oscillation redirect from an earlier measurement is in effect.
+    `oscillating`: the condition holds now, and strong correction would make it worse.
     """
     if damped:
         return "damped"
@@ -214,7 +216,7 @@ def schedule(
 
 
 def follow(previous: Gains | None, target: Gains, settings: ControlSettings) -> Gains:
-    """The gains on their way to `target`; there at once when there were none before."""
+    """Move the gains towards `target`; without previous gains, return `target`."""
     if previous is None:
         return target
     keep = settings.smoothing
@@ -224,13 +226,13 @@ def follow(previous: Gains | None, target: Gains, settings: ControlSettings) -> 
 
 
 BAND_BOUNDS: Mapping[Band, float] = {"moderate": 0.3, "significant": 0.5, "critical": 0.7}
-"""Where each band begins, in rising order; below them is `near_completion`."""
+"""Lower bound of each band in ascending order; lower outputs are `near_completion`."""
 _DIGITS = 12
-"""Decimals kept of u: a plateau that stands on a band's bound must not flicker about it."""
+"""Decimals kept of u, so that a plateau at a band's bound does not flicker between bands."""
 
 
 def output(metrics: Metrics, gains: Gains, settings: ControlSettings) -> float:
-    """u, kept within [0, 1]: how strongly the loop should be corrected."""
+    """Return u, clamped to [0, 1]: how strongly to correct the loop."""
     accumulated = settings.integral_term == "accumulated"
     integral = metrics.integral if accumulated else metrics.integral_mean
     signal = gains.kp * metrics.proportional + gains.ki * integral + gains.kd * metrics.derivative
@@ -238,6 +240,6 @@ def output(metrics: Metrics, gains: Gains, settings: ControlSettings) -> float:
 
 
 def band_of(signal: float) -> Band:
-    """The band of an output; each begins at its lower bound."""
+    """Return the band of an output; a band includes its lower bound."""
     reached: list[Band] = [band for band, bound in BAND_BOUNDS.items() if signal >= bound]
     return reached[-1] if reached else "near_completion"

@@ -1,6 +1,6 @@
-"""Layer 2, pure: what the agent is told, and an estimate of progress where nothing can be counted.
+"""Layer 2: write the agent's prompts, and estimate progress if nothing can be counted.
 
-`build_prompt` decides what of a `PromptInput` a prompt says, and in which order.
+`build_prompt` decides which parts of a `PromptInput` a prompt contains, and in which order.
 """
 
 from ralph_tui.layers.intelligence.assessment import assess, estimate_progress, unassessed

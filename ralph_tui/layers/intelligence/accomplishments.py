@@ -1,4 +1,4 @@
-"""What an iteration has done, by evidence; the agent's words only where there is none."""
+"""The accomplishments of an iteration, by evidence; without any, by the agent's words."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 
 NAMED = 10
-"""Tests, items and commits that are told each by each."""
+"""Maximum tests, items or commits listed one by one."""
 NAMED_FILES = 3
 LONGEST = 200
-"""Characters of one statement."""
+"""Maximum characters of one statement."""
 MOST_GUESSES = 3
-"""Statements that are taken from mere words."""
+"""Maximum statements taken from the agent's words alone."""
 
 _DONE = re.compile(
     r"""(?:[-*•✓✔✅]\s*|\d{1,3}[.)]\s+)?(?:\*\*)?
@@ -29,31 +29,31 @@ _DONE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-"""Between two sentences of an agent."""
+"""Pattern of the gap between two sentences."""
 
 
 @dataclass(frozen=True)
 class Passes:
-    """How the tests differ from before."""
+    """Differences between two test results."""
 
     by_name: tuple[str, ...] | None = None
-    """Those that failed before and do not now; None where names cannot tell."""
+    """Tests that failed before and do not now; None if names cannot show this."""
     failing_anew: tuple[str, ...] = ()
-    """Those that fail now and did not before, where names can tell."""
+    """Tests that fail now and did not before, as far as names can show this."""
     more: int = 0
-    """How many more pass than before; negative: fewer."""
+    """Additional passing tests; negative if fewer pass."""
 
 
 def compare(before: GateFinished | None, now: GateFinished | None) -> Passes:
-    """What two runs of the completion command say of each other.
+    """Compare two results of the completion command.
 
-    Names tell where both lists are whole and no fewer tests were collected: a test that is not
-    there any more does not fail either.
+    Names are compared only if both lists are complete and no fewer tests were collected, because a
+    missing test does not fail either.
     """
     if before is None or now is None or not (_counted(before) and _counted(now)):
         return Passes()
     if before.broken or now.broken:
-        return Passes()  # what a broken build counts says nothing of tests
+        return Passes()  # counts of a broken build say nothing about tests
     more = (now.passed or 0) - (before.passed or 0)
     whole = not (before.unnamed or now.unnamed)
     if not whole or (now.total or 0) < (before.total or 0):
@@ -67,7 +67,7 @@ def compare(before: GateFinished | None, now: GateFinished | None) -> Passes:
 
 
 def accomplishments(evidence: Evidence, passes: Passes) -> list[Statement]:
-    """At most about 40, the hardest evidence first."""
+    """Return at most about 40 statements, the strongest evidence first."""
     found = [*_tests(passes), *_plan(evidence.ticked), *_commits(evidence), *_files(evidence)]
     loop = evidence.traces.loop
     if loop is not None and loop.success:
@@ -82,7 +82,7 @@ def accomplishments(evidence: Evidence, passes: Passes) -> list[Statement]:
 
 
 def loop_words(loop: InnerLoop) -> str:
-    """One line about a loop inside the session."""
+    """Describe a loop inside the session in one line."""
     how = "reached its goal" if loop.success else "stands"
     limit = f" of {loop.limit}" if loop.limit else ""
     words = f": {loop.words}" if loop.words else ""
@@ -90,28 +90,28 @@ def loop_words(loop: InnerLoop) -> str:
 
 
 def said(source: Source, text: str) -> Statement:
-    """A statement, short and on one line."""
+    """Return a short, one-line statement."""
     return Statement(text=short(text), source=source)
 
 
 def short(text: str, limit: int = LONGEST) -> str:
-    """One line of at most `limit` characters; a long text is not looked at as a whole."""
+    """Return one line of at most `limit` characters; only the start of a long text is processed."""
     return clip(" ".join(one_line(text[: 4 * limit]).split()), limit)
 
 
 def sentences(words: str) -> Iterator[str]:
-    """The sentences of a text that are not empty."""
+    """Yield the non-empty sentences of a text."""
     return (part for part in (each.strip() for each in SENTENCE.split(words)) if part)
 
 
 def listed(names: Sequence[str], limit: int = NAMED_FILES, whole: int | None = None) -> str:
-    """``a, b, c and 4 more``; `whole` is how many there are where not all are given."""
+    """Join names: ``a, b, c and 4 more``; `whole` is the total if `names` is incomplete."""
     more = (len(names) if whole is None else whole) - len(names[:limit])
     return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
 def _counted(gate: GateFinished) -> bool:
-    """Whether its counts are those of all tests."""
+    """True if the counts cover all tests."""
     return gate.passed is not None and not gate.timed_out
 
 

@@ -1,7 +1,7 @@
-"""What a model may answer, one form for each purpose: of bounded size, and checked.
+"""Forms for a model's answers, one per purpose: limited in size, and validated.
 
-What is too long for a sentence is cut, what is missing or of another kind is an error: the answer
-is not used.
+A sentence that is too long is cut. Anything missing or of the wrong type is an error, and the
+answer is not used.
 """
 
 from typing import Annotated, TypeVar
@@ -15,10 +15,10 @@ from ralph_tui.text.sanitize import clip, one_line, plain
 LONGEST_PROMPT = 20_000
 LONGEST_CONTEXT = 8000
 LONGEST = 2000
-"""Characters of a sentence or two."""
+"""Maximum characters of a sentence or two."""
 MOST_ITEMS = 5
 NAMED = 3
-"""Errors that are told."""
+"""Maximum errors reported."""
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -37,7 +37,7 @@ Items = Annotated[list[Needed], BeforeValidator(_first)]
 
 
 class Answer(BaseModel):
-    """A form: what is not in it is ignored."""
+    """A form; unknown fields are ignored."""
 
     model_config = ConfigDict(
         frozen=True, alias_generator=to_camel, extra="ignore", strict=True, defer_build=True
@@ -45,7 +45,7 @@ class Answer(BaseModel):
 
 
 class PromptAnswer(Answer):
-    """The words of a prompt."""
+    """The wording of a prompt."""
 
     prompt: str = Field(min_length=1, max_length=LONGEST_PROMPT)
     system_context: str = Field(default="", max_length=LONGEST_CONTEXT)
@@ -54,7 +54,7 @@ class PromptAnswer(Answer):
 
 
 class AssessmentAnswer(Answer):
-    """A second opinion on what an iteration came to."""
+    """A second opinion on an iteration's results."""
 
     enhanced_summary: Needed
     additional_learnings: Items = []
@@ -63,7 +63,7 @@ class AssessmentAnswer(Answer):
 
 
 class ReflectionAnswer(Answer):
-    """What an attempt teaches; what happened in it is measured, and no model's to say."""
+    """Lessons of an attempt; its facts are measured, so the model does not supply them."""
 
     analysis: Needed
     learning: Needed
@@ -71,7 +71,7 @@ class ReflectionAnswer(Answer):
 
 
 class HandoffAnswer(Answer):
-    """What a session leaves to the next; files, tests and the plan are measured, and no model's."""
+    """Words for the next session; files, tests and the plan are not the model's to report."""
 
     summary: Needed
     next_step: Needed
@@ -79,14 +79,14 @@ class HandoffAnswer(Answer):
 
 
 class JudgeAnswer(Answer):
-    """Whether the criterion is met."""
+    """A verdict on the criterion."""
 
     met: bool
     reason: Needed
 
 
 def read(form: type[Form], answer: dict[str, object]) -> Form:
-    """The answer in its form; ``ValueError`` says in a sentence what is wrong with it."""
+    """Parse an answer; ``ValueError`` says in a sentence what is wrong with it."""
     try:
         return form.model_validate(answer)
     except ValidationError as error:

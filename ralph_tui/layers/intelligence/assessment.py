@@ -1,7 +1,8 @@
-"""What an iteration came to: the orientation that the next one starts from, and a rough estimate.
+"""Assess an iteration's results, to orient the next one and to estimate progress roughly.
 
-It is made of evidence, before the reading is taken (the estimate may be the reading) and recorded
-right after it. Its summary is in our own words and numbers; everything else may quote others.
+The assessment is made from evidence before the measurement, because its estimate may become the
+measurement, and is recorded right after it. Its summary consists of ralph-tui's own words and
+numbers; everything else may quote others.
 """
 
 import re
@@ -26,13 +27,13 @@ from ralph_tui.text.format import count, duration, place
 from ralph_tui.text.words import without_particulars
 
 SAME_ERROR = 3
-"""Calls of a tool that end in the same failure, with none after them that works."""
+"""Latest calls of a tool that must all fail in the same way to make a blocker."""
 MOST_REPORTED = 10
 MOST_TOOLS = 5
 MOST_GUESSES = 2
 
 _OF_A_COMMAND = re.compile(r"exit (?!12[67]$)\d+")
-"""A command that ran and failed: a failing test tells the agent what it has to know."""
+"""A command that ran and failed: a failing test tells the agent enough."""
 _NO_FAILURE = ("interrupted", "no answer", "denied")
 _IN_THE_WAY = re.compile(
     r"""\b(?:blocked\ (?:by|on)|unable\ to|permission\ denied|no\ (?:access|network|internet)
@@ -44,7 +45,7 @@ _IN_THE_WAY = re.compile(
 
 
 def blockers(evidence: Evidence) -> list[Blocker]:
-    """Those that evidence shows, then what the agent says; mere words where there is neither.
+    """Return blockers shown by evidence, then reported ones; guess from words if there are neither.
 
     Failing tests are not blockers: they are the task.
     """
@@ -58,7 +59,7 @@ def blockers(evidence: Evidence) -> list[Blocker]:
 
 
 def same_blocker(one: str, other: str) -> bool:
-    """Whether they say the same, whatever the numbers, paths and addresses in them."""
+    """True if both say the same, ignoring numbers, paths and addresses."""
     one, other = without_details(one), without_details(other)
     return one.casefold() == other.casefold() or similar(one, other)
 
@@ -80,7 +81,7 @@ def _of_the_gate(evidence: Evidence) -> Iterator[Blocker]:
 
 
 def _of_tools(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
-    """Tools whose last calls have all failed in the same way, and calls denied again and again."""
+    """Yield tools whose latest calls all failed in the same way, and calls denied repeatedly."""
     yield from _denied(calls)
     by_tool: dict[str, list[AgentRow]] = {}
     for call in calls:
@@ -99,7 +100,7 @@ def _of_tools(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
 
 
 def _denied(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
-    """The same command, denied again and again; that others were denied, too, says nothing."""
+    """Yield commands whose latest calls were all denied; other denied commands do not matter."""
     by_command: dict[tuple[str, str], list[bool]] = {}
     for call in calls:
         if call.text and not call.running:
@@ -112,7 +113,7 @@ def _denied(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
 
 
 def _error(call: AgentRow) -> str:
-    """What a failed call said, without what differs from one to the next; empty: no failure."""
+    """Return a failed call's error without varying details; empty if it is not a failure."""
     if call.ok or _OF_A_COMMAND.fullmatch(call.result):
         return ""
     return without_particulars(call.result) or "failed"
@@ -128,12 +129,12 @@ def _reported(report: AgentReported, previous: AgentReported | None) -> Iterator
 
 PENDING_TESTS = 10
 PENDING_ITEMS = 5
-"""What remains to be done that is told each by each."""
+"""Maximum pending tests and plan items listed one by one."""
 MOST_LEARNINGS = 10
 LATE, MID = 80.0, 40.0
-"""Points of progress above which the work is in these phases."""
+"""Points of progress above which the phase is late or mid."""
 MANY = 3
-"""More accomplishments than this, and tests that pass, are a complete work."""
+"""With more accomplishments than this and passing tests, the work is complete."""
 
 ENDS = {
     "error": "the session failed",
@@ -149,7 +150,7 @@ ENDS = {
     "timeout": "the session ran out of time",
     "stopped": "the session was stopped",
 }
-"""How a session ended, where it did not end of its own accord."""
+"""Descriptions of sessions that did not end of their own accord."""
 
 
 def estimate_progress(
@@ -159,9 +160,10 @@ def estimate_progress(
     tests: tuple[int, int] | None = None,
     blockers: int = 0,
 ) -> float:
-    """Points, 0-100: a measure of activity, for when nothing can be counted.
+    """Estimate points, 0-100, from activity, for when nothing can be counted.
 
-    `files` were added or modified; `tests` are passed and failed ones, None when none ran.
+    `files` counts added or modified files. `tests` are the passed and failed ones, None if no tests
+    ran.
     """
     points = min(10 * accomplishments, 30) + min(5 * files, 25) - 10 * blockers
     if tests is not None and any(tests):
@@ -171,7 +173,7 @@ def estimate_progress(
 
 
 def work_phase(progress: float, *, tests_pass: bool, accomplished: int) -> WorkPhase:
-    """How far the work is, by its progress in points."""
+    """Return the phase of the work; `progress` is in points."""
     if tests_pass and accomplished > MANY:
         return "complete"
     if progress > LATE:
@@ -180,7 +182,7 @@ def work_phase(progress: float, *, tests_pass: bool, accomplished: int) -> WorkP
 
 
 def assess(evidence: Evidence) -> AssessmentMade:
-    """Phase 1, orient: what happened, what remains, what is in the way."""
+    """Assess what happened, what remains, and what is in the way."""
     passes, tests = compare(evidence.before, evidence.gate), test_status(evidence.gate)
     done, in_the_way = accomplishments(evidence, passes), blockers(evidence)
     files = evidence.files
@@ -210,7 +212,7 @@ def assess(evidence: Evidence) -> AssessmentMade:
 
 
 def unassessed(iteration: int) -> AssessmentMade:
-    """What is recorded where the assessment failed."""
+    """Return the assessment to record if assessing failed."""
     return AssessmentMade(
         iteration=iteration,
         summary="What it came to could not be assessed.",
@@ -219,7 +221,7 @@ def unassessed(iteration: int) -> AssessmentMade:
 
 
 def test_status(gate: GateFinished | None) -> TestStatus | None:
-    """What the completion command counted; None when no tests ran, or not to their end."""
+    """Return the completion command's counts; None if no tests ran or they were cut off."""
     if gate is None or gate.passed is None or gate.timed_out:
         return None
     failed = gate.failed + gate.errors
@@ -227,7 +229,7 @@ def test_status(gate: GateFinished | None) -> TestStatus | None:
     return TestStatus(passed=gate.passed, failed=failed, skipped=gate.skipped, total=total)
 
 
-test_status.__test__ = False  # type: ignore[attr-defined]  # the name is no test's
+test_status.__test__ = False  # type: ignore[attr-defined]  # not a test despite its name
 
 
 def _green(gate: GateFinished | None) -> bool:
@@ -235,7 +237,7 @@ def _green(gate: GateFinished | None) -> bool:
 
 
 def _failing(evidence: Evidence, passes: Passes) -> Sequence[str]:
-    """Failing tests, those first that did not fail before."""
+    """Return failing tests; those that did not fail before come first."""
     gate = evidence.gate
     if gate is None or gate.broken or not passes.failing_anew:
         return gate.failing if gate and not gate.broken else ()
@@ -244,7 +246,7 @@ def _failing(evidence: Evidence, passes: Passes) -> Sequence[str]:
 
 
 def _pending(evidence: Evidence, passes: Passes) -> Iterator[str]:
-    """What remains: failing tests, then the plan's items, then what the agent would do next."""
+    """Yield what remains: failing tests, plan items, and what the agent would do next."""
     failing, gate = _failing(evidence, passes), evidence.gate
     anew = len(passes.failing_anew)
     for number, name in enumerate(failing[:PENDING_TESTS]):
@@ -303,7 +305,7 @@ def _last_action(evidence: Evidence) -> str:
 def _summary(
     evidence: Evidence, passes: Passes, tests: TestStatus | None, done: Sequence[Statement]
 ) -> str:
-    """One line of our own words: no names, no quotes."""
+    """Return one line in ralph-tui's own words: no names, no quotes."""
     parts = [*_counted(evidence, passes, tests)]
     if evidence.iteration:
         files = evidence.files
@@ -348,7 +350,7 @@ def _counted(evidence: Evidence, passes: Passes, tests: TestStatus | None) -> It
 
 
 def _missing(evidence: Evidence) -> Iterator[str]:
-    """What could not be looked at."""
+    """Yield the kinds of evidence that were unavailable."""
     gate = evidence.gate
     if gate is None or gate.passed is None or gate.timed_out:
         yield "counts of tests"

@@ -1,4 +1,4 @@
-"""How sections are put together: whose words they are, and what may be shortened."""
+"""Build the blocks of sections: their author, and whether they may be shortened."""
 
 from collections.abc import Sequence
 
@@ -8,28 +8,28 @@ RANKS = (
     "reports", "knowledge", "plan", "context", "changed files", "findings", "assessment",
     "output", "control", "reason", "failing", "strategy", "redirect",
 )  # fmt: skip
-"""What may be shortened, the least important first."""
+"""Blocks that may be shortened, the least important first."""
 
 
 def spoken(heading: str, *paragraphs: str) -> Section:
-    """Our own words, or the owner's, which are never cut."""
+    """Return a section in our own or the user's words, which are never cut."""
     return Section(heading, whole(*paragraphs))
 
 
 def whole(*paragraphs: str) -> tuple[Block, ...]:
-    """As blocks of a section; empty ones are none."""
+    """Return the non-empty paragraphs as blocks that are never cut."""
     return tuple(Block((text,)) for text in paragraphs if text)
 
 
 def foreign(
     rank: str, name: str, label: str, lines: Sequence[str], *, keep_last: bool = False
 ) -> Block:
-    """Lines that somebody else wrote."""
+    """Return a labelled block with lines by other authors."""
     return Block(
         lines_of(lines), rank_of(rank), name, label=label, keep="last" if keep_last else "first"
     )
 
 
 def rank_of(name: str) -> int:
-    """How important it is."""
+    """Return the importance of a block; lower ranks are cut first."""
     return RANKS.index(name)

@@ -1,7 +1,8 @@
-"""How long a prompt may be: an estimate of its tokens, and what is left out when it is too long.
+"""Limit a prompt's length: estimate its tokens, and leave out parts if it is too long.
 
-A section is made of blocks, a block of units: sentences, or lines. A unit is said whole or not at
-all. Blocks with a rank give up units, the lowest rank first; those without are always whole.
+A section consists of blocks, and a block consists of units: sentences, or lines. A unit is included
+whole or not at all. Blocks with a rank lose units, the lowest rank first; blocks without one stay
+whole.
 """
 
 import re
@@ -12,16 +13,16 @@ from typing import Literal
 from ralph_tui.layers.intelligence.fence import data, open_fence
 
 CHARACTERS_PER_TOKEN = 4
-"""Of English and code."""
+"""For English and code."""
 _WIDE = re.compile(r"[^\x00-\x7f]")
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z`\"'(])")
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a model reads: one for 4 ASCII characters, one for each other one.
+    """Estimate the tokens of a text: one per 4 ASCII characters, and one per other character.
 
-    An estimate: no model's own tokens are counted. Of the kept prompts of `tests` it says between
-    0.9 and 1.1 of what a byte-pair tokenizer counts; of Russian twice that, of emoji half.
+    No model's own tokens are counted. For the sample prompts in `tests`, the estimate is 0.9 to 1.1
+    times the count of a byte-pair tokenizer. For Russian it is twice that count, for emoji half.
     """
     wide = 0 if text.isascii() else len(_WIDE.findall(text))
     return wide + -(-(len(text) - wide) // CHARACTERS_PER_TOKEN)
@@ -32,24 +33,24 @@ class Block:
     """A piece of a section."""
 
     units: tuple[str, ...]
-    """Each brings the white space along that ends it."""
+    """Each includes the white space that ends it."""
     rank: int | None = None
-    """The lower, the sooner it is cut; None: never."""
+    """Lower ranks are cut first; None is never cut."""
     name: str = ""
-    """What a reader calls it where it was cut."""
+    """How a note to the reader names the block if it was cut."""
     lead: str = ""
-    """Our words before it, which go with it."""
+    """Our introduction, omitted together with the block."""
     label: str = ""
-    """Foreign words: what they are, and whose."""
+    """For words by other authors: what they are, and whose."""
     keep: Literal["first", "last"] = "first"
-    """Which units stay when some go."""
+    """Which units stay if some are cut."""
     unsaid: int = 0
-    """Further units that nobody has."""
+    """Number of further units whose text is unavailable."""
     counted: bool = False
-    """Whether a last line says how many units are missing."""
+    """True if a last line reports how many units are missing."""
 
     def text(self, kept: int) -> str:
-        """With so many of its units; empty without any."""
+        """Return the text with `kept` units; empty for 0."""
         if not kept:
             return ""
         units = self.units[:kept] if self.keep == "first" else self.units[-kept:]
@@ -62,19 +63,19 @@ class Block:
 
 
 def whole_text(block: Block) -> str:
-    """With all of its units."""
+    """Return the text with all units."""
     return block.text(len(block.units))
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a prompt under one heading; nothing where none of its blocks says anything."""
+    """A part of a prompt under one heading; empty if all its blocks are."""
 
     heading: str
     blocks: tuple[Block, ...]
 
     def text(self, said_of: Callable[[Block], str] = whole_text) -> str:
-        """`said_of`: what is said of each of its blocks."""
+        """Return the section's text; `said_of` renders a block."""
         said = (said_of(block) for block in self.blocks)
         body = "\n\n".join(text for text in said if text)
         return f"# {self.heading}\n\n{body}" if body else ""
@@ -82,18 +83,18 @@ class Section:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A prompt that keeps to its budget as far as it can."""
+    """A prompt that keeps to its budget as far as possible."""
 
     text: str
     tokens: int
     cut: tuple[str, ...]
-    """What was left out, in words."""
+    """Names of the parts left out."""
 
 
 Render = Callable[[Mapping[str, str]], str]
-"""The whole text, from its sections by name."""
+"""Function that renders the whole text from its sections by name."""
 CUT = "cut"
-"""The section that says what was left out."""
+"""Name of the section that reports what was left out."""
 
 
 def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
@@ -102,7 +103,7 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
     ranked = [block for block in blocks if block.rank is not None]
     ranked.sort(key=lambda block: block.rank or 0)
     kept: dict[int, int] = {}
-    texts: dict[tuple[int, int], str] = {}  # made once each: foreign words are looked through
+    texts: dict[tuple[int, int], str] = {}  # cached: foreign words are searched for secrets
 
     def said_of(block: Block) -> str:
         units = kept.get(id(block), len(block.units))
@@ -122,7 +123,7 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
     for block in ranked:
         if estimate_tokens(written()) <= limit:
             break
-        low, high = 0, len(block.units) - 1  # the most that fit, or none
+        low, high = 0, len(block.units) - 1  # the most units that fit, or 0
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if fits(block, middle) else (low, middle - 1)
@@ -132,7 +133,7 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
 
 
 def _cut(ranked: Sequence[Block], kept: Mapping[int, int]) -> list[str]:
-    """The most important first."""
+    """Return the names of the parts left out, the most important first."""
     return list(dict.fromkeys(_cuts(reversed(ranked), kept)))
 
 
@@ -148,7 +149,7 @@ def _cut_line(cut: Sequence[str]) -> str:
 
 
 def units_of(text: str) -> tuple[str, ...]:
-    """Sentences and lines of a text in Markdown, each whole; a code block is one unit."""
+    """Split Markdown text into sentences and lines; a code block is one unit."""
     units: list[str] = []
     block = ""
     for line in text.strip().splitlines(keepends=True):
@@ -167,5 +168,5 @@ def _sentences(line: str) -> list[str]:
 
 
 def lines_of(items: Sequence[str]) -> tuple[str, ...]:
-    """Each item a line."""
+    """Return each item as a line."""
     return tuple(f"{text}\n" for text in items)

@@ -1,6 +1,6 @@
-"""What an iteration is assessed by: what the journal tells of it, and what it left in the files.
+"""The evidence for assessing an iteration: facts from the journal, and traces in the files.
 
-Everything in it may be missing; an assessment then says so and goes by the rest.
+Anything may be missing; the assessment reports that and uses the rest.
 """
 
 from collections.abc import Sequence
@@ -20,62 +20,62 @@ class InnerLoop:
 
     iterations: int = 0
     limit: int = 0
-    """0: not told."""
+    """0 if unknown."""
     success: bool = False
-    """It says that its criterion was met."""
+    """True if the loop reports that its criterion was met."""
     words: str = ""
-    """What it says last."""
+    """Its last message."""
 
 
 @dataclass(frozen=True)
 class Traces:
-    """What a session left behind beside its stream."""
+    """Evidence that a session left outside its stream."""
 
     commits: tuple[str, ...] = ()
-    """Their subjects, newest first."""
+    """Subjects, newest first."""
     loop: InnerLoop | None = None
     missing: tuple[str, ...] = ()
-    """What could not be looked at."""
+    """Evidence that was unavailable."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that is known of iteration `iteration`; 0 is the state before the first."""
+    """Everything known about an iteration; iteration 0 is the state before the first."""
 
     iteration: int
     gate: ev.GateFinished | None = None
-    """None where no completion command stands."""
+    """None if no completion command ran."""
     before: ev.GateFinished | None = None
-    """What it said of the files the iteration started from; None where nobody knows."""
+    """The command's result for the files the iteration started from; None if unknown."""
     broken_since: int | None = None
-    """The iteration that broke the build; None while it is not broken."""
+    """The iteration that broke the build; None if it is not broken."""
     files: ev.FilesChanged | None = None
     report: ev.AgentReported | None = None
     previous: ev.AgentReported | None = None
-    """The report before that one."""
+    """The last report of an earlier iteration."""
     ended: ev.SessionFinished | None = None
     calls: tuple[AgentRow, ...] = ()
-    """Tool calls of its sessions, in their order."""
+    """Tool calls of its sessions, in order."""
     words: str = ""
-    """What the agent said last."""
+    """The agent's last message."""
     last_change: str = ""
     """The path that changed last."""
     plan: Progress | None = None
     planned: bool = False
-    """Whether there is a plan file to read."""
+    """True if there is a plan file to read."""
     next_item: str = ""
-    """The plan's next item as it stood before, where the plan cannot be read now."""
+    """The plan's next item before this iteration, in case the plan cannot be read now."""
     ticked: tuple[str, ...] = ()
-    """Items of the plan that are ticked now and were not before."""
+    """Plan items that are ticked now and were not before."""
     traces: Traces = Traces()
     found_out: tuple[str, ...] = ()
-    """Learnings that earlier iterations of this run reported, the newest first."""
+    """Learnings reported in earlier iterations of this run, newest first."""
 
 
 def gather(
     state: RunState, iteration: int, *, plan: Progress | None = None, traces: Traces | None = None
 ) -> Evidence:
-    """The evidence of the latest iteration, before its reading is taken or right after it."""
+    """Collect the evidence of the latest iteration, before its measurement or right after it."""
     spans = [span for span in state.timeline.spans if span.number <= iteration]
     span = spans[-1] if spans and spans[-1].number == iteration else None
     start = _start(state, iteration, spans[:-1] if span else spans)
@@ -109,7 +109,7 @@ def gather(
 def _counted_before(
     start: IterationSpan | None, spans: Sequence[IterationSpan]
 ) -> ev.GateFinished | None:
-    """What the completion command said of the files before; of a broken build, before it broke."""
+    """Return the result for the previous files or, if their build was broken, for earlier ones."""
     if start is None or start.gate is None or not start.gate.broken:
         return start.gate if start else None
     earlier = (each.gate for each in reversed(spans) if each.number < start.number)
@@ -127,7 +127,7 @@ def _broken_since(span: IterationSpan | None, state: RunState) -> int | None:
 def _start(
     state: RunState, iteration: int, before: Sequence[IterationSpan]
 ) -> IterationSpan | None:
-    """The iteration that measured the files this one started from; None: nobody has."""
+    """Return the iteration that measured the files this one started from; None if unmeasured."""
     readings, oversight = state.gate.readings, state.oversight
     taken = bool(readings) and readings[-1].iteration == iteration
     back: ev.WorktreeRestored | None = oversight.rollback if oversight.stale else None
@@ -140,7 +140,7 @@ def _start(
 
 
 def _rows(state: RunState, iteration: int) -> list[AgentRow]:
-    """The rows of the iteration, in their order; those dropped from the pane are not among them."""
+    """Return the iteration's rows in order, without rows already dropped from the pane."""
     mine = takewhile(lambda row: row.iteration >= iteration, reversed(state.agent.rows))
     return [row for row in mine if row.iteration == iteration][::-1]
 

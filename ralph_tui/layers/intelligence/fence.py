@@ -1,8 +1,8 @@
-"""Foreign words in a prompt: fenced and labelled, so that they cannot pose as ours.
+"""Fence and label foreign words in a prompt, so that they cannot pose as ours.
 
-Rule: whatever an agent, a test, a file or a model has written enters a prompt through `data`, and
-only there. Its fence is longer than any run of backticks within, so no content closes it; the label
-above says that it is data.
+Text written by an agent, a test, a file or a model enters a prompt only through `data`. Its fence
+is longer than any run of backticks inside, so no content closes it. The label above it says that it
+is data.
 """
 
 from collections.abc import Iterable
@@ -13,19 +13,19 @@ from ralph_tui.text.sanitize import plain
 __all__ = ["SAYS_DATA", "closed", "data", "fenced", "harmless", "item", "open_fence"]
 
 LONGEST_ITEM = 400
-"""Characters of one item of a list."""
+"""Maximum characters of a list item."""
 
 
 def data(label: str, lines: Iterable[str]) -> str:
-    """Foreign lines in a prompt; `label` says what they are, and whose."""
+    """Fence foreign lines for a prompt; `label` says what they are, and whose."""
     return labelled(label, harmless("\n".join(lines)))
 
 
 def item(text: str, longest: int = LONGEST_ITEM) -> str:
-    """Foreign text as one line of a list."""
+    """Return foreign text as one line of a list."""
     return line_of(plain(text), longest)
 
 
 def harmless(text: str) -> str:
-    """Without control sequences, secrets, and what cannot be seen or is read by a program."""
+    """Remove control sequences, secrets and invisible characters, and disarm promise tags."""
     return visible(plain(text))

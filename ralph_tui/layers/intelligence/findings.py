@@ -1,4 +1,4 @@
-"""What a run has found out: the learnings that its agent reported in earlier iterations."""
+"""Findings of a run: learnings that its agent reported in earlier iterations."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -9,20 +9,20 @@ from ralph_tui.layers.memory.similarity import says_same
 from ralph_tui.state import RunState
 
 MOST: Final = 8
-"""Findings that a prompt names."""
+"""Maximum findings in a prompt."""
 
 
 class Finding(NamedTuple):
-    """One learning, and the iteration that reported it last."""
+    """A learning, and the iteration that last reported it."""
 
     iteration: int
     text: str
 
 
 def found_out(state: RunState, before: int, known: Iterable[str] = ()) -> list[Finding]:
-    """The findings from before an iteration, newest first, without repeats.
+    """Return the findings from before an iteration, newest first, without repetitions.
 
-    Leaves out what reads like an order to the agent, and what repeats a text in `known`.
+    Findings that read like an order to the agent or repeat a text in `known` are omitted.
     """
     said = list(known)
     found: list[Finding] = []

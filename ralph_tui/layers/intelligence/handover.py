@@ -11,7 +11,7 @@ HEADING = "Context checkpoint: go on from here"
 
 
 def resume_section(given: PromptInput) -> Section:
-    """Nothing where no session handed over; nothing of it is cut."""
+    """Return the section, which is never cut; empty if no session handed off."""
     left, reading = given.handoff, given.reading
     if left is None:
         return spoken(HEADING)
@@ -22,7 +22,7 @@ def resume_section(given: PromptInput) -> Section:
 
 
 def resume_of(left: HandoffWritten) -> Resume:
-    """What a handoff says of the session that left it."""
+    """Convert a recorded handoff into the input of the resume block."""
     return Resume(
         handoff_file=left.read_at,
         cause=left.cause,

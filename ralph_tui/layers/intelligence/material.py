@@ -1,4 +1,4 @@
-"""Everything a prompt is made of."""
+"""The input for prompts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,68 +8,70 @@ from ralph_tui import events as ev
 
 @dataclass(frozen=True)
 class PromptInput:
-    """What is known of a run; what is not known is left out of the text.
+    """Everything known about a run; unknown values do not appear in the prompt.
 
-    `criterion` and whatever the owner has said are trusted, all that comes of an agent, a test, a
-    file or a model is not.
+    `criterion` and all words of the user are trusted. Text from an agent, a test, a file or a model
+    is not.
     """
 
     objective: str
     command: str
-    """The completion command; empty where a human judges by the criterion."""
+    """The completion command; empty if only the criterion decides."""
     iteration: int
     max_iterations: int
     reading: ev.ReadingTaken | None = None
     measured_last: int | None = None
-    """The iteration that was measured last, where the last one was not."""
+    """The iteration that was measured last, if the latest one was not."""
     gate: ev.GateFinished | None = None
     signal: ev.SignalComputed | None = None
-    """None with the control layer switched off, and before the first reading."""
+    """None if the control layer is disabled, and before the first measurement."""
     advice: str = ""
-    """The control layer's words."""
+    """The control layer's advice."""
     criterion: str = ""
-    """When the work is done, in words; with a command as well, that has to pass too."""
+    """When the work is done, in words; a command, if there is one, must pass too."""
     until_promise: bool = False
     """The work is done when the agent promises it, a file has changed, and the command passes."""
     instruction: str = ""
-    """What stands in every prompt."""
+    """The user's text for every prompt."""
     guidance: Sequence[str] = ()
     handoff: ev.HandoffWritten | None = None
-    """What the session before left; None where the next one begins with a task of its own."""
+    """From the previous session; None if the next session starts a task of its own."""
     windows_fill: bool = False
-    """Context windows of this run fill up, again and again."""
+    """True if context windows of this run keep filling up."""
     redirect: str = ""
-    """Instructions of the approved REDIRECT that stands."""
+    """Instructions of the approved REDIRECT in effect."""
     redirected_at: int = 0
-    """The iteration it was approved in."""
+    """The iteration in which it was approved."""
     redirect_undid: str = ""
-    """What the files were brought back to since that REDIRECT was made; empty: they were not."""
+    """The state to which the files were restored since that REDIRECT; empty if they were not."""
     restored: str = ""
-    """What the files were brought back to after the last reading. `reading` and `gate` then are
-    those of that state, or None where it was never measured."""
+    """The state to which the files were restored after the last measurement.
+
+    `reading` and `gate` then belong to that state; they have no value if it was never measured.
+    """
     left_alone: int = 0
-    """Files that could not be brought back then."""
+    """Number of files that could not be restored then."""
     interrupted: str = ""
-    """What came of the iteration before when it was interrupted."""
+    """The result of the previous iteration if it was interrupted; else empty."""
     interrupted_files: Sequence[str] = ()
-    """The files it had changed, a line each."""
+    """Files that the interrupted iteration changed, one per line."""
     claimed: bool = False
-    """The last session promised to be done, and the command or the owner did not agree."""
+    """True if the last session promised completion but the command or the user disagreed."""
     judged: ev.CriterionJudged | None = None
-    """A model's no that still holds."""
+    """A model's negative verdict that still applies."""
     assessment: ev.AssessmentMade | None = None
-    """What the last iteration came to; None where it is not known, or undone."""
+    """For the last iteration; None if unknown or undone."""
     refined: ev.AssessmentRefined | None = None
-    """A model's second opinion on it."""
+    """A model's second opinion on the assessment."""
     report: ev.AgentReported | None = None
-    """The last session's."""
+    """From the last session."""
     reports: Sequence[ev.AgentReported] = ()
-    """The last one of each of the last two iterations, the older first."""
+    """The last report of each of the last two iterations, oldest first."""
     strategy: ev.StrategyPlanned | None = None
-    """How this iteration is to go about it."""
+    """For this iteration."""
     plan: ev.PlanMade | None = None
-    """How this attempt goes about it."""
+    """For this attempt."""
     found_out: Sequence[str] = ()
-    """What the agent reported as learned earlier in this run, a line each, the newest first."""
+    """Learnings reported earlier in this run, one per line, newest first."""
     learnings: Sequence[str] = ()
-    """What earlier runs have taught, a line each."""
+    """Lessons of earlier runs, one per line."""

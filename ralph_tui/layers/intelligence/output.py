@@ -1,14 +1,14 @@
-"""What of a completion command's output is worth reading: what failed and why, not what passed."""
+"""Select the useful lines of a completion command's output: failures and their reasons."""
 
 import re
 
 from ralph_tui.layers.intelligence.fence import harmless
 
 LONGEST = 3000
-"""Characters that go into a prompt."""
+"""Maximum characters for a prompt."""
 LONGEST_LINE = 2000
 GAP = "…"
-"""Stands where lines were left out."""
+"""Placeholder for omitted lines."""
 
 _DOTS = re.compile(r"\s*[.,*·sxXFE]*\s*(\[ *\d+ ?%\])?\s*")
 _BAR = re.compile(r"[\s\-=_*#~+]*")
@@ -23,14 +23,14 @@ _TELLS = re.compile(
 
 
 def useful_lines(tail: str) -> tuple[str, ...]:
-    """The telling lines of the end of an output, in their order; bounded."""
+    """Return the informative lines from the end of an output, in order and limited in size."""
     lines = [_redrawn(line) for line in harmless(tail).strip("\n").split("\n")]
     worth = [line for line in lines if not _is_noise(line)]
-    if not worth:  # nothing but passed ones: better its end than nothing
+    if not worth:  # only passes: the last lines are better than nothing
         worth = [line for line in lines if line.strip()][-10:]
     if not worth:
         return ()
-    # The latest of those that tell something, then the latest of the others.
+    # The latest informative lines come first, then the latest of the others.
     order = sorted(range(len(worth)), key=lambda place: (not _TELLS.search(worth[place]), -place))
     taken, room = list[int](), LONGEST
     for place in order:
@@ -47,7 +47,7 @@ def useful_lines(tail: str) -> tuple[str, ...]:
 
 
 def _redrawn(line: str) -> str:
-    """A line as it stood at last, bounded."""
+    """Strip trailing white space and limit the length."""
     line = line.rstrip()
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}{GAP}"
 

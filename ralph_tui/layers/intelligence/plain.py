@@ -1,6 +1,6 @@
-"""The last fallback of a prompt: what its owner has said, joined, and nothing else.
+"""The last fallback for a prompt: only the user's words, joined.
 
-It calls nothing of what may have failed. `sound` says whether a prompt can be sent at all.
+It calls nothing that may have failed. `sound` checks whether a prompt can be sent at all.
 """
 
 from typing import get_args
@@ -13,7 +13,7 @@ from ralph_tui.layers.intelligence.sections import REPORT, promise_line
 
 
 def plain_prompt(given: PromptInput) -> Prompt:
-    """Objective, criterion, your words, the contract."""
+    """Join the objective, the criterion, the user's words and the contract."""
     proofs = [
         given.criterion,
         given.command and f"the command `{given.command}` passes",
@@ -46,7 +46,10 @@ def _taken_over(left: HandoffWritten | None) -> str:
 
 
 def sound(prompt: Prompt, given: PromptInput, *, whole: bool = True) -> Prompt:
-    """The same; raises where it is none, or, as a `whole` one, lacks words of its owner."""
+    """Return `prompt`; raise ``TypeError`` or ``ValueError`` if it cannot be sent.
+
+    A `whole` prompt must contain all of the user's words.
+    """
     if not isinstance(prompt, Prompt) or not isinstance(prompt.text, str):
         raise TypeError("a prompt is a text")
     if not isinstance(prompt.tokens, int) or prompt.urgency not in get_args(Urgency):

@@ -1,4 +1,4 @@
-"""The prompt of an iteration, from what was measured.
+"""Build the prompt of an iteration from measurements.
 
 The control law reaches the agent only here: as urgency and as advice.
 """
@@ -18,20 +18,20 @@ NO_LIMIT = 1 << 60
 
 @dataclass(frozen=True)
 class Prompt:
-    """What is sent."""
+    """A prompt as it is sent."""
 
     text: str
     urgency: Urgency
     tokens: int = 0
     """An estimate."""
     cut: tuple[str, ...] = ()
-    """What was left out, in words."""
+    """Names of the parts left out."""
 
 
 def build_prompt(
     given: PromptInput, limit: int = NO_LIMIT, template: Template = BUILT_IN_TEMPLATE
 ) -> Prompt:
-    """The whole prompt, in Markdown, of at most `limit` tokens as far as that can be."""
+    """Build the whole prompt in Markdown, within `limit` tokens as far as possible."""
     urgency: Urgency = given.signal.urgency if given.signal else "normal"
     numbers = {
         "iteration": str(given.iteration),

@@ -1,7 +1,7 @@
-"""What a model is asked, for each purpose: words, pure.
+"""Questions for a model, one per purpose.
 
-Everything that comes from the agent, from files or from other models stands in a fence and is
-labelled as data. An answer is checked against its form (`answers`), never obeyed.
+Everything from the agent, files or other models is fenced and labelled as data. An answer is
+validated against its form (`answers`), never obeyed.
 """
 
 import json
@@ -13,31 +13,31 @@ from ralph_tui.layers.intelligence.fence import closed, data, fenced
 from ralph_tui.text.sanitize import clip, plain
 
 LONGEST_DIFF = 40_000
-"""Characters of a diff that a judge is shown."""
+"""Maximum characters of a diff shown to a judge."""
 LONGEST_WORDS = 8000
-"""Characters of any other material."""
+"""Maximum characters of any other material."""
 LONGEST_PROMPT = 60_000
-"""Characters of a prompt that a model is shown, to word it anew."""
+"""Maximum characters of a prompt shown to a model for rewording."""
 
 _FORM = "Answer with one JSON object of this form, and nothing else:"
 
 
 @dataclass(frozen=True)
 class JudgeInput:
-    """What a judge is given."""
+    """Material for a judge."""
 
     objective: str
     criterion: str
     claim: Sequence[str]
-    """What the agent says of its work."""
+    """The agent's statements about its work."""
     changed: str
-    """What the last iteration changed, in a sentence."""
+    """Changes of the last iteration, in a sentence."""
     diff: str
-    """All that the run changed, bounded."""
+    """All changes of the run, limited in size."""
 
 
 def judge_question(given: JudgeInput) -> str:
-    """Whether the criterion is met."""
+    """Ask whether the criterion is met."""
     return _question(
         "Judge whether the work is done",
         f"The objective of the work:\n\n{closed(given.objective.strip())}",
@@ -52,7 +52,7 @@ def judge_question(given: JudgeInput) -> str:
 
 
 def prompt_question(composed: str) -> str:
-    """How the prompt of a session is best worded; `composed` is the one by template."""
+    """Ask for a better wording of a prompt; `composed` is the prompt from the template."""
     return _question(
         "Word the next prompt",
         "A coding agent works in a loop, each time in a fresh session that knows nothing but the "
@@ -74,7 +74,7 @@ def prompt_question(composed: str) -> str:
 def assessment_question(
     objective: str, made: AssessmentMade, report: AgentReported | None, diff: str
 ) -> str:
-    """A second opinion on what an iteration came to."""
+    """Ask for a second opinion on an iteration's results."""
     known = made.model_dump_json(exclude={"seq", "at", "kind", "schema_version"}, indent=1)
     said = [report.summary, report.next, *report.blockers, *report.learnings] if report else []
     return _question(
@@ -98,7 +98,7 @@ def assessment_question(
 def reflection_question(
     objective: str, written: ReflectionWritten, iterations: Sequence[str]
 ) -> str:
-    """What an attempt teaches; `written` is by template, `iterations` have a line each."""
+    """Ask for an attempt's lessons, given the templated reflection and a line per iteration."""
     by_rules = {
         "observation": written.observation,
         "analysis": written.analysis,
@@ -123,7 +123,7 @@ def reflection_question(
 
 
 def handoff_question(objective: str, written: str, said: Sequence[str], diff: str) -> str:
-    """What was in progress, and what comes next; `written` is the handoff by template."""
+    """Ask for the work in progress and the next step; `written` is the templated handoff."""
     return _question(
         "Hand over the work of a session",
         "A coding agent works in a loop. Its session was ended before its context window was full, "
@@ -145,7 +145,7 @@ def handoff_question(objective: str, written: str, said: Sequence[str], diff: st
 
 
 def repair_question(question: str, said: str, error: str) -> str:
-    """The same once more, after an answer that could not be used."""
+    """Repeat a question after an unusable answer."""
     return (
         f"{question}\n# Your last answer could not be used\n\n"
         f"{_data('Your answer was', said)}\n\n{_data('What was wrong with it', error)}\n\n"
@@ -154,7 +154,7 @@ def repair_question(question: str, said: str, error: str) -> str:
 
 
 def _data(label: str, text: str, limit: int = LONGEST_WORDS) -> str:
-    """Without secrets before it is cut: a cut must not halve one."""
+    """Fence the text; secrets are removed first, because cutting could split one."""
     return data(label, clip(plain(text.strip()), limit).splitlines() or ["(nothing)"])
 
 

@@ -1,4 +1,4 @@
-"""What went before, as a prompt tells it: the last iteration, reports, a verdict, earlier runs."""
+"""Prompt sections about the past: the last iteration, reports, a verdict, earlier runs."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.text.format import percent
 
 MOST_DONE = 8
-"""Accomplishments that it names."""
+"""Maximum accomplishments named."""
 
 _GROUNDS = {"report": " (the agent says so)", "text": " (a guess from its words)"}
-"""What is said of a sentence for which there is no evidence."""
+"""Suffixes for statements without evidence."""
 _NOTES = (
     "What follows was made in this repository of what was measured, and of what agents and people "
     "wrote then. It may help; it may be out of date or wrong. The objective and everything else in "
@@ -23,7 +23,7 @@ _NOTES = (
 
 
 def verdict(given: PromptInput) -> Section:
-    """A model's no to the criterion."""
+    """Return a model's negative verdict on the criterion."""
     judged = given.judged
     if judged is None:
         return spoken("Verdict")
@@ -36,7 +36,7 @@ def verdict(given: PromptInput) -> Section:
 
 
 def last_iteration(given: PromptInput) -> Section:
-    """What it came to, and how it ended where that was not its own end."""
+    """Return the last iteration's results, and how it ended if not of its own accord."""
     said = [given.interrupted] if given.interrupted else []
     told = given.judged is not None and given.judged.iteration == given.iteration - 1
     if given.claimed and not told:
@@ -74,7 +74,7 @@ def _came_to(given: PromptInput) -> list[str]:
     if not _given_up(given):
         own = item(report.next) if report else ""
         first = given.strategy.priorities if given.strategy else ()
-        said = own in map(item, first)  # among what is to be worked on
+        said = own in map(item, first)  # already among the priorities
         lines.append(f"The agent would have gone on with: {own}" if own and not said else "")
         step = item(made.next_step) if made and given.strategy is None else ""
         lines.append(f"Next step: {step}" if step != own and step else "")
@@ -82,14 +82,14 @@ def _came_to(given: PromptInput) -> list[str]:
 
 
 def _given_up(given: PromptInput) -> bool:
-    """What it meant to do next belongs to an approach that was given up, or to work undone."""
+    """True if the agent's next step belongs to an abandoned approach or to undone work."""
     redirected = given.redirect and given.redirected_at == given.iteration - 1
     pivots = given.strategy is not None and given.strategy.approach != "persist"
     return bool(given.restored or redirected or pivots)
 
 
 def _done(one: Statement) -> str:
-    if one.source == "files":  # which may have done harm
+    if one.source == "files":  # the changes may have done harm
         return f"Changed {item(one.text)}"
     return f"Done: {item(one.text)}{_GROUNDS.get(one.source, '')}"
 
@@ -100,7 +100,7 @@ def _in_the_way(one: Blocker) -> str:
 
 
 def reports(given: PromptInput) -> Section:
-    """What the agent said of its last iterations."""
+    """Return the agent's statements about its last iterations."""
     lines = []
     said = {one.text for one in given.assessment.blockers} if given.assessment else set()
     for report in given.reports:
@@ -117,7 +117,7 @@ def reports(given: PromptInput) -> Section:
 
 
 def findings_section(given: PromptInput) -> Section:
-    """What the agent has learned in this run."""
+    """Return what the agent has learned in this run."""
     lines = [f"- {item(line)}" for line in given.found_out]
     label = "What earlier sessions of this run reported as learned, newest first"
     found = foreign("findings", "what this run has found out", label, lines)
@@ -125,7 +125,7 @@ def findings_section(given: PromptInput) -> Section:
 
 
 def knowledge_section(lines: Sequence[str]) -> Section:
-    """What earlier runs have taught."""
+    """Return the lessons of earlier runs."""
     notes = Block(
         lines_of(lines),
         rank_of("knowledge"),

@@ -1,6 +1,6 @@
-"""The sections of a prompt: what each says of what is known, and how important it is.
+"""The sections of a prompt: what each says about the run, and how important it is.
 
-Sentences are ours, or the owner's; whatever else was written by somebody stands in a fence.
+Sentences are ours or the user's; text by any other author is fenced.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ from ralph_tui.layers.sensor.expected import gone_words
 from ralph_tui.text.format import count, percent, place
 
 NAMED = 20
-"""Failing tests that a prompt names."""
+"""Maximum failing tests named in a prompt."""
 ESTIMATED_FROM = 3
-"""Runs that an estimate rests on before an agent reads it."""
+"""Minimum runs behind an estimate before an agent reads it."""
 SOURCES: Mapping[ReadingSource, str] = {
     "tests": "the tests",
     "plan": "the plan",
@@ -57,7 +57,7 @@ _APPROACHES: Mapping[Approach, str] = {
 
 
 def sections_of(given: PromptInput) -> dict[str, Section]:
-    """All of them by the name that a template knows them by."""
+    """Return all sections by their names in a template."""
     return {
         "objective": spoken("Objective", closed(given.objective.strip())),
         "criteria": spoken("This iteration", _frame(given)),
@@ -84,7 +84,7 @@ def sections_of(given: PromptInput) -> dict[str, Section]:
 
 
 def guidance_section(guidance: Sequence[str]) -> Section:
-    """What the owner has said."""
+    """Return the user's guidance."""
     words = [closed(text.strip()) for text in guidance]
     return spoken(
         "Guidance from the user", *(["This comes before everything else:"] if words else []), *words
@@ -99,7 +99,7 @@ def _frame(given: PromptInput) -> str:
 
 
 def _end(given: PromptInput) -> str:
-    """What ends the run."""
+    """Say what ends the run."""
     command, criterion = fenced(given.command), fenced(given.criterion)
     judged = "The work is done when this is true; it is judged after you promise to be done:"
     green = "This command must pass as well; it is run for you after you stop:"
@@ -154,7 +154,7 @@ def _state(given: PromptInput) -> Section:
         )
     if gate.timed_out:
         said.append("The command ran out of time.")
-    failed = [] if gate.broken else gate.failing  # modules, where the build is broken
+    failed = [] if gate.broken else gate.failing  # modules, if the build is broken
     names = [f"- {item(name)}" for name in failed[:NAMED]]
     failing = Block(
         lines_of(names),
@@ -176,7 +176,7 @@ def _state(given: PromptInput) -> Section:
 
 
 def _origin(given: PromptInput, reading: ReadingTaken) -> str:
-    """How completion was read."""
+    """Say how completion was measured."""
     if reading.held and given.measured_last is not None:
         return f"not measured since {place(given.measured_last)}: {item(reading.note)}"
     if reading.broken:
@@ -201,12 +201,12 @@ def _strategy(given: PromptInput) -> Section:
     planned = given.strategy
     if planned is None:
         return spoken("Strategy")
-    # Where a redirect stands, it says how to go on; before iteration 1 there is no approach.
+    # A redirect in effect says how to continue; before iteration 1 there is no approach.
     begun = given.reading is None or given.reading.iteration > 0
     told = begun and not given.redirect
     how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if told else ""
     order, left, known = "What to work on, in this order", given.handoff, set[str]()
-    if left is not None:  # it was planned before the work that is to go on
+    if left is not None:  # planned before the work that is to continue
         order, known = "What to work on after that, in this order", {left.item, *left.done}
     open_ones = [text for text in planned.priorities if text not in known]
     first = foreign(
@@ -233,7 +233,7 @@ def _plan(given: PromptInput) -> Section:
             f"Tasks like this one took about {count(plan.estimated_iterations, 'iteration')}."
         )
     current = reading.next_item if reading is not None and not given.restored else ""
-    if given.handoff is not None:  # which names it, as the plan is now
+    if given.handoff is not None:  # the handoff names it, as the plan is now
         current = ""
     named = foreign(
         "plan", "the current item of the plan", "The first open item of the plan file",
@@ -258,7 +258,7 @@ def _contract(given: PromptInput) -> Section:
 
 
 def promise_line(given: PromptInput) -> str:
-    """When the agent is to promise that it is done, and how."""
+    """Say when and how the agent is to promise completion."""
     proofs = {"the criterion is met": given.criterion, "the command passes": given.command}
     proof = " and ".join(proof for proof, asked in proofs.items() if asked)
     only = f"Only if the objective is reached and {proof}, also print {PROMISE}"

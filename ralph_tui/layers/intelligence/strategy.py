@@ -1,7 +1,7 @@
-"""How the next iteration goes about its work: keep the approach, change it, or ask a human.
+"""Choose how the next iteration works: keep the approach, change it, or ask the user.
 
-The first row that fits decides. What is said here of blockers, tests and next steps is foreign text
-and stands in `priorities` alone; the reasoning is the program's own words.
+The first matching row decides. Foreign text about blockers, tests and next steps appears only in
+`priorities`; the reasoning is in ralph-tui's own words.
 """
 
 from collections.abc import Sequence
@@ -16,36 +16,36 @@ from ralph_tui.text.format import count, percent, plain_points
 
 PRIORITIES: Final = 3
 TESTS: Final = 2
-"""Failing tests among them, where there is anything else."""
+"""Failing tests among the priorities, if there is anything else."""
 NEAR: Final = 80.0
-"""Points above which what is left is to be finished."""
+"""Points above which the remaining work is to be finished."""
 LEAST: Final = 7
-"""Iterations that a pivot is given at least, before a human is asked."""
+"""Minimum iterations that a pivot gets before the user is asked."""
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """What a strategy rests on, beside the readings. Nothing of it is believed."""
+    """Facts and claims behind a strategy besides the measurements; none of them is trusted."""
 
     broken: str = ""
-    """Since when the build is broken, and its first error; empty: it is not."""
+    """Since when the build is broken, and its first error; empty if it is not."""
     silent: str = ""
-    """Why nothing was measured after the last iteration; empty: it was."""
+    """Why nothing was measured after the last iteration; empty if something was."""
     standing: tuple[tuple[BlockerSource, str], ...] = ()
-    """Blockers that two reports running have named, or that evidence shows."""
+    """Blockers named in two consecutive reports or shown by evidence."""
     said: tuple[str, ...] = ()
     """Other blockers."""
     failing: tuple[str, ...] = ()
     """Names of failing tests."""
     item: str = ""
-    """The item of the plan that comes next."""
+    """The plan's next item."""
     next_step: str = ""
-    """What the agent would do next."""
+    """The agent's own next step."""
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """How an iteration goes about it; the fields are those of ``StrategyPlanned``."""
+    """The strategy of an iteration, with the fields of ``StrategyPlanned``."""
 
     approach: Approach = "persist"
     focus: Focus = "continue"
@@ -53,19 +53,19 @@ class Strategy:
     priorities: tuple[str, ...] = ()
     confidence: float = 0.5
     since: int = 1
-    """The iteration that this approach began in."""
+    """The iteration in which this approach began."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """What is remembered of strategies between readings."""
+    """The state of the planner between measurements."""
 
     strategy: Strategy = Strategy()
-    """Of the iteration that comes next."""
+    """For the next iteration."""
     asked: bool = False
-    """A human was asked about the pivot that stands."""
+    """True if the user has already been consulted on the current pivot."""
     reading: int = 0
-    """The iteration whose reading it was planned after."""
+    """The iteration after whose measurement the strategy was planned."""
 
 
 def plan(
@@ -78,10 +78,10 @@ def plan(
     *,
     may_ask: bool,
 ) -> Course:
-    """The strategy of the iteration after the latest reading.
+    """Plan the strategy for the iteration after the latest measurement.
 
-    `evaluation` is that reading's, None for the baseline; `may_ask`: the overseer watches, and no
-    episode is open, in which it asks by its own clock.
+    `evaluation` is that of this measurement, None for the baseline. `may_ask`: the overseer is
+    enabled and has no open episode, which would ask on its own schedule.
     """
     row = _first_row(history, evaluation, grounds)
     was = before.strategy
@@ -105,8 +105,10 @@ def plan(
 
 
 def _is_its_own(history: History, evaluation: Evaluation | None, grounds: Grounds) -> bool:
-    """Whether the pivot rests on a blocker: what a measured condition shows is met by the REDIRECT
-    that opens its episode, and an estimate alone asks nobody.
+    """True if a blocker alone is behind the pivot.
+
+    A measured condition instead causes a REDIRECT, which opens an episode. An estimate without a
+    blocker asks no one.
     """
     return bool(grounds.standing) and (history.estimated or not _progress(evaluation))
 
@@ -176,7 +178,7 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
 
 
 def _going_on(lost: str, history: History, evaluation: Evaluation | None) -> str:
-    """Why nothing is changed; `lost`: what the last iteration took, in words."""
+    """Explain why the approach stays; `lost` describes the loss of the last iteration."""
     if lost:
         return f"Completion fell by {lost}: repair what it broke before anything new is begun."
     improves = evaluation is not None and evaluation.signal.trend == "improving"
@@ -192,7 +194,7 @@ def _going_on(lost: str, history: History, evaluation: Evaluation | None) -> str
 
 
 def _progress(evaluation: Evaluation | None) -> Sequence[Alarm]:
-    """The conditions about progress, in the order of `_FOCUSES`."""
+    """Return the conditions about progress, in the order of `_FOCUSES`."""
     found = {one.alarm: one for one in evaluation.conditions} if evaluation else {}
     return [found[name] for name in _FOCUSES if name in found]
 
@@ -200,7 +202,7 @@ def _progress(evaluation: Evaluation | None) -> Sequence[Alarm]:
 def _priorities(row: _Row, grounds: Grounds) -> tuple[str, ...]:
     blockers = [text for _, text in grounds.standing] or list(grounds.said[:1])
     rest = [grounds.item]
-    if row.approach == "persist":  # its next step belongs to the approach that is given up
+    if row.approach == "persist":  # on a pivot, the agent's next step belongs to the old approach
         rest.append(grounds.next_step)
     found = [
         grounds.broken or grounds.silent,

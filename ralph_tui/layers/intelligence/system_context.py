@@ -1,6 +1,6 @@
-"""What holds for every iteration of a run: the agent's part in the loop.
+"""Instructions for every iteration of a run: the agent's part in the loop.
 
-Rule: it is short, for some agents take it on their command line, and nothing in it is foreign.
+They are short, because some agents take them on the command line, and contain no foreign text.
 """
 
 from ralph_tui.layers.intelligence.fence import SAYS_DATA
@@ -9,10 +9,11 @@ from ralph_tui.layers.intelligence.fence import SAYS_DATA
 def system_context(
     command: str, *, criterion: bool = False, promise: bool = False, asks: bool = False
 ) -> str:
-    """`command` is the completion command; empty where there is only a criterion in words.
+    """Return the instructions.
 
-    `criterion`: one completes the run; `promise`: the agent's promise does, with the command.
-    `asks`: somebody answers what the agent asks by a tool, or for a tool.
+    `command` is the completion command; empty if there is only a criterion in words. `criterion`: a
+    criterion decides when the run is complete. `promise`: the agent's promise decides, together
+    with the command. `asks`: the user can answer the agent's questions and tool requests.
     """
     alone = (
         "Work on your own: a question in your words is seen by nobody until you stop. What you may "

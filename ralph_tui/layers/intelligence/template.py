@@ -1,7 +1,7 @@
-"""The layout of a prompt: the built-in one, or a file of the user's own. Pure.
+"""The layout of a prompt: the built-in one, or the user's own file.
 
-A template is text with variables as ``string.Template`` writes them: ``$objective`` or
-``${objective}``, and ``$$`` for a dollar. What a variable stands for is never read as a template.
+A template is text with variables in the syntax of ``string.Template``: ``$objective`` or
+``${objective}``, and ``$$`` for a dollar. The value of a variable is never parsed as a template.
 """
 
 import difflib
@@ -33,22 +33,22 @@ VARIABLES: Mapping[str, str] = {
     "completion": "what was measured last, in points from 0 to 100; empty when nothing was",
     "urgency": "low, normal, high or critical",
 }
-"""What a template can say. All but the last four are a section with its heading, or nothing."""
+"""Variables of a template. All but the last four are sections with a heading, or empty."""
 KEPT = ("cut", "resume", "instruction", "guidance", "redirect")
-"""What is never lost, your words above all: what a template has no place for follows at its end."""
+"""Variables that are never lost: a prompt ends with those that its template does not use."""
 BUILT_IN = "\n\n".join(f"${name}" for name in list(VARIABLES)[:-4])
 
 
 class TemplateError(ValueError):
-    """Why a text is no template, in a few words that name the line."""
+    """An invalid template; the message is a few words that name the line."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template that was found to be one."""
+    """A valid template."""
 
     pieces: tuple[tuple[str, str], ...]
-    """Words, and the variable that follows them; the last one's is empty."""
+    """Pairs of text and the variable that follows it; the last variable is empty."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -56,7 +56,7 @@ class Template:
         return frozenset(name for _, name in self.pieces if name)
 
     def before(self, name: str, section: str) -> "Template":
-        """The same with a section before that variable, or at its end where it has none."""
+        """Return the template with a section before that variable, or else at the end."""
         at = next((i for i, piece in enumerate(self.pieces) if piece[1] == name), -1)
         words, after = self.pieces[at]
         words = f"{words.rstrip()}\n\n{section}\n\n"
@@ -64,7 +64,7 @@ class Template:
         return Template((*self.pieces[:at], (words, after), *rest))
 
     def fill(self, values: Mapping[str, str]) -> str:
-        """Every variable replaced; a section that says nothing leaves no gap."""
+        """Replace every variable; an empty section leaves no gap."""
         text = ""
         for words, name in self.pieces:
             text += words.lstrip("\n") if not text or text.endswith("\n\n") else words
@@ -76,7 +76,7 @@ class Template:
 
 
 def parse_template(text: str) -> Template:
-    """Raises `TemplateError`."""
+    """Parse a template; raise `TemplateError` if it is invalid."""
     pieces: list[tuple[str, str]] = []
     words, at = "", 0
     for found in Syntax.pattern.finditer(text):
@@ -99,7 +99,7 @@ def parse_template(text: str) -> Template:
 
 
 def lacking(template: Template) -> list[str]:
-    """What a prompt of this template would miss, a sentence each."""
+    """Return one sentence for each essential part that a prompt from this template would lack."""
     said = []
     if "objective" not in template.names:
         said.append("it has no $objective: the agent is not told what to reach")

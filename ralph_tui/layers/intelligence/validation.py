@@ -1,4 +1,4 @@
-"""What does not fit, looked for before a session and after it. It is shown, it holds nothing up."""
+"""Find inconsistencies before and after a session; they are shown but stop nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
 
 NEARLY: Final = 95.0
-"""Points from which on a promise is to be expected."""
+"""Points from which a promise is expected."""
 ERRORS: Final = 5
-"""Tool errors of a session that are no sign of anything."""
+"""Tool errors of a session that are not suspicious."""
 SHRINKING: Final = 3
-"""Rises in a row, each under half of the one before, that show diminishing returns."""
+"""Rises in a row, each under half of the previous one, that show diminishing returns."""
 LISTED: Final = 5
 LONGEST: Final = 120
-"""Characters of what the agent says is in its way."""
+"""Maximum characters of a blocker as the agent describes it."""
 
 
 def _issue(severity: IssueSeverity, name: str, text: str) -> ValidationIssue:
@@ -33,7 +33,7 @@ def before(
     blockers: Sequence[str] = (),
     conflicts: Sequence[str] = (),
 ) -> list[ValidationIssue]:
-    """Of iteration k before its session; `conflicts` are paths that git could not merge."""
+    """Validate iteration `k` before its session; `conflicts` are paths that git could not merge."""
     found = []
     if conflicts:
         paths = ", ".join(clip(path, 60) for path in conflicts[:LISTED])
@@ -57,13 +57,13 @@ def before(
 
 @dataclass(frozen=True)
 class Session:
-    """What an iteration did, as far as it is validated."""
+    """Facts about an iteration for its validation."""
 
     promised: bool = False
     command: bool = True
-    """A completion command decides; else you do."""
+    """True if a completion command decides, False if the user does."""
     passed: bool = False
-    """It passed."""
+    """True if the command passed."""
     tool_errors: int = 0
     config_files: Sequence[str] = ()
     """Changed files that configure the tests or the completion command."""
@@ -72,7 +72,7 @@ class Session:
 
 
 def after(readings: Sequence[ReadingTaken], session: Session) -> list[ValidationIssue]:
-    """Of the iteration whose reading is the last; the readings before it come first."""
+    """Validate the iteration of the last of the `readings`, which are oldest first."""
     if not readings or readings[-1].completion >= 100:
         return []
     reading, found = readings[-1], []
@@ -120,7 +120,7 @@ def _fewer(readings: Sequence[ReadingTaken]) -> str:
 
 
 def _shrinking(readings: Sequence[ReadingTaken]) -> str:
-    """What the last rises came to, told at the third that is under half of the one before it."""
+    """Describe diminishing returns at the third rise in a row below half of the previous one."""
     rises = _rises(readings)
     latest = rises[-SHRINKING - 1 :]
     if len(latest) <= SHRINKING or latest[-1][0] != readings[-1].iteration:
@@ -133,7 +133,7 @@ def _shrinking(readings: Sequence[ReadingTaken]) -> str:
 
 
 def _rises(readings: Sequence[ReadingTaken]) -> list[tuple[int, float]]:
-    """Iterations that raised the best, and the points; a switch of the source begins anew."""
+    """Return the rises of the best (iteration, points); a new source or total restarts them."""
     rises: list[tuple[int, float]] = []
     best = readings[0].completion
     for reading in readings[1:]:

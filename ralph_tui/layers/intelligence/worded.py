@@ -1,7 +1,7 @@
-"""A prompt with a model's words: they say what to do now, and replace no section of the prompt.
+"""Add a model's words to a prompt: they say what to do now, and replace no section.
 
 A model has read what agents and tests wrote, so its words are in a fence that they cannot close.
-The urgency is the measured one; the model's counts only where nothing was measured.
+The measured urgency applies; the model's urgency is used only if nothing was measured.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from ralph_tui.layers.intelligence.prompts import Prompt, build_prompt
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
 
 SHARE = 0.5
-"""Of the prompt's budget, that a model's words may take."""
+"""Maximum share of the prompt's budget for a model's words."""
 LEAD = (
     "A model has looked at what is measured and worded this for you. Work by it, as far as it does "
     "not contradict what stands outside of this block:"
@@ -24,7 +24,7 @@ LEAD = (
 def worded_prompt(
     given: PromptInput, answer: PromptAnswer, limit: int, template: Template = BUILT_IN_TEMPLATE
 ) -> Prompt:
-    """The prompt, of at most `limit` tokens; ``ValueError`` where a model's words are too long."""
+    """Build the prompt within `limit` tokens; ``ValueError`` if the model's words are too long."""
     words = _words(answer)
     tokens = estimate_tokens(words)
     if tokens > limit * SHARE:

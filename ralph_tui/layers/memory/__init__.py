@@ -1,1 +1,1 @@
-"""Layer 3, decided: what is learned, proven, looked up, credited and unlearned. All of it pure."""
+"""Layer 3: decide which learnings to record, confirm, look up, credit and retire."""

@@ -1,4 +1,4 @@
-"""A reflection by a person: the words are theirs, what happened is what was measured."""
+"""A reflection written by the user; only its observation comes from measurements."""
 
 from ralph_tui.events import Event, ReflectionWritten
 from ralph_tui.state import RunState
@@ -7,7 +7,7 @@ from ralph_tui.text.terms import OUTCOMES
 
 
 def by_hand(state: RunState, text: str) -> ReflectionWritten:
-    """The reflection on the attempt as it stands; no reason is made up for it."""
+    """Build the user's reflection on the current attempt, without an analysis."""
     started = state.run.started
     number = started.attempt if started else ""
     return ReflectionWritten(
@@ -21,7 +21,7 @@ def by_hand(state: RunState, text: str) -> ReflectionWritten:
 
 
 def is_afterthought(event: Event) -> bool:
-    """Whether it may come behind the end of a run without anything having run."""
+    """True if the event may follow the end of a run although nothing ran in between."""
     return isinstance(event, ReflectionWritten) and event.triggered_by == "manual"
 
 

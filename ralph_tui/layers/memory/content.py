@@ -1,14 +1,14 @@
-"""What a learning says, from the fields that its type has in the knowledge file, camelCase.
+"""The content of a learning, by its type; fields have camelCase names in the knowledge file.
 
-==========  =======================================================================
-strategy    approach, toolSequence (kinds of action in their order)
-antipattern pattern, consequence, alternative
-estimate    estimatedIterations, estimatedMinutes, basedOnSamples, confidence
-convention  convention, source
-==========  =======================================================================
+===========  ======================================================================
+strategy     approach, toolSequence (kinds of action in order)
+antipattern  pattern, consequence, alternative
+estimate     estimatedIterations, estimatedMinutes, basedOnSamples, confidence
+convention   convention, source
+===========  ======================================================================
 
-Rule: what is not known is left out. Content may come from a file that anybody has written: fields
-of another tool's forms are read too, and a field of a wrong type is no field.
+Unknown values are omitted. Content may come from a file that anyone has written. Fields in other
+tools' formats are read too, and a field of the wrong type is ignored.
 """
 
 import hashlib
@@ -26,20 +26,20 @@ MAIN: Final[Mapping[LearningType, tuple[str, ...]]] = {
     "estimate": (),
     "convention": ("convention", "description"),
 }
-"""The field that says it, ours first, then what another tool calls it."""
+"""The field with the main text: our name first, then another tool's."""
 EXAMPLES: Final = 3
-"""Of another tool's antipattern, told with it."""
+"""Maximum examples quoted from another tool's antipattern."""
 
 MS_PER_MINUTE: Final = 60_000
-"""Another tool tells the time of an iteration in milliseconds."""
+"""Another tool records the time of an iteration in milliseconds."""
 
 Content = dict[str, Any]
 
 
 def learning_id(type_: LearningType, task_type: str, text: str) -> str:
-    """The same for the same words, so that what two runs say meets.
+    """Return an ID that is the same for the same words, so that findings of several runs match.
 
-    An estimate is one for its kind of task, whatever its numbers are.
+    Each task type has a single estimate, whatever its numbers are.
     """
     said = "" if type_ == "estimate" else same_words(text)
     parts = "\0".join((type_, task_type, said))
@@ -47,18 +47,18 @@ def learning_id(type_: LearningType, task_type: str, text: str) -> str:
 
 
 def strategy(approach: str, tools: Sequence[str] = ()) -> Content:
-    """What worked, and with which kinds of action in their order."""
+    """Return the content of a strategy: what worked, with the kinds of action in order."""
     return {"approach": approach, **({"toolSequence": list(tools)} if tools else {})}
 
 
 def antipattern(pattern: str, consequence: str, alternative: str = "") -> Content:
-    """What went wrong, what came of it, what went better."""
+    """Return the content of an antipattern: the mistake, its consequence, and what went better."""
     told = {"pattern": pattern, "consequence": consequence, "alternative": alternative}
     return {name: text for name, text in told.items() if text}
 
 
 def estimate(iterations: float, minutes: float | None, samples: int) -> Content:
-    """What runs of this kind of task took; the more of them, the more it can be relied on."""
+    """Return the content of an estimate; its confidence grows with the number of samples."""
     known = {} if minutes is None else {"estimatedMinutes": _rounded(minutes)}
     return {
         "estimatedIterations": _rounded(iterations),
@@ -69,17 +69,17 @@ def estimate(iterations: float, minutes: float | None, samples: int) -> Content:
 
 
 def convention(text: str, source: str) -> Content:
-    """How things are done in this project, and who says so."""
+    """Return the content of a convention of this project, with its source."""
     return {"convention": text, "source": source}
 
 
 def sample_confidence(samples: int) -> float:
-    """How far an estimate from that many runs can be relied on, a fraction."""
+    """Return the confidence in an estimate from this many runs, a fraction."""
     return samples / (samples + 2)
 
 
 def text_of(type_: LearningType, content: Mapping[str, Any]) -> str:
-    """What it says, in one or a few sentences; empty where it says nothing."""
+    """Return the learning's text, one or a few sentences; empty without content."""
     if type_ == "estimate":
         return _estimate_words(content)
     main = _main(type_, content)
@@ -97,12 +97,12 @@ def text_of(type_: LearningType, content: Mapping[str, Any]) -> str:
 
 
 def gist(type_: LearningType, content: Mapping[str, Any]) -> str:
-    """What makes it this learning and no other: its main field; empty for an estimate."""
+    """Return the main field, which identifies the learning; empty for an estimate."""
     return _main(type_, content)
 
 
 def with_text(type_: LearningType, content: Mapping[str, Any], text: str) -> Content:
-    """The content once its owner has said in other words what it says."""
+    """Return the content after the user has reworded it."""
     if type_ == "estimate":
         return {**content, "description": text}
     dropped = {"consequence", "alternative", "examples"} if type_ == "antipattern" else set()
@@ -112,7 +112,7 @@ def with_text(type_: LearningType, content: Mapping[str, Any], text: str) -> Con
 
 
 def iterations_of(content: Mapping[str, Any]) -> float | None:
-    """Iterations that an estimate expects; None where it does not say."""
+    """Return the iterations an estimate expects; None if not stated."""
     for name in ("estimatedIterations", "totalIterations"):
         if (number := _number(content, name)) is not None and number > 0:
             return number
@@ -120,7 +120,7 @@ def iterations_of(content: Mapping[str, Any]) -> float | None:
 
 
 def minutes_of(content: Mapping[str, Any]) -> float | None:
-    """Minutes that an estimate expects; None where it does not say."""
+    """Return the minutes an estimate expects; None if not stated."""
     told, iterations = _number(content, "estimatedMinutes"), _number(content, "totalIterations")
     if told is not None or iterations is None:
         return told
@@ -129,14 +129,14 @@ def minutes_of(content: Mapping[str, Any]) -> float | None:
 
 
 def samples_of(content: Mapping[str, Any]) -> int:
-    """Runs that an estimate rests on, at least the one that made it."""
+    """Return the number of runs behind an estimate, at least one."""
     return max(1, int(_number(content, "basedOnSamples") or 1))
 
 
 def joined_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
-    """Both estimates as one, each counting as much as the runs it rests on; other fields stay.
+    """Combine two estimates, weighted by their runs; other fields of `one` stay.
 
-    One that does not say how many iterations adds no runs to what the other says.
+    An estimate without iterations adds no runs.
     """
     samples = sum(samples_of(each) for each in (one, other) if iterations_of(each) is not None)
     iterations = _mean(iterations_of(one), samples_of(one), iterations_of(other), samples_of(other))
@@ -173,7 +173,7 @@ def _minutes(number: float) -> str:
 
 
 def _amount(number: float, noun: str) -> str:
-    """``4 iterations``, ``3.5 iterations``: halves only where they matter."""
+    """Format an amount: ``4 iterations``, ``3.5 iterations``; halves only below 10."""
     near = round(number * 2) / 2 if number < 10 else float(round(number))
     whole = near == int(near)
     return count(max(1, int(near)), noun) if whole else f"{near:g} {noun}s"
@@ -195,7 +195,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _number(content: Mapping[str, Any], name: str) -> float | None:
-    """A number that is one, not negative, and of this world."""
+    """Return a finite number from 0 to 1e9; None for anything else."""
     value = content.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

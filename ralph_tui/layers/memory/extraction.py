@@ -1,15 +1,15 @@
-"""What a run has learned: what its agent says as it goes, and what it shows when it is over.
+"""Extract learnings from a run: from the agent's reports, and from the whole run at its end.
 
-==========  ==========================================  ==========================
-strategy    completed at 90 or more: what was done      .6
-            and where, where it gained most
-antipattern not completed: what stood in two of its     .7
-            iterations, and what went better
-estimate    completed: iterations and minutes           runs / (runs + 2)
-reported    a convention or a strategy, by its words    .6
-==========  ==========================================  ==========================
+===========  =========================================  ==========================
+strategy     completed at 90 points or more: the work   confidence .6
+             of the iterations that gained most
+antipattern  not completed: an issue in at least two    confidence .7
+             iterations, and what went better
+estimate     completed: iterations and minutes          runs / (runs + 2)
+reported     a convention or strategy, by its words     confidence .6
+===========  =========================================  ==========================
 
-Rule: a run that was only interrupted has shown nothing yet: it may go on.
+An interrupted run yields no learnings of its own yet, because it may continue.
 """
 
 import re
@@ -51,16 +51,16 @@ REPORTED: Final = 0.6
 WORKED: Final = 0.6
 WENT_WRONG: Final = 0.7
 SUCCESS: Final = 90.0
-"""Points from which on a completed run shows how it is done."""
+"""Points from which a completed run yields a strategy."""
 LONGEST: Final = 400
-"""Characters of what an agent has said."""
+"""Maximum characters of an agent's statement."""
 GAINS: Final = 2
-"""Iterations whose work an approach tells."""
+"""Maximum iterations whose work an approach describes."""
 ISSUES: Final = 2
-"""Antipatterns of one run."""
+"""Maximum antipatterns of one run."""
 
 TELLING: Final = 6
-"""Words of a summary that say something, at least."""
+"""Minimum meaningful words of a summary."""
 _PLACE: Final = re.compile(
     r"""`[^`\s][^`]*` | \b\w+\(\) | \b[\w-]+(?:[/.]\w+)+\b | \b\w*[a-z]_\w+\b | \b[a-z]+[A-Z]\w*
     | \b(?:pytest|ruff|mypy|npm|cargo|make|git|docker|grep|sed|jest|tox|gradle|go\ test)\b
@@ -83,18 +83,18 @@ _REDIRECTS: Final[dict[Subject, str]] = {
     "regressing": "review the last changes and restore what worked first",
     "objective_deviation": "go back to the objective word by word",
 }
-"""What the proposed instructions come to; an edited one is told in its own words."""
+"""Summaries of the proposed instructions; instructions that the user edited are quoted."""
 _PIVOTS: Final[dict[Focus, str]] = {
     "blocker_resolution": "resolve what stood in the way before anything else",
     "reframe": _REDIRECTS["stuck"],
     "stabilize": _REDIRECTS["oscillating"],
     "review": _REDIRECTS["regressing"],
 }
-"""What a strategy asked for that gave up the approach before it."""
+"""Summaries of strategies that changed the approach, by their focus."""
 
 
 def reported(report: AgentReported, task_type: str) -> list[Learning]:
-    """What the agent says to have learned in an iteration, each once."""
+    """Return the learnings in an agent's report, each once."""
     found: dict[str, Learning] = {}
     for said in report.learnings:
         text = clip(" ".join(said.split()), LONGEST)
@@ -115,7 +115,7 @@ def is_empty(text: str) -> bool:
 
 
 def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
-    """What the whole run shows, now that it is over."""
+    """Return the learnings from the whole run when it ends with `outcome`."""
     started, steps = state.run.started, steps_of(state)
     if started is None or outcome == "interrupted":
         return []
@@ -139,7 +139,7 @@ def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
 
 
 def lost_tests(state: RunState) -> bool:
-    """Whether fewer tests were counted than before, whoever has accepted that."""
+    """True if fewer tests were counted than before, even if the user accepted that."""
     gates = [span.gate for span in state.timeline.spans if span.gate is not None]
     totals = [gate.total for gate in gates if not (gate.broken or gate.timed_out)]
     counted = [total for total in totals if total is not None]
@@ -147,7 +147,7 @@ def lost_tests(state: RunState) -> bool:
 
 
 def _is_tampered(state: RunState) -> bool:
-    """Whether tests went missing, or what measures the work was changed."""
+    """True if tests went missing or the files that measure the work changed."""
     command = state.run.started.command if state.run.started else ""
     files = [span.files.changes for span in state.timeline.spans if span.number and span.files]
     changed = dict.fromkeys(change.path for changes in files for change in changes)
@@ -172,7 +172,7 @@ def _is_convention(text: str) -> bool:
 
 
 def _approach(state: RunState, steps: Sequence[Step]) -> str:
-    """What was done where most was gained, in the order in which it was done."""
+    """Describe the work of the iterations that gained most, in chronological order."""
     best = sorted(gains_of(steps)[:GAINS], key=lambda step: step.span.number)
     told = [_did(step.span) for step in best]
     told = [text for i, text in enumerate(told) if tells_how(text) and text not in told[:i]]
@@ -182,18 +182,18 @@ def _approach(state: RunState, steps: Sequence[Step]) -> str:
 
 
 def tells_how(text: str) -> bool:
-    """Whether a summary says what was done and where, and does not merely name the outcome."""
+    """True if a summary says what was done and where, not just the outcome."""
     return _PLACE.search(text) is not None and len(words(text) - _PLAIN) >= TELLING
 
 
 def _did(span: IterationSpan) -> str:
-    """In the agent's own words, of the last session that had any."""
+    """Return the agent's summary from the last session that has one."""
     said = (" ".join(report.summary.split()) for report in reversed(span.reports))
     return clip(next((text for text in said if text), ""), LONGEST)
 
 
 def _asked(state: RunState, iteration: int) -> str:
-    """What the agent was asked to do differently: by a REDIRECT, else by the strategy in force."""
+    """Return what a REDIRECT, or else the strategy, asked the agent to change."""
     if redirect := _redirect(state, iteration):
         return redirect
     strategy = state.intelligence.strategies.get(iteration)
@@ -203,7 +203,7 @@ def _asked(state: RunState, iteration: int) -> str:
 
 
 def _redirect(state: RunState, iteration: int) -> str:
-    """What the agent was asked to do differently in that iteration; empty without a REDIRECT."""
+    """Return what the REDIRECT in effect asked the agent to change; empty without one."""
     ends = [check.iteration for check in state.oversight.checks if check.ended is not None]
     for made in reversed(state.oversight.interventions):
         if made.level != "REDIRECT" or made.iteration >= iteration:

@@ -1,4 +1,4 @@
-"""Whether an iteration helped, so that what its prompt carried is credited with it."""
+"""Judge whether an iteration helped, to credit the learnings in its prompt."""
 
 from collections.abc import Iterable
 
@@ -8,11 +8,11 @@ from ralph_tui.state.memory import SeenLearning
 
 
 def success(history: History, budget: Budget, iteration: int) -> bool | None:
-    """True when the run completed, or the best rose by enough to be no flaky test.
+    """Return True if the run completed, or the best rose by more than a flaky test.
 
-    Enough is a gain, or the run's mean pace where that is less, but at least one test. None where
-    the iteration cannot be judged: it has no reading, what it reached is an estimate, or a
-    rollback, a grown total or a switch of the sensor made the step.
+    The required rise is a gain, or the run's mean pace (at least one test) if that is less. None if
+    the iteration cannot be judged because it was not measured or only estimated. The same applies
+    if a rollback, a grown total or a change of source caused its step.
     """
     if history.iteration != iteration:
         return None
@@ -26,10 +26,9 @@ def success(history: History, budget: Budget, iteration: int) -> bool | None:
 
 
 def counts(one: SeenLearning, alarms: Iterable[AlarmRaised], *, success: bool) -> bool:
-    """Whether a run credits a learning with this result: each result once.
+    """True if a run credits a learning with this result; each result counts once.
 
-    An alarm about progress that was up before a prompt carried it first, and still is, is no fault
-    of the learning.
+    A progress alarm raised before any prompt contained the learning is not blamed on it.
     """
     if any(credit.success is success for credit in one.credits.values()):
         return False

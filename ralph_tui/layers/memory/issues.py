@@ -1,7 +1,7 @@
-"""What stood in the way of a run: the same issue in two of its iterations, whatever its details.
+"""Find issues that recur in at least two iterations of a run, whatever their details.
 
-An issue is what the agent reports as a blocker, how its session failed, or why the completion
-command gave no answer. Failing tests are none: they are the task.
+An issue is a blocker reported by the agent, a failed session, or the reason why the completion
+command gave no answer. Failing tests are not issues: they are the task.
 """
 
 import re
@@ -14,17 +14,16 @@ from ralph_tui.layers.memory.similarity import similar
 from ralph_tui.state import IterationSpan
 
 STANDS: Final = 2
-"""Iterations an issue has to be in."""
+"""Minimum iterations in which an issue must occur."""
 FAILURES: Final[frozenset[SessionOutcome]] = frozenset(
     {"error", "silent", "timeout", "max_turns", "context_full"}
 )
-"""Ends of a session that tell something of how it worked; the others tell of its service,
-or of its program."""
+"""Session outcomes that concern the work; the others concern the service or the program."""
 OUT_OF_TIME: Final = "The completion command ran out of time"
 LONGEST: Final = 1000
-"""Characters of an issue that are looked at: an agent can report a megabyte."""
+"""Maximum characters of an issue that are compared: an agent can report a megabyte."""
 GONE: Final = "…"
-"""Stands for a particular."""
+"""Placeholder for a detail."""
 
 _PARTICULARS: Final = re.compile(
     r"""
@@ -45,21 +44,21 @@ _WORD: Final = re.compile(r"[^\W\d_]{2}")
 
 @dataclass
 class Issue:
-    """One of them, and where it stood."""
+    """An issue, and the iterations in which it occurred."""
 
     text: str
-    """As it was said first, without particulars."""
+    """The first wording, without details."""
     iterations: list[int] = field(default_factory=list)
 
 
 def without_details(text: str) -> str:
-    """A sentence with `GONE` in the place of numbers, paths and addresses."""
+    """Return a sentence with `GONE` in place of numbers, paths and addresses."""
     line = _PARTICULARS.sub(GONE, " ".join(text[:LONGEST].split()))
     return _AGAIN.sub(GONE, line).strip()
 
 
 def standing(spans: Sequence[IterationSpan]) -> list[Issue]:
-    """The issues that stood, those that stood longest first."""
+    """Return the recurring issues, the most frequent first."""
     found: list[Issue] = []
     for span in spans:
         for said in _said(span):

@@ -1,7 +1,7 @@
-"""What becomes of a learning: proven, joined to its like, credited, and so relied on or unlearned.
+"""The lifecycle of a learning: merged, proven, credited, and then used or dropped.
 
-Rule: a learning begins as if three of four uses had helped; each use counts, so that what does not
-help is below `RELIED_ON` after two.
+A learning starts as if three of four uses had helped. Each use counts, so a learning that does not
+help falls below `RELIED_ON` after two uses.
 """
 
 from typing import Final
@@ -21,37 +21,37 @@ from ralph_tui.text.format import count
 START: Final = 0.75
 """The success rate of a learning that was never used."""
 WEIGHT: Final = 4
-"""Uses that the start counts for."""
+"""Uses that the initial rate counts as."""
 RELIED_ON: Final = 0.6
-"""Below this success rate a learning is not looked up any more."""
+"""A learning with a lower success rate is no longer looked up."""
 RESTED: Final = 5
-"""Runs without it after which it is looked up once more."""
+"""Runs without a dropped learning after which it is looked up once more."""
 JUDGED: Final[frozenset[LearningType]] = frozenset({"strategy", "convention"})
-"""Types that are relied on only while they help."""
+"""Types that are used only while they help."""
 PROMOTABLE: Final = 0.6
-"""Below this confidence no learning is knowledge, whoever says it."""
+"""Minimum confidence for becoming knowledge, whatever the source."""
 SURE: Final = 0.7
-"""What is proven is at least this sure: that is what retrieval asks of a strategy."""
+"""Minimum confidence of a proven learning; retrieval requires it of strategies."""
 SURER: Final = 0.02
 SUREST: Final = 0.95
 RUNS: Final = 2
-"""Runs that have to say a learning before it is proven without having been used."""
+"""Runs that must report an unused learning before it is proven."""
 _FILLED = ("toolSequence", "consequence", "alternative")
-"""Fields that a learning takes over from its like, where it has none."""
+"""Fields that a learning adopts from a matching one if it lacks them."""
 
 
 def success_rate(uses: int, successes: int, start: float = START) -> float:
-    """The share of uses that helped, a fraction, `start` counted as `WEIGHT` uses."""
+    """Return the share of uses that helped, a fraction; `start` counts as `WEIGHT` uses."""
     return (WEIGHT * start + successes) / (WEIGHT + uses)
 
 
 def raised(confidence: float) -> float:
-    """After one more proof; never less than it was."""
+    """Return the confidence after one more proof; it never decreases."""
     return max(confidence, min(SUREST, max(confidence, SURE) + SURER))
 
 
 def credited(learning: Learning, *, success: bool) -> Learning:
-    """After one more use; one that is tried once more, and helps, begins anew."""
+    """Return the learning after one more use; one that rested and now helps starts over."""
     if success and learning.rested >= RESTED:
         learning = learning.model_copy(update={"uses": 0, "successes": 0, "success_rate": START})
     uses, successes = learning.uses + 1, learning.successes + success
@@ -67,31 +67,31 @@ def credited(learning: Learning, *, success: bool) -> Learning:
 
 
 def is_dropped(learning: Learning) -> bool:
-    """Whether it did not help, so that it is not looked up any more."""
+    """True if the learning did not help and is no longer looked up."""
     return is_dropped_at(learning.type, learning.success_rate)
 
 
 def is_dropped_at(type_: str, rate: float) -> bool:
-    """The same of an entry that is not read yet."""
+    """Same as `is_dropped`, for an entry that has not been parsed."""
     return type_ in JUDGED and below(rate, RELIED_ON)
 
 
 def joins(one: Learning, other: Learning) -> bool:
-    """Whether two learnings are one: of a kind of task there is one estimate, whatever it says."""
+    """True if two learnings are the same; each task type has a single estimate."""
     if (one.type, one.task_type) != (other.type, other.task_type):
         return False
     return one.type == "estimate" or says_same(_gist(one), _gist(other))
 
 
 def contradict(one: Learning, other: Learning) -> bool:
-    """True if they speak of the same and say different things: neither is proof of the other."""
+    """True if the learnings address the same thing but disagree, so neither confirms the other."""
     if "estimate" in (one.type, other.type) or one.learning_id == other.learning_id:
         return False
     return contradicts(_gist(one), _gist(other))
 
 
 def merged(known: Learning, new: Learning) -> Learning:
-    """`known` with what `new` adds to it; its id, its words and its owner's wishes stay."""
+    """Return `known` extended by `new`; its ID, main text and user settings stay."""
     content = {**{name: new.content[name] for name in _FILLED if name in new.content}}
     content |= known.content
     confidence = max(known.confidence, (known.confidence + new.confidence) / 2)
@@ -115,15 +115,16 @@ def merged(known: Learning, new: Learning) -> Learning:
 
 
 def said_by(learning: Learning) -> int:
-    """Runs that have said it: of an estimate no more than its numbers rest on."""
+    """Return how many runs reported the learning; for an estimate, at most its samples."""
     told = learning.runs
     return min(told, samples_of(learning.content)) if learning.type == "estimate" else told
 
 
 def proven(learning: Learning) -> str:
-    """Why it may become knowledge, one sentence; empty while it may not.
+    """Return one sentence on why the learning may become knowledge; empty if it may not.
 
-    What joins a known learning is asked once it is `merged` into that: then two runs have said it.
+    Merge a new learning into a matching known one before calling this: then two runs have reported
+    it.
     """
     if below(learning.confidence, PROMOTABLE):
         return ""
@@ -135,7 +136,7 @@ def proven(learning: Learning) -> str:
 
 
 def promoted(learning: Learning) -> Learning:
-    """As knowledge."""
+    """Return the learning as knowledge."""
     update = {"standing": "proven", "confidence": raised(learning.confidence)}
     return learning.model_copy(update=update)
 
@@ -145,11 +146,11 @@ def _gist(learning: Learning) -> str:
 
 
 def _start(learning: Learning) -> float:
-    """The rate it had before it was ever used: another tool's, or an owner's, may be any."""
+    """Return the rate before any use; another tool or the user may have set any value."""
     start = (learning.success_rate * (WEIGHT + learning.uses) - learning.successes) / WEIGHT
     return min(1.0, max(0.0, round(start, 6)))
 
 
 def _rate(uses: int, successes: int, start: float) -> float:
-    # A file can hold more successes than uses.
+    # A file may contain more successes than uses.
     return min(1.0, success_rate(uses, successes, start))

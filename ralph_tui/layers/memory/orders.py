@@ -1,12 +1,13 @@
-"""Whether a text tries to command the agent, or to end the run in its name.
+"""Detect texts that try to command the agent or to end the run on its behalf.
 
-Learnings come from agents and from files that others share. A strategy tells what to do, as it
-should; what no strategy has to say is that other instructions do not count, or the words by which
-an agent reports and promises, or that tests, or the exit code of the completion command, are to be
-got rid of, or that a download is to be run. It is looked for as it stands, and in its letters
-alone: spaces between letters, invisible characters, and letters of another alphabet that look the
-same hide nothing. This finds plain attempts only, in the more common languages: what else gets
-through is fenced and labelled (`prompt`).
+Learnings come from agents and from shared files. A strategy may say what to do. It has no reason to
+override other instructions or to contain an agent's report or promise. Nor should it ask to remove
+tests, to change the completion command's exit code, or to run a download.
+
+Patterns are matched against the text and against its letters alone. Spaces between letters,
+invisible characters and look-alike letters of other alphabets therefore hide nothing. This finds
+only plain attempts in the more common languages; the prompt fences and labels everything else
+(`prompt`).
 """
 
 import re
@@ -76,14 +77,14 @@ _LETTERS: Final = re.compile(
     re.VERBOSE,
 )
 _ALIKE: Final = str.maketrans("асԁеһіјӏорԛѕуԝхαεικορτυχν", "acdehijlopqsywxaeikoptuxv")
-"""Letters of other alphabets, by the Latin ones that they look like."""
+"""Letters of other alphabets, mapped to the Latin letters they resemble."""
 _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
-"""Invisible characters that stand for ASCII."""
+"""Invisible characters that encode ASCII."""
 
 
 @lru_cache(maxsize=512)
 def gives_orders(text: str) -> bool:
-    """Whether it does; the same few texts are asked about in every iteration."""
+    """True if the text gives orders; cached, as every iteration checks the same few texts."""
     if _ORDERS.search(text) is not None:
         return True
     letters = _letters_of(text)
@@ -91,6 +92,6 @@ def gives_orders(text: str) -> bool:
 
 
 def _letters_of(text: str) -> str:
-    """Its letters alone, small, without accents and in their common form."""
+    """Return only the letters: case-folded, normalized and without accents."""
     common = unicodedata.normalize("NFKD", text.translate(_TAGS)).casefold()
     return unicodedata.normalize("NFC", "".join(filter(str.isalpha, common)))

@@ -1,14 +1,14 @@
-"""What the records of earlier runs say, as a plan needs it."""
+"""Records of earlier runs, in the form that planning needs."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class PastReflection:
-    """A reflection of an earlier attempt."""
+    """A reflection on an earlier attempt."""
 
     cite: str
-    """``task-001/001 #1``."""
+    """For example ``task-001/001 #1``."""
     triggered_by: str
     learning: str
     action_items: tuple[str, ...] = ()
@@ -16,10 +16,10 @@ class PastReflection:
 
 @dataclass(frozen=True)
 class RelatedTask:
-    """A task of another description that is like this one."""
+    """A similar task with a different description."""
 
     task: str
     description: str
     iterations: tuple[int, ...] = ()
-    """Of its attempts that completed."""
+    """For each completed attempt."""
     reflections: tuple[PastReflection, ...] = ()

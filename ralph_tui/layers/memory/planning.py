@@ -1,6 +1,6 @@
-"""The plan of an attempt: what earlier ones teach about it, and how long it may take.
+"""The plan of an attempt: lessons from earlier attempts, and the expected number of iterations.
 
-Rule: a plan cites what it rests on; where nothing is known it says so little as that.
+A plan cites its sources; without any, it says only what ends the run.
 """
 
 import math
@@ -16,16 +16,16 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip
 
 MOST_STEPS: Final = 6
-"""Lessons of earlier attempts that a plan takes up, the newest."""
+"""Maximum lessons from earlier attempts in a plan; the newest are used."""
 MOST_RELATED: Final = 5
 LONGEST: Final = 600
-"""Characters of a step."""
+"""Maximum characters of a step."""
 PLAIN: Final = "Work in iterations, each measured, until {}."
-"""What every plan says."""
+"""The sentence in every plan."""
 SAYS_NOTHING: Final = re.compile(re.escape(PLAIN).replace(r"\{\}", "[^.]*"))
-"""An approach that says nothing more."""
+"""Pattern of an approach that says nothing else."""
 RELATED_STEPS: Final = 2
-"""Lessons of other tasks, the most alike first."""
+"""Maximum lessons from other tasks, the most similar first."""
 
 
 def plan(
@@ -36,9 +36,10 @@ def plan(
     related: Sequence[RelatedTask],
     needed: Sequence[int] = (),
 ) -> PlanMade:
-    """`reflections` are those of earlier attempts, oldest first; `until`: what ends the run.
+    """Make the plan of an attempt.
 
-    `needed`: the iterations of those attempts that completed.
+    `until` says what ends the run. `reflections` are those on earlier attempts, oldest first.
+    `needed` lists the iterations of the earlier attempts that completed.
     """
     own = _newest(reflections)
     others = _others(related, known={_step(said) for said in own})
@@ -54,7 +55,7 @@ def plan(
 
 
 def _newest(reflections: Sequence[PastReflection]) -> list[PastReflection]:
-    """The newest lessons, each once, in the order in which they were written."""
+    """Return the newest lessons, each once, in the order in which they were written."""
     newest: dict[str, PastReflection] = {}
     for said in reversed(reflections):
         if step := _step(said):
@@ -63,14 +64,14 @@ def _newest(reflections: Sequence[PastReflection]) -> list[PastReflection]:
 
 
 def _others(related: Sequence[RelatedTask], known: set[str]) -> list[PastReflection]:
-    """The last lesson of each task like this one, unless it is `known`."""
+    """Return the last lesson of each similar task, unless it is `known`."""
     last = (said for task in related for said in task.reflections[-1:])
     new = {step: said for said in last if (step := _step(said)) and step not in known}
     return list(new.values())[:RELATED_STEPS]
 
 
 def _step(said: PastReflection) -> str:
-    """On one line: what a file of records holds may be anything."""
+    """Return the lesson on one line, because a record file may contain anything."""
     return clip(" ".join(" ".join([said.learning, *said.action_items]).split()), LONGEST)
 
 
@@ -92,9 +93,10 @@ def _expected(
     related: Sequence[RelatedTask],
     needed: Sequence[int],
 ) -> tuple[int | None, int]:
-    """Iterations, and how many runs say so: of this task and those like it, else of its kind.
+    """Return the expected iterations and the number of runs behind them.
 
-    Of several estimates the one counts that most runs stand behind.
+    Completed runs of this task and of similar ones come first, then estimates for its task type. Of
+    several estimates, the one with the most samples wins.
     """
     alike = [*needed, *(number for task in related for number in task.iterations)]
     if alike:

@@ -1,7 +1,7 @@
-"""What of the knowledge a prompt carries: one short line for each learning, with what it is.
+"""Format learnings for a prompt: one short, labelled line for each.
 
-Rule: nothing in a learning can pose as ours. None leaves its line or opens anything, and the prompt
-puts the lines into a fence that says what they are.
+A learning cannot pose as part of the prompt. It stays on its line and opens no markup, and the
+prompt puts the lines into a labelled fence.
 """
 
 import re
@@ -14,7 +14,7 @@ from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.text.sanitize import clip, plain
 
 LONGEST: Final = 400
-"""Characters of one learning."""
+"""Maximum characters of one learning."""
 _LABELS: Final[dict[LearningType, str]] = {
     "strategy": "worked before",
     "antipattern": "went wrong before",
@@ -27,14 +27,14 @@ _TICKS: Final = re.compile(r"`{3,}|~{3,}")
 
 
 def knowledge_lines(plan: PlanMade | None, learnings: Sequence[Retrieved]) -> list[str]:
-    """A line for each lesson and learning; none where earlier runs have nothing to say."""
+    """Return a line for each lesson and learning; empty if earlier runs left none."""
     return [*_lessons(plan), *(learning_line(learning) for learning in learnings)]
 
 
 def _lessons(plan: PlanMade | None) -> Iterator[str]:
-    """What the plan takes up of earlier attempts.
+    """Yield the plan's lessons from earlier attempts.
 
-    A lesson may quote what an agent reported: one that gives orders stays in the plan, unsent.
+    A lesson may quote an agent's report; one that gives orders stays in the plan but is not sent.
     """
     if plan is not None:
         for cite, step in zip(plan.cites, plan.steps, strict=False):
@@ -43,7 +43,7 @@ def _lessons(plan: PlanMade | None) -> Iterator[str]:
 
 
 def learning_line(learning: Retrieved) -> str:
-    """A learning as a prompt says it."""
+    """Format a learning for a prompt."""
     label = _LABELS[learning.type]
     if learning.again:
         label += ", unproven again"
@@ -55,7 +55,7 @@ def learning_line(learning: Retrieved) -> str:
 
 
 def _quoted(text: str) -> str:
-    """On one line, without what opens or closes anything: a fence, a tag."""
+    """Return the text on one line, without anything that opens or closes a fence or tag."""
     line = _SPACE.sub(" ", plain(text)).strip()
     line = _TAG.sub("‹", _TICKS.sub(lambda found: found[0][:1], line))
     return clip(line, LONGEST)

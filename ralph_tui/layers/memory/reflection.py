@@ -1,8 +1,7 @@
-"""What an attempt teaches, by template from what was measured: nothing is guessed.
+"""Write reflections on an attempt from templates and measurements, without guessing.
 
-What the agent says to have learned is told as a learning alone, where its owner can silence it.
-
-A completed attempt gives two reflections: what worked, and how the work went.
+Learnings reported by the agent do not appear here; they are separate learnings, which the user can
+mute. A completed attempt yields two reflections: what worked, and how the work went.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,29 +17,29 @@ from ralph_tui.text.format import count, duration, percent, plain_points
 from ralph_tui.text.sanitize import clip, one_line
 
 NAMED: Final = 3
-"""Files, tests and iterations that a sentence names."""
+"""Maximum files, tests or iterations named in a sentence."""
 ENDED: Final[dict[Outcome, str]] = {
     "aborted": "was aborted",
     "failed": "failed",
     "interrupted": "was interrupted",
 }
 REFUSED: Final = ("missing", "not_started", "auth", "unknown_model")
-"""Ends of a session that could not begin."""
+"""Outcomes of a session that could not start."""
 BROKEN: Final = ("error", "crashed")
 AT_ONCE_S: Final = 10
-"""Seconds after which a silent session that breaks off may have worked."""
+"""Seconds after which a session that fails may have done some work."""
 SMOOTH: Final = "Nothing stood in its way."
 UNKNOWN: Final = "Nothing more was recorded."
 NO_EVIDENCE: Final = ("", SMOOTH, UNKNOWN)
-"""Analyses that say nothing of their attempt in particular."""
+"""Analyses without anything specific to the attempt."""
 RECENT: Final = 2
-"""Iterations since the best result after which a pace says nothing."""
+"""Iterations since the best result after which the pace is meaningless."""
 LONGEST: Final = 300
-"""Characters of what an agent has said, within a sentence."""
+"""Maximum characters of an agent's statement within a sentence."""
 
 
 def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
-    """The reflections on an attempt that ends now."""
+    """Return the reflections on an attempt that is ending with `outcome`."""
     if state.run.started is None:
         return []
     steps = steps_of(state)
@@ -56,7 +55,7 @@ def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
 def _never_began(
     state: RunState, told: ReflectionWritten, steps: Sequence[Step]
 ) -> ReflectionWritten:
-    """The same; nothing is learned of a task that no agent has begun to work on."""
+    """Replace the lesson if no agent began to work, which teaches nothing about the task."""
     ended = state.agent.ended
     failed = ended is not None and (
         ended.outcome in REFUSED or (ended.outcome in BROKEN and ended.duration_s < AT_ONCE_S)
@@ -193,11 +192,11 @@ def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> Reflec
     )
 
 
-# -- what was measured ---------------------------------------------------------------------------
+# -- measurements --------------------------------------------------------------------------------
 
 
 def _idle(steps: Sequence[Step]) -> list[int]:
-    """Iterations that brought nothing by their own work."""
+    """Return the iterations whose own work gained nothing."""
     return [step.span.number for step in steps if step.own and step.points <= 0]
 
 
@@ -232,7 +231,7 @@ def _brought(step: Step) -> str:
 
 
 def _size(step: Step) -> str:
-    """``14 points``, gained or lost."""
+    """Format the points gained or lost: ``14 points``."""
     return plain_points(step.told)
 
 
@@ -248,7 +247,7 @@ def _times(number: int) -> str:
 
 
 def _listed(names: Sequence[str], more: int) -> str:
-    """``a, b and c``; ``a, b, c and 4 more``."""
+    """Join names: ``a, b and c``, ``a, b, c and 4 more``."""
     parts = [*names, f"{more} more"] if more else list(names)
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 
@@ -264,7 +263,7 @@ def _effects(state: RunState) -> Iterator[str]:
 
 
 def _hindered(state: RunState, steps: Sequence[Step]) -> str:
-    """What stood in the way, with its evidence."""
+    """Describe the obstacles, with evidence."""
     idle = len(_idle(steps))
     reasons = dict.fromkeys(made.reason for made in state.oversight.interventions)
     report = state.agent.report
@@ -286,7 +285,7 @@ def _idle_words(idle: int, iterations: int) -> str:
 
 
 def _cut_short(state: RunState) -> str:
-    """How the last session failed; empty when it did not."""
+    """Return how the last session failed; empty if it did not."""
     ended = state.agent.ended
     if ended is None or ended.outcome in NO_FAULT or not ended.reason.strip():
         return ""
@@ -294,7 +293,7 @@ def _cut_short(state: RunState) -> str:
 
 
 def _left(state: RunState) -> Iterator[str]:
-    """What is still wrong."""
+    """Yield the problems that remain."""
     gate = state.gate.last
     if broken := state.gate.broken_words:
         yield f"Repair the build first: {broken}."
@@ -305,7 +304,7 @@ def _left(state: RunState) -> Iterator[str]:
 
 
 def _fixed(state: RunState, steps: Sequence[Step]) -> Iterator[str]:
-    """The tests that the largest proven gain has made pass for good, and the files it changed."""
+    """Name the tests fixed for good by the largest proven gain, and the files it changed."""
     for gain in gains_of(steps):
         names, files = fixed_in(state, gain.span), _in_files(gain.span)
         if names and files:

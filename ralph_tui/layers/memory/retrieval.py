@@ -1,10 +1,11 @@
-"""Which learnings fit an iteration, best first, and which of them its prompt carries.
+"""Choose the learnings that fit an iteration, best first, and those to put into its prompt.
 
-Rule: what is muted never, what is pinned always. Of the rest only what fits: by its text, by the
-kind of task it was learned in, or as a convention, which holds in every task of the project. An
-estimate is for the plan. What does not help is not looked up any more, but once again after
-`RESTED` runs, one in a run; whether an antipattern "helped" says nothing of it. Of two that
-contradict each other the newer comes first.
+Muted learnings are never chosen, pinned ones always. Any other learning must fit by its text or its
+task type, or be a convention, which applies to every task of the project. Estimates are for the
+plan only.
+
+A strategy or convention that does not help is dropped, but looked up again after `RESTED` runs, at
+most one per run. Of two learnings that contradict each other, the newer comes first.
 """
 
 from collections.abc import Sequence
@@ -19,18 +20,18 @@ from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.format import count
 
 IN_PROMPT: Final = 5
-"""Learnings that a prompt carries at most."""
+"""Maximum learnings in a prompt."""
 LIMITS: Final[dict[LearningType, int]] = {
     "strategy": 3,
     "antipattern": 2,
     "estimate": 0,
     "convention": 2,
 }
-"""Of what is proven."""
+"""Maximum proven learnings, by type."""
 UNPROVEN_SURE: Final = 0.6
-"""The confidence that a learning needs which is not proven."""
+"""Minimum confidence of an unproven learning."""
 UNPROVEN: Final = 2
-"""Of all that are chosen; they have so many places of a prompt for themselves."""
+"""Maximum unproven learnings; in the prompt they precede proven ones."""
 FITS_WELL: Final = 0.5
 
 
@@ -40,9 +41,9 @@ class Candidate:
 
     learning: Learning
     score: float = 0.0
-    """How well its text fits, 0 and more, comparable within one answer; 0: not at all."""
+    """How well its text fits: 0 means not at all; comparable only within one result."""
     since: str = ""
-    """When it was first said, in a form that sorts by time; empty: not known."""
+    """When it was first reported, in a form that sorts by time; empty if unknown."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class _Ranked:
 
     @property
     def again(self) -> bool:
-        """Whether it is tried once more: it did not help, and has rested since."""
+        """True if it did not help and is looked up again after a rest."""
         return not self.learning.pinned and is_dropped(self.learning)
 
     @property
@@ -63,9 +64,10 @@ class _Ranked:
 
 
 def retrieve(candidates: Sequence[Candidate], task_type: str, again: str = "") -> list[Retrieved]:
-    """What fits a task of that type, best first, pinned ones before all others.
+    """Return the learnings for a task of this type, best first, pinned ones before all others.
 
-    `again`: the learning that this run tries once more, the only one; empty: none yet.
+    `again` is the ID of the only dropped learning that this run looks up again; empty if it has not
+    chosen one yet.
     """
     best = max((candidate.score for candidate in candidates), default=0.0)
     ranked = [
@@ -97,12 +99,12 @@ def retrieve(candidates: Sequence[Candidate], task_type: str, again: str = "") -
 
 
 def is_withheld(learning: Learning) -> bool:
-    """Whether it stays out of every prompt because it reads like an order to the agent."""
+    """True if the learning stays out of prompts because it reads like an order to the agent."""
     return not learning.pinned and gives_orders(learning.text)
 
 
 def rank(learning: Learning, relevance: float, task_type: str) -> float:
-    """How much it deserves its place; `relevance` is a fraction, and more for the same task."""
+    """Return the rank; `relevance` is a fraction and counts double for the same task type."""
     fit = relevance * (2 if learning.task_type == task_type else 1)
     return (0.2 + fit) * learning.confidence * (0.5 + learning.success_rate / 2)
 
@@ -113,7 +115,7 @@ def _ranked(candidate: Candidate, relevance: float, task_type: str) -> _Ranked:
 
 
 def _carried(chosen: Sequence[_Ranked]) -> set[int]:
-    """Places of what the prompt carries: pinned ones, `UNPROVEN` unproven ones, then the rest."""
+    """Return the places of the learnings in the prompt: pinned, then unproven, then others."""
     sent = [place for place, one in enumerate(chosen) if not is_withheld(one.learning)]
     pinned = [place for place in sent if chosen[place].learning.pinned]
     unproven = [place for place in sent if chosen[place].unproven and place not in pinned]
@@ -131,7 +133,7 @@ def _chosen(ranked: Sequence[_Ranked], task_type: str, again: str) -> list[_Rank
 
 
 def _outdates(one: _Ranked, other: _Ranked) -> bool:
-    """Whether it is the newer of two that contradict each other and compete for a place."""
+    """True if `one` is the newer of two contradictory learnings that compete for a place."""
     return (
         one.learning.pinned == other.learning.pinned
         and "" < other.since < one.since
@@ -194,7 +196,7 @@ def _why(one: _Ranked, task_type: str, against: Sequence[_Ranked]) -> str:
 
 
 def _age(other: _Ranked, one: _Ranked) -> str:
-    """The name of a learning, and which of the two is newer."""
+    """Return the other learning's name, and whether it is newer or older."""
     name = other.learning.learning_id
     if "" in (one.since, other.since) or one.since == other.since:
         return name

@@ -1,4 +1,4 @@
-"""Whether two texts say the same, or contradict each other, by their words alone."""
+"""Detect texts that say the same or contradict each other, by their words alone."""
 
 import re
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from ralph_tui.layers.control import below
 from ralph_tui.text.words import words_of
 
 SIMILAR: Final = 0.6
-"""Share of the words that two texts have in common from which on they are one learning."""
+"""Share of common words from which two texts count as one learning."""
 
 _NOT: Final = """
 not no never none nothing nobody nowhere neither nor without cannot t avoid forbid forbidden
 """
-"""``t`` is what is left of *don't* and *isn't*."""
+"""``t`` is the remainder of *don't* and *isn't*."""
 _NEGATIONS: Final = frozenset(_NOT.split())
 _PAIRS: Final = """
 always/never always/sometimes before/after true/false on/off yes/no first/last all/none any/none
@@ -30,39 +30,39 @@ single/multiple single/double global/local client/server input/output odd/even t
 """
 _OPPOSITES: Final = tuple(tuple(pair.split("/")) for pair in _PAIRS.split())
 _PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "non", "a", "mis", "de")
-"""Before a word they make its opposite."""
+"""Prefixes that turn a word into its opposite."""
 _ENDINGS: Final = ("", "s", "d", "ed", "es", "ing", "ly")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _SMALL: Final = """
 a an the this that these those it its is are was were be been and or of to in on at by for as with
 so then you your we our will can should must do does
 """
-"""Words whose place in a sentence says nothing."""
+"""Words whose position in a sentence means nothing."""
 _FILLERS: Final = frozenset(_SMALL.split())
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, each once, case-folded."""
+    """Return the words of a text, each once, case-folded."""
     return frozenset(words_of(text))
 
 
 def jaccard(one: str, other: str) -> float:
-    """Words in both, as a share of the words in either; 0 where neither has any."""
+    """Return the share of common words among the words of both texts; 0 without any words."""
     return _jaccard(words(one), words(other))
 
 
 def similar(one: str, other: str) -> bool:
-    """Whether they have most of their words in common."""
+    """True if the texts have most of their words in common."""
     return not below(jaccard(one, other), SIMILAR)
 
 
 def says_same(one: str, other: str) -> bool:
-    """True if they are similar and do not contradict each other."""
+    """True if the texts are similar and do not contradict each other."""
     return similar(one, other) and not _differ(one, other)
 
 
 def contradicts(one: str, other: str) -> bool:
-    """True if they are similar, but differ in a negation, a number, an opposite or their order."""
+    """True if similar texts differ in a negation, a number, an opposite or their order."""
     return similar(one, other) and _differ(one, other)
 
 
@@ -73,7 +73,7 @@ def _jaccard(ours: frozenset[str], theirs: frozenset[str]) -> float:
 
 @lru_cache(maxsize=4096)
 def _differ(one: str, other: str) -> bool:
-    """Whether similar texts say different things."""
+    """True if similar texts say different things."""
     if sorted(_NUMBER.findall(one)) != sorted(_NUMBER.findall(other)):
         return True
     ours, theirs = words_of(one), words_of(other)
@@ -99,7 +99,7 @@ def _opposed(one: str, other: str) -> bool:
 
 
 def _is(word: str, root: str) -> bool:
-    """Whether it is a form of the word."""
+    """True if `word` is a form of `root`."""
     stem = root.removesuffix("e")
     if not word.startswith(stem):
         return False
@@ -107,6 +107,6 @@ def _is(word: str, root: str) -> bool:
 
 
 def _order(said: Sequence[str], there: set[str]) -> list[str]:
-    """The telling words that the other text has too, in the order in which they come first."""
+    """Return the significant words that both texts have, in order of first occurrence."""
     shared = (word for word in said if word in there and word not in _FILLERS)
     return list(dict.fromkeys(shared))

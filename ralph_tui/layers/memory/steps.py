@@ -1,4 +1,4 @@
-"""What each iteration brought, and which of them brought it by their own work."""
+"""The points that each iteration gained or lost, and whether its own work caused that."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -9,7 +9,7 @@ from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import step
 
 EQUAL = 0.5
-"""Points that two gains may lie apart and still be equal: less is not to be seen."""
+"""Points by which two gains may differ and still count as equal."""
 
 
 class Step(NamedTuple):
@@ -17,30 +17,30 @@ class Step(NamedTuple):
 
     span: IterationSpan
     points: float
-    """Completion that it brought to the files it found."""
+    """Points gained or lost relative to the files with which the iteration started."""
     own: bool
-    """Its work made the step: no rollback, grown total, switch or silence of the sensor did."""
+    """True if its work caused the step: no rollback, grown total, or sensor switch or silence."""
 
     @property
     def told(self) -> float:
-        """The points as readings are written: 16.7 to 33.3 is 17 to 33, and 16 apart."""
+        """The difference of the displayed values: 16.7 to 33.3 is shown as 17 to 33, so 16."""
         after = self.span.completion or 0.0
         return step(after - self.points, after)
 
 
 def steps_of(state: RunState) -> list[Step]:
-    """All measured iterations, in their order."""
+    """Return all measured iterations in order."""
     readings = state.gate.readings
     excused = {reading.iteration for reading in readings if _is_excused(reading)}
-    # To mend a build that the run itself has broken brings nothing.
+    # Repairing a build that the run itself broke gains nothing.
     excused |= {now.iteration for before, now in pairwise(readings) if before.broken}
     steps = []
     for earlier, span in pairwise(state.timeline.spans):
         before = state.timeline.began_with(span)
         if span.completion is None or before is None:
             continue
-        # A rollback during an iteration made its step; after one before it, the step counts from
-        # the restored files.
+        # A rollback during an iteration caused its step. After a rollback before the iteration, the
+        # step counts from the restored files.
         during = span.number in state.oversight.rolled_steps and not earlier.rollbacks
         own = span.number not in excused and not during
         steps.append(Step(span, span.completion - before, own))
@@ -48,18 +48,21 @@ def steps_of(state: RunState) -> list[Step]:
 
 
 def gains_of(steps: Iterable[Step]) -> list[Step]:
-    """Those that gained by their own work, the largest gain first."""
+    """Return the steps that gained by their own work, the largest gain first."""
     gains = [one for one in steps if one.own and one.points > 0]
     return sorted(gains, key=lambda one: (-one.points, one.span.number))
 
 
 def largest_of(gains: Sequence[Step]) -> list[Step]:
-    """Of gains, the largest first, those that are as large as the first but for rounding."""
+    """Return the gains equal to the largest up to rounding; `gains` starts with the largest."""
     return [one for one in gains if gains[0].points - one.points < EQUAL]
 
 
 def fixed_in(state: RunState, span: IterationSpan) -> list[str]:
-    """Tests that failed before it and never since; as many tests more must have passed in it."""
+    """Return the tests that failed before this iteration and never since.
+
+    Empty unless at least as many more tests passed in it.
+    """
     gates = [(one.number, one.gate) for one in state.timeline.spans if one.gate is not None]
     before = [gate for number, gate in gates if number < span.number][-1:]
     since = [gate for number, gate in gates if number >= span.number]

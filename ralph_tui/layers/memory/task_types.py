@@ -1,7 +1,7 @@
-"""What kind of task an objective is, by its words; the first kind that fits.
+"""Classify an objective by its words; the first matching kind wins.
 
-A word counts in all its forms (``failing``, ``ported``, ``documentation``), and only as a whole
-word: ``support`` ports nothing. A kind's own name counts too.
+A word matches in all its forms (``failing``, ``ported``, ``documentation``), but only as a whole:
+``support`` does not match ``port``. A kind's own name matches too.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ GENERAL: Final = "general"
 
 
 def _forms(*stems: str) -> frozenset[str]:
-    """Regular words with their endings; irregular forms are listed beside them."""
+    """Return regular stems with their endings; callers list irregular forms."""
     found: set[str] = set()
     for stem in stems:
         base = stem[:-1] if stem.endswith("e") else stem
@@ -66,6 +66,6 @@ TASK_TYPES: Final = (*(name for name, _ in _KINDS), GENERAL)
 
 
 def task_type(objective: str) -> str:
-    """One of `TASK_TYPES`."""
+    """Return the objective's task type, one of `TASK_TYPES`."""
     words = frozenset(words_of(objective))
     return next((name for name, fits in _KINDS if fits(words)), GENERAL)

@@ -1,6 +1,6 @@
-"""Layer 4, pure: what behaviour shows in the readings, and what is to be done about it.
+"""Layer 4: detect problems in the agent's behaviour and decide what to do about them.
 
-`assess` answers each reading that Layer 1 has evaluated; `Oversight` is what it remembers.
+`assess` judges each measurement evaluated by Layer 1; `Oversight` is the state it keeps.
 """
 
 from ralph_tui.events.oversight import Level

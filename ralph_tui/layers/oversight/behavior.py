@@ -1,4 +1,4 @@
-"""What the overseer looks at, and what it detects: Layer 1's conditions under its own names."""
+"""The overseer's evidence and detections, including Layer 1's conditions under its own names."""
 
 from dataclasses import dataclass
 
@@ -25,55 +25,53 @@ _SEVERITIES: dict[DetectionName, Concern] = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an iteration did, beside its reading. Nothing of it is believed, only looked at."""
+    """Facts and claims about an iteration besides its measurement; claims are not trusted."""
 
     objective: str = ""
     changed: tuple[str, ...] = ()
-    """Paths the session changed."""
     failing: tuple[str, ...] = ()
-    """Names of failing tests."""
     words: str = ""
-    """The agent's report and the plan item it works on."""
+    """Text of the agent's report."""
     actions: int = 0
-    """Tool calls of this iteration, and what is derived for an agent that tells of none."""
+    """Tool calls of this iteration, plus derived actions for agents that report none."""
     error: str = ""
-    """Why the session failed, as told; empty when it did not, or when it changed files."""
+    """Why the session failed, as reported; empty if it did not fail or if it changed files."""
     cut: str = ""
-    """Why the session was stopped, where it reached a limit of its own."""
+    """Why the session was stopped at a limit of its own; empty otherwise."""
     conflicts: tuple[str, ...] = ()
     """Paths with unresolved git conflicts."""
     unmeasured: int = 0
-    """Readings in a row in which what had measured the work said nothing."""
+    """Measurements in a row without a value from the tests or plan that measured before."""
     silence: str = ""
-    """Why it said nothing."""
+    """The reason for that silence."""
     unchanged: bool = False
-    """It is known that no file was changed."""
+    """True only if it is certain that no file changed."""
     output: str = ""
-    """A fingerprint of what the completion command said; empty without one."""
+    """A fingerprint of the completion command's result; empty without one."""
 
 
 @dataclass(frozen=True)
 class Detection:
-    """One behaviour, with the sentence that is its evidence."""
+    """One behaviour, with a sentence of evidence."""
 
     name: DetectionName
     reason: str
 
     @property
     def severity(self) -> Concern:
-        """How serious it is (epic 26, Layer 4)."""
+        """The severity of the behaviour."""
         return _SEVERITIES[self.name]
 
 
 def name_of(alarm: AlarmName) -> DetectionName:
-    """The overseer's name for a condition."""
+    """Return the overseer's name for a condition."""
     return _NAMES[alarm]
 
 
 def detect(
     conditions: tuple[Alarm, ...], deviation: str | None, burn: str | None, circuit: str
 ) -> tuple[Detection, ...]:
-    """All that shows: the conditions of one reading, and the sentences of what else does."""
+    """Combine all detections: the conditions of one measurement and any other findings."""
     found = [Detection(_NAMES[condition.alarm], condition.reason) for condition in conditions]
     if deviation:
         found.append(Detection("objective_deviation", deviation))

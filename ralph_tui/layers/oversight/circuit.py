@@ -1,7 +1,7 @@
-"""The circuit breaker: iterations in which nothing happens at all.
+"""The circuit breaker: detect iterations in which nothing happens at all.
 
-Only what is known counts: an iteration whose changes cannot be told, or whose step a rollback, a
-grown total or another sensor made, closes the circuit like one that changed a file.
+Only certainty counts. An iteration closes the circuit if it changed a file or if its changes are
+unknown. So does one whose step was caused by a rollback, a grown total or another source.
 """
 
 from dataclasses import dataclass
@@ -11,26 +11,26 @@ from ralph_tui.layers.control.history import above
 from ralph_tui.layers.oversight.behavior import Evidence
 
 TRIPS = 3
-"""Iterations in a row."""
+"""Iterations in a row that trip the circuit."""
 
 
 @dataclass(frozen=True)
 class Circuit:
-    """Streaks of iterations without a changed file, up to the latest reading."""
+    """Streaks of iterations without a changed file, up to the latest measurement."""
 
     idle: int = 0
-    """That many iterations."""
+    """Length of the streak."""
     barren: int = 0
-    """The latest of them without a new best."""
+    """How many of its latest iterations brought no new best."""
     output: str = ""
-    """What the completion command said last, as a fingerprint."""
+    """A fingerprint of the completion command's last result."""
     same: int = 0
-    """The latest of them in which it said the same."""
+    """How many of its latest iterations had that same result."""
     cut: str = ""
-    """Why the latest session was stopped, where each of them reached a limit of its own."""
+    """Why the latest session was stopped; empty unless every session reached a limit of its own."""
 
     def after(self, history: History, evidence: Evidence) -> "Circuit":
-        """The streaks with the iteration of the latest reading in them."""
+        """Return the streaks including the latest measurement's iteration."""
         output = evidence.output
         if not evidence.unchanged or history.excused:
             return Circuit(output=output)
@@ -45,7 +45,7 @@ class Circuit:
 
     @property
     def tripped(self) -> str:
-        """Why the loop is not to go on as it does; empty while it may."""
+        """Why the loop should not continue as it is; empty if it may."""
         idle = "iterations in a row changed no file"
         cut = f" Each session was cut off; the last one: {self.cut}" if self.cut else ""
         if self.barren >= TRIPS:

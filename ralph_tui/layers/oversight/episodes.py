@@ -1,8 +1,8 @@
-"""Episodes: one pathology, from what met it to the new best that ends it.
+"""Episodes: each spans a pathology from the first response to the new best that ends it.
 
-A REDIRECT opens one, and so does the PAUSE of the circuit breaker. One is open at a time. While it
-is open a human is asked by its own clock, ever more rarely, and only while something about progress
-is up or nothing happens at all; whatever else shows is evidence in it.
+A REDIRECT opens an episode, and so does the circuit breaker's PAUSE. At most one is open. An open
+episode asks the user on its own schedule, at growing intervals, and only while a progress condition
+holds or nothing happens at all. Other findings are only evidence in it.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from ralph_tui.text.format import count
 
 @dataclass(frozen=True)
 class Mark:
-    """The moment an episode is measured from."""
+    """The state of a run when an episode opened or paused."""
 
     iteration: int
     reading: float
@@ -27,51 +27,51 @@ class Mark:
 
     @classmethod
     def at(cls, history: History) -> "Mark":
-        """The latest reading."""
+        """Return the mark of the latest measurement."""
         return cls(history.iteration, history.reading, history.best)
 
 
 @dataclass(frozen=True)
 class Pause:
-    """Why a human is asked."""
+    """The reason for asking the user."""
 
     about: Subject
     reason: str
     """One sentence with the evidence."""
     goes_on: bool = False
-    """New things do happen: without an answer the run continues."""
+    """True if the run continues without an answer, because new tests still pass."""
 
 
 @dataclass(frozen=True)
 class Episode:
-    """Opened by a REDIRECT; approved, declined, or not yet answered. Or by a tripped circuit."""
+    """An episode opened by a REDIRECT or by a tripped circuit."""
 
     about: Subject
     opening: Mark
     paused: Mark | None = None
-    """Its latest PAUSE."""
+    """The latest PAUSE."""
     pauses: int = 0
-    """Its own so far."""
+    """Number of PAUSEs so far."""
     approved: bool | None = None
     """None until the REDIRECT is answered."""
 
     @classmethod
     def of_circuit(cls, history: History) -> "Episode":
-        """The one whose first PAUSE opens it: there are no instructions to decide about."""
+        """Open an episode with its first PAUSE; a circuit has no instructions to decide about."""
         now = Mark.at(history)
         return cls("circuit", now, paused=now, pauses=1, approved=False)
 
     @property
     def mark(self) -> Mark:
-        """Its latest PAUSE, its opening before the first."""
+        """The latest PAUSE, or the opening before the first."""
         return self.paused or self.opening
 
     def has_ended(self, history: History) -> bool:
-        """Whether the best stands a whole gain above the one at the opening, or at 100."""
+        """True if the best is a whole gain above that at the opening, or 100 is reached."""
         return history.complete or history.gained_since(self.opening.best)
 
     def damps(self, history: History) -> bool:
-        """Whether its redirect damps the gains of the latest reading."""
+        """True if this episode's redirect damps the gains of the latest measurement."""
         return (
             self.about == "oscillating"
             and self.approved is True
@@ -80,11 +80,11 @@ class Episode:
         )
 
     def rebased(self, history: History) -> "Episode":
-        """The same episode on another sensor's scale: bests of the old one mean nothing on it."""
+        """Return the episode on a new source's scale, where the old source's bests mean nothing."""
         return self._with_marks(lambda mark: (history.reading, history.best))
 
     def lowered(self, points: float) -> "Episode":
-        """The same episode after a grown total or a rollback took points off all readings."""
+        """Return the episode after a grown total or a rollback subtracted points."""
         return self._with_marks(lambda mark: (mark.reading - points, mark.best - points))
 
     def _with_marks(self, move: Callable[[Mark], tuple[float, float]]) -> "Episode":
@@ -97,7 +97,7 @@ class Episode:
         )
 
     def asked(self, history: History) -> "Episode":
-        """The episode after a PAUSE of its own at the latest reading."""
+        """Return the episode after a PAUSE at the latest measurement."""
         return replace(self, paused=Mark.at(history), pauses=self.pauses + 1)
 
     def pause(
@@ -108,9 +108,9 @@ class Episode:
         patience: Patience,
         circuit: str = "",
     ) -> Pause | None:
-        """The PAUSE that this reading asks for, if any.
+        """Return the PAUSE due at this measurement, if any.
 
-        `conditions` are those about progress; `circuit` says why the circuit is tripped.
+        `conditions` are those about progress; `circuit` says why the circuit has tripped.
         """
         up = {condition.alarm: condition.reason for condition in conditions}
         now, mark = history.iteration, self.mark
@@ -121,11 +121,11 @@ class Episode:
             due = self.paused.iteration + max(5, patience.short) * 2 ** (self.pauses - 1)
         else:
             due = self.opening.iteration + (max(2, budget.stride) if swinging else standing)
-            if circuit and since >= TRIPS:  # what the redirect said has moved nothing at all
+            if circuit and since >= TRIPS:  # the redirect has had no effect at all
                 due = now
         if not (up or circuit) or now < due:
             return None
-        met = "question" if self.approved is False else "redirect"  # declined, it was none
+        met = "question" if self.approved is False else "redirect"  # declined: a mere question
         age = f"{count(since, 'iteration')} after the {met}"
         if circuit:
             return Pause("circuit", f"{circuit} That is {age}.")

@@ -1,7 +1,8 @@
-"""The situation table: which of five levels one iteration calls for.
+"""The situation table: choose one of five levels for an iteration.
 
-Only the highest acts; a situation that speaks once is spent in the iteration it occurs in, acted
-on or not. Nothing is said at 100, and nothing is asked when no iteration is left to change.
+Only the highest level acts. A one-time situation is used up in the iteration in which it occurs,
+even if another situation acts. At 100 there are no findings, and after the last iteration no
+questions.
 """
 
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ LEVELS: tuple[Level, ...] = ("LOG", "WARN", "REDIRECT", "PAUSE", "ABORT")
 
 @dataclass(frozen=True)
 class Oversight:
-    """What the overseer remembers between iterations."""
+    """State that the overseer keeps between iterations."""
 
     episode: Episode | None = None
     spent: frozenset[Once] = frozenset()
@@ -31,16 +32,16 @@ class Oversight:
 
     @property
     def sound(self) -> bool:
-        """Whether it can be carried to the next reading."""
+        """True if the state can be carried to the next measurement."""
         open_ = self.episode is None or isinstance(self.episode, Episode)
         return open_ and isinstance(self.trail, Trail) and isinstance(self.circuit, Circuit)
 
     def damps(self, history: History) -> bool:
-        """Whether an approved oscillation redirect damps the gains of the latest reading."""
+        """True if an approved oscillation redirect damps the gains of the latest measurement."""
         return self.episode is not None and self.episode.damps(history)
 
     def answered(self, *, approved: bool) -> "Oversight":
-        """The REDIRECT of the open episode was approved or declined."""
+        """Return the state after the open episode's REDIRECT was approved or declined."""
         if self.episode is None:
             return self
         return replace(self, episode=replace(self.episode, approved=approved))
@@ -48,16 +49,16 @@ class Oversight:
 
 @dataclass(frozen=True)
 class Finding:
-    """The overseer's answer to one reading."""
+    """The overseer's answer to one measurement."""
 
     state: Oversight
-    """To be carried to the next reading."""
+    """The state for the next measurement."""
     situations: tuple[Situation, ...] = ()
-    """All that holds, the highest level first: the first acts, the others are listed with it."""
+    """Every situation, highest level first: the first acts, the others are listed with it."""
     opened: Episode | None = None
     ended: Episode | None = None
     detections: tuple[Detection, ...] = ()
-    """Every behaviour that shows, whether or not it is acted on."""
+    """Every detected behaviour, even if no level acts on it."""
 
     @property
     def level(self) -> Level | None:
@@ -65,7 +66,7 @@ class Finding:
         return self.situations[0].level if self.situations else None
 
     def unattended(self, iteration: int) -> "Finding":
-        """The same where nobody watches: a run that has changed no file so far ends unasked."""
+        """Return the finding for an unattended run: PAUSE becomes ABORT if no file ever changed."""
         if self.level != "PAUSE" or self.state.circuit.idle < iteration:
             return self
         acts, *others = self.situations
@@ -73,7 +74,7 @@ class Finding:
 
 
 def health_of(finding: Finding) -> Health:
-    """What the check of an iteration says of the run."""
+    """Return the run's health according to a finding."""
     severities = {found.severity for found in finding.detections}
     if finding.level == "ABORT":
         return "aborted"
@@ -83,7 +84,7 @@ def health_of(finding: Finding) -> Health:
 
 
 def health_check(iteration: int, status: Health, finding: Finding) -> HealthChecked:
-    """The check of an iteration, as it is recorded."""
+    """Build the event that records an iteration's check."""
     return HealthChecked(
         iteration=iteration,
         status=status,
@@ -106,9 +107,10 @@ def assess(
     *,
     strategy: str = "",
 ) -> Finding:
-    """Judge the latest reading, once. `settings` are those `evaluation` was made with.
+    """Judge the latest measurement; call this once per measurement.
 
-    `strategy`: why the strategy asks for a human; empty: it does not.
+    `settings` are those used for `evaluation`. `strategy` is the reason why the strategy asks for
+    the user; empty if it does not.
     """
     evidence = evidence or Evidence()
     settings = settings or ControlSettings()
@@ -145,12 +147,12 @@ def assess(
             episode = episode.asked(history)
     elif lasting:
         found += rows.circuit(state.circuit, circuit)
-        known = [] if evidence.unmeasured else progress  # what nobody knows opens no episode
+        known = [] if evidence.unmeasured else progress  # without measurements, no episode opens
         found += rows.redirect(known, trail, None if history.estimated else strayed)
     if strayed and all(one.about != "objective_deviation" for one in found):
         found.append(Situation("WARN", "objective_deviation", strayed))
     found += [once[name] for name in once if name not in state.spent]
-    if strategy and lasting:  # after the PAUSEs above: of equal levels the first acts
+    if strategy and lasting:  # after the PAUSEs above: among equal levels the first acts
         found.append(Situation("PAUSE", "strategy", strategy))
     found += rows.pace(history, evaluation, settings.window_size)
     found.sort(key=lambda one: -LEVELS.index(one.level))

@@ -1,8 +1,8 @@
-"""Whether an iteration's work has anything to do with the objective, by words alone.
+"""Compare an iteration's work with the objective by words alone.
 
-Rule: doubt is for the agent. An objective that is not plainly English, or names less than two
-things, says nothing about any work (who mends a calculator's lexer need not say "calculator"); of
-a long one a few words are enough; and words match loosely.
+The agent gets the benefit of the doubt. An objective that is not clearly English, or names fewer
+than two things, is not compared: work on a calculator's lexer need not mention "calculator". For a
+long objective a few words are enough, and words match loosely.
 """
 
 from functools import lru_cache
@@ -13,18 +13,18 @@ from ralph_tui.text.sanitize import clip
 from ralph_tui.text.words import words_of
 
 RELEVANT = 0.3
-"""Share of the objective's words that shows in the work of a loop on course."""
+"""Share of the objective's words found in the work of a loop on course."""
 FEWEST = 2
-"""Words an objective must name for their absence to mean anything."""
+"""Words an objective must name before their absence means anything."""
 ENOUGH = 10
-"""Words: of a longer objective an iteration need not touch more than of one that long."""
+"""Maximum words that the share refers to; a longer objective needs no more matches."""
 SHORTEST = 3
-"""Letters of a word that names something."""
+"""Minimum letters of a word that names something."""
 KNOWN = 4
-"""Letters two words must have in common: `config` is in `configuration`, `pars` in `parsing`."""
+"""Minimum letters that two words share, such as `config` and `configuration`."""
 LISTED = 5
 MOST = 200
-"""Words of an objective that are looked for."""
+"""Maximum words of an objective to search for."""
 
 _ENGLISH = frozenset(
     words_of(
@@ -34,7 +34,7 @@ _ENGLISH = frozenset(
         "refactor clean ensure get run all any new failing broken missing green tests"
     )
 )
-"""Words that hardly any other language has: one of them, at least, is in an English objective."""
+"""Words hardly found in any other language; an English objective has at least one."""
 _FOREIGN = frozenset(
     words_of(
         "der die das den dem des ein eine und ist nicht mit von zu auf bei alle bitte "
@@ -44,7 +44,7 @@ _FOREIGN = frozenset(
         "och att det som inte med og til ikke ja nie na si sa"
     )
 )
-"""Little words of other languages: with one of them an objective is left alone."""
+"""Common words of other languages; an objective with one of them is not compared."""
 _GENERAL = _ENGLISH | frozenset(
     words_of(
         "able about above after again against allow always another app application apps around as "
@@ -74,7 +74,7 @@ _GENERAL = _ENGLISH | frozenset(
 
 @lru_cache(maxsize=8)
 def named_by(objective: str) -> tuple[str, ...]:
-    """The words by which an objective can be recognised, each once; none where there is doubt."""
+    """Return the objective's distinctive words, each once; empty in case of doubt."""
     words = dict.fromkeys(words_of(objective))
     if _ENGLISH.isdisjoint(words) or not _FOREIGN.isdisjoint(words):
         return ()
@@ -89,7 +89,7 @@ def named_by(objective: str) -> tuple[str, ...]:
 
 
 def deviation(history: History, evidence: Evidence) -> str | None:
-    """The sentence that says so, when files changed, the best did not rise, and none of it fits."""
+    """Describe a deviation: files changed, the best did not rise, and hardly any words match."""
     before = history.best_before(1)
     if not evidence.changed or history.complete or before is None or history.rose_since(before):
         return None
@@ -106,7 +106,7 @@ def deviation(history: History, evidence: Evidence) -> str | None:
 
 
 def missing_from(objective: str, work: str) -> tuple[str, ...]:
-    """The objective's words, when too few of them are found in `work`; else nothing."""
+    """Return the objective's words if too few of them occur in `work`; else an empty tuple."""
     wanted = named_by(objective)
     if len(wanted) < FEWEST:
         return ()
@@ -117,6 +117,6 @@ def missing_from(objective: str, work: str) -> tuple[str, ...]:
 
 
 def _is_in(word: str, tokens: frozenset[str], text: str) -> bool:
-    """Whether a word, its stem, or a beginning of it is there."""
+    """True if the word, its stem or a prefix of it occurs."""
     stem = word[: max(KNOWN, len(word) - 3)]
     return stem in text or any(word[:end] in tokens for end in range(KNOWN, len(word)))

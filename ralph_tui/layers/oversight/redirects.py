@@ -1,4 +1,4 @@
-"""What the overseer proposes: instructions for the agent, recommendations for people."""
+"""The overseer's proposals: instructions for the agent, recommendations for the user."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ UNWATCHED = (
     "Look at the run yourself: the log names what failed, and its record has the traceback.",
     "Stop the run if it must not go on unwatched; it can be resumed.",
 )
-"""What people can do where the overseer itself has failed."""
+"""Recommendations for the user if the overseer itself failed."""
 _INSTRUCTIONS: Mapping[Subject, str] = {
     "stuck": (
         "Do not repeat the edits made so far. Take the first failing test alone, or the smallest "
@@ -94,10 +94,10 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
 
 
 def propose(about: Subject) -> str:
-    """What to do about it, in general; what is known of the run comes before it."""
+    """Return general instructions about a subject, to follow the specifics of the run."""
     return _INSTRUCTIONS.get(about, "Look again at what was done last, and change the approach.")
 
 
 def recommendations(about: Subject, *, at_best: bool = False) -> tuple[str, ...]:
-    """What people can do about it, the most useful first; `at_best`: the files are the best."""
+    """Return the user's options, the most useful first; `at_best` omits restoring the best."""
     return tuple(one for one in _RECOMMENDATIONS[about] if not (at_best and one == _RESTORE))

@@ -1,4 +1,4 @@
-"""The rows of the situation table, but for those of an episode: each looks for itself alone."""
+"""Rows of the situation table, except those of an episode; each row is independent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,41 +24,41 @@ from ralph_tui.text.terms import subject_words
 Once = Literal["resource_burn", "budget_70", "budget_90_fits", "budget_90_short"]
 
 SAME_ERRORS = 3
-"""Sessions in a row that may fail in the same way."""
+"""Sessions in a row with the same error that abort the run."""
 DEVIATIONS = 3
-"""Iterations in a row that may leave the objective."""
+"""Iterations in a row off the objective that cause a redirect."""
 SILENT = 3
-"""Readings in a row that measure nothing."""
+"""Measurements in a row without a value that cause a pause."""
 LISTED = 5
 UNPROVEN = 99.9
-"""Points: a gate that passed before iteration 1 reads this."""
+"""Points measured for a completion command that passed before iteration 1."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """One row of the table that this iteration has entered."""
+    """One row of the table that applies to this iteration."""
 
     level: Level
     about: Subject
     reason: str
     """One sentence with the evidence."""
     goes_on: bool = False
-    """Of a PAUSE: without an answer the run continues, it does not end."""
+    """For a PAUSE: True if the run continues without an answer."""
 
 
 def beside(others: Sequence[Situation]) -> list[str]:
-    """What else was found, each by what it is about: its own level was not acted on."""
+    """Describe the situations that did not act, each with its subject."""
     return [f"{subject_words(other.about).upper()}: {other.reason}" for other in others]
 
 
 def progress(evaluation: Evaluation) -> list[Alarm]:
-    """The conditions that speak of progress, the most telling first."""
+    """Return the conditions about progress, the most telling first."""
     found = {condition.alarm: condition for condition in evaluation.conditions}
     return [found[name] for name in PROGRESS_ALARMS if name in found]
 
 
 def redirect(conditions: list[Alarm], trail: Trail, strayed: str | None) -> list[Situation]:
-    """What opens an episode where none is: a condition, or work off the objective for too long."""
+    """Return the REDIRECT that opens an episode: for a condition, or too long off the objective."""
     for one in conditions:
         return [Situation("REDIRECT", name_of(one.alarm), one.reason)]
     if strayed and trail.deviations >= DEVIATIONS:
@@ -68,20 +68,20 @@ def redirect(conditions: list[Alarm], trail: Trail, strayed: str | None) -> list
 
 
 def circuit(before: Circuit, now: Circuit) -> list[Situation]:
-    """Nothing happens any more: asked when that begins; after that the episode's clock asks."""
+    """Return a PAUSE when the circuit trips; after that the episode's schedule decides."""
     if not now.tripped or before.tripped:
         return []
     return [Situation("PAUSE", "circuit", now.tripped)]
 
 
 def pace(history: History, evaluation: Evaluation, window: int) -> list[Situation]:
-    """Velocity, over `window` steps, below half of the run's mean."""
+    """Report a velocity over `window` steps below half of the run's mean."""
     mean = history.mean_step / 100
     since = history.since_rollback
     if since is not None and since < window:
-        return []  # steps from before a rollback say nothing of the pace of what stands
+        return []  # steps before a rollback say nothing about the pace since
     if history.iteration < 3 or mean <= 0 or not below(evaluation.signal.velocity, mean / 2):
-        return []  # half of a negative mean lies above the mean
+        return []  # half of a negative mean is above the mean
     reason = (
         f"The pace of {amount(100 * evaluation.signal.velocity)} points per iteration is below "
         f"{amount(50 * mean)}, half of the run's mean."
@@ -92,7 +92,7 @@ def pace(history: History, evaluation: Evaluation, window: int) -> list[Situatio
 def once(
     history: History, evaluation: Evaluation, budget: Budget, burn: str | None, *, lasting: bool
 ) -> dict[Once, Situation]:
-    """The situations that speak once, by the name they are spent under."""
+    """Return the one-time situations by their names in `Oversight.spent`."""
     used = budget.used_words(history.iteration)
     now = f"at {percent(history.reading)}"
     found: dict[Once, Situation] = {}
@@ -112,7 +112,7 @@ def once(
 
 
 def conflicts(before: Trail, paths: Sequence[str], *, lasting: bool) -> list[Situation]:
-    """Unresolved git conflicts, when they appear."""
+    """Return a PAUSE when unresolved git conflicts appear."""
     if not paths or before.conflicted or not lasting:
         return []
     more = f" and {len(paths) - LISTED} more" if len(paths) > LISTED else ""
@@ -121,7 +121,7 @@ def conflicts(before: Trail, paths: Sequence[str], *, lasting: bool) -> list[Sit
 
 
 def unmeasured(evidence: Evidence, *, lasting: bool) -> list[Situation]:
-    """What measured the work gives no counts any more."""
+    """Return a PAUSE when the tests or plan used so far have been silent for too long."""
     if evidence.unmeasured != SILENT or not lasting:
         return []
     reason = f"Nothing was measured in the last {SILENT} iterations: {evidence.silence}."
@@ -129,7 +129,7 @@ def unmeasured(evidence: Evidence, *, lasting: bool) -> list[Situation]:
 
 
 def failure(trail: Trail, error: str) -> list[Situation]:
-    """The same agent error again and again."""
+    """Return an ABORT if the same agent error keeps recurring."""
     if trail.errors < SAME_ERRORS:
         return []
     reason = f"{trail.errors} sessions in a row failed in the same way: {clip(error, 300)}"
@@ -137,11 +137,11 @@ def failure(trail: Trail, error: str) -> list[Situation]:
 
 
 def no_progress(history: History, iterations: int, *, lasting: bool) -> list[Situation]:
-    """The last iteration is over, and nothing was gained."""
-    # From a gate that was green there is nothing to gain but its owner's word.
+    """Report after the last iteration that nothing was gained."""
+    # A command that passed from the start leaves no points to gain.
     if lasting or history.ever_gained or not below(history.baseline, UNPROVEN):
         return []
-    # An estimate measures activity: that it shows no progress proves nothing.
+    # An estimate measures activity, so a lack of progress in it proves nothing.
     level: Level = "WARN" if history.estimated else "ABORT"
     reason = (
         f"{all_used(iterations).capitalize()}, and the best, "

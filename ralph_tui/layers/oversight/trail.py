@@ -1,4 +1,4 @@
-"""What the iterations of a run leave behind for the overseer: as small after 1000 as after one."""
+"""Totals and streaks of a run for the overseer; their size does not grow with the run."""
 
 from dataclasses import dataclass, replace
 
@@ -9,33 +9,33 @@ from ralph_tui.text.words import without_particulars
 
 MANY_ACTIONS = 5000
 LOW = 30.0
-"""Points: a mean completion below this is little for so many actions."""
+"""Points: a lower mean completion is too little for so many actions."""
 IDLE_ACTIONS = 1000
 
 
 @dataclass(frozen=True)
 class Trail:
-    """Sums and streaks, up to the latest reading."""
+    """Totals and streaks up to the latest measurement."""
 
     actions: int = 0
-    """Of the whole run."""
+    """In the whole run."""
     idle_actions: int = 0
-    """Actions since the best last rose by a gain."""
+    """Actions since the best last rose by a whole gain."""
     best: float | None = None
-    """The best those are counted from, points; None before the first reading."""
+    """The best from which `idle_actions` count, points; None before the first measurement."""
     completion: float = 0.0
-    """Sum of all readings, points."""
+    """Sum of all measurements, points."""
     deviations: int = 0
-    """Iterations in a row that left the objective."""
+    """Iterations in a row off the objective."""
     error: str = ""
-    """The failure of the latest session without what differs from one to the next."""
+    """The latest session's failure, without details that vary between sessions."""
     errors: int = 0
-    """Sessions in a row that failed so."""
+    """Sessions in a row with that failure."""
     conflicted: bool = False
-    """Git conflicts were unresolved."""
+    """True if there were unresolved git conflicts."""
 
     def after(self, history: History, evidence: Evidence, *, strayed: bool) -> "Trail":
-        """The trail with the iteration of the latest reading in it."""
+        """Return the trail including the latest measurement's iteration."""
         actions = max(0, evidence.actions)
         best = history.baseline if self.best is None or history.restarted else self.best
         best -= history.taken
@@ -54,7 +54,7 @@ class Trail:
         )
 
     def burn(self, history: History) -> str | None:
-        """Why so many actions are too many, one sentence; None while they are not."""
+        """Explain in one sentence why there are too many actions; None if there are not."""
         mean = self.completion / history.count
         if self.actions >= MANY_ACTIONS and below(mean, LOW):
             return f"{self.actions} actions brought completion to a mean of {percent(mean)}."

@@ -1,8 +1,8 @@
-"""The sensor, pure: what is read from the outside, and how far the work is by it.
+"""The sensor: measure how complete the work is, without side effects.
 
-`Sensor` decides which source speaks for a run and what its reading is. What it reads: the counts of
-a test runner, a plan's items, the agent's report, the kinds of changed files. Only `counts` is not
-exported: it loads a parser for each test runner, which looking at a run does not need.
+`Sensor` chooses the source for a run and measures completion by it. The package reads test counts,
+the items of a plan file, the agent's report and the kinds of changed files. Only `counts` is not
+exported here: it loads a parser for every test runner, which viewing a run does not need.
 """
 
 from ralph_tui.layers.sensor.agent_report import AgentReport, find_report, promised

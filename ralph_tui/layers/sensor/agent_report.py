@@ -1,4 +1,4 @@
-"""What the agent claims of its own work: the report line, and the promise."""
+"""The agent's own claims: its report line and its completion promise."""
 
 import math
 import re
@@ -18,17 +18,17 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class AgentReport:
-    """The agent's report; what it left out or garbled is empty."""
+    """The agent's report; missing or malformed fields are empty."""
 
     completion: float | None = None
-    """Points, 0-100, as the agent claims."""
+    """Points, 0-100; None if not reported."""
     summary: str = ""
     blockers: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     next: str = ""
 
     def event(self, iteration: int) -> AgentReported:
-        """As the journal has it."""
+        """Return the report as a journal event."""
         return AgentReported(
             iteration=iteration,
             completion=self.completion,
@@ -40,7 +40,7 @@ class AgentReport:
 
 
 def find_report(text: str) -> AgentReport | None:
-    """The last ``{"ralph": {...}}`` that can be read, wherever it stands; None without one."""
+    """Return the last readable ``{"ralph": {...}}`` anywhere in `text`, or None."""
     openings = [match.start() for match in _OPENING.finditer(text)]
     for start in reversed(openings[-_MOST_TRIES:]):
         try:
@@ -53,7 +53,7 @@ def find_report(text: str) -> AgentReport | None:
 
 
 def promised(text: str) -> bool:
-    """Whether the agent claims to be done: ``<promise>COMPLETE</promise>``."""
+    """True if the agent claims to be done: ``<promise>COMPLETE</promise>``."""
     return _PROMISE.search(text) is not None
 
 
@@ -68,7 +68,7 @@ def _report(fields: dict[str, Any]) -> AgentReport:
 
 
 def _points(value: Any) -> float | None:
-    """A number clamped to 0-100; None for anything else."""
+    """Return a number clamped to 0-100; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not math.isfinite(value):

@@ -1,6 +1,6 @@
-"""What kind of file a path names, and changed files summed by kind.
+"""Categorize paths, and total the changed files by category.
 
-The words of a path alone decide; the first rule that fits counts.
+Only the words of a path decide; the first matching rule wins.
 """
 
 import re
@@ -11,7 +11,7 @@ from ralph_tui.events import FilesChanged
 from ralph_tui.events.workspace import Category, CategoryTotal, FileChange
 
 SHOWN_CHANGES = 200
-"""Changes that one event names; its totals count all."""
+"""Maximum changes listed in one event; its totals count every change."""
 
 _TEST = {"test", "tests", "spec", "specs", "__tests__", "conftest", "e2e"}
 _TOKENS = re.compile(r"[/._-]")
@@ -40,7 +40,7 @@ _SOURCE = frozenset(" ".join(_LANGUAGES).split())
 
 
 def categorize(path: str) -> Category:
-    """The category of a path relative to the repository, parts divided by ``/``."""
+    """Return the category of a path relative to the repository, with ``/`` as the separator."""
     *folders, name = path.lower().split("/")
     if ".aiwg" in folders:
         return "aiwg"
@@ -60,7 +60,7 @@ def categorize(path: str) -> Category:
 def files_changed(
     iteration: int, changes: Sequence[FileChange], *, live: bool, latest: str | None = None
 ) -> FilesChanged:
-    """The event; totals in the fixed order of the categories, those without files left out."""
+    """Build the event; its totals follow the order of `Category` and omit empty categories."""
     totals = []
     for category in get_args(Category):
         mine = [change for change in changes if change.category == category]

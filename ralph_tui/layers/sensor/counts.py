@@ -1,9 +1,9 @@
-"""Test counts out of a completion command's output: one pass, bounded memory, strict.
+"""Parse test counts from a completion command's output: strictly, in one pass and bounded memory.
 
-Several runs of one runner are added up, and so are different runners (``pytest+unittest``). Where
-pnpm or turbo run the packages of a workspace at once and put a package's name before each of its
-lines, every package is read on its own. JUnit XML is a report about tests that another runner may
-have counted on the same output already, so it counts only when no other runner speaks.
+Several runs of one runner are added up, and so are different runners (``pytest+unittest``). When
+pnpm or turbo runs a workspace's packages concurrently and prefixes each line with the package name,
+every package is parsed separately. JUnit XML may repeat tests that a runner already printed in the
+same output, so it counts only if no runner reported.
 """
 
 import re
@@ -38,10 +38,10 @@ RUNNERS: tuple[Callable[[], Runner], ...] = (
     Cargo,
     Nextest,
 )
-"""Runners that print what they count; their order is the order of their names."""
+"""Runners that print their counts, in the order in which their names are joined."""
 
 REPORTS: tuple[Callable[[], Runner], ...] = (JUnit,)
-"""Formats that repeat what a runner counted; the first that speaks, if no runner does."""
+"""Formats that may repeat a runner's counts; the first one is used if no runner reported."""
 
 _ANNOUNCED = re.compile(
     r"(\S+ [\w:.-]+)\$ .+"  # pnpm: ``packages/a test$ jest``
@@ -51,7 +51,7 @@ _MOST_PACKAGES = 1000
 
 
 class _Readers:
-    """All readers on one stream of lines; a reader that is inside its report has it to itself."""
+    """All parsers for one stream of lines; a parser inside its report gets every line."""
 
     def __init__(self) -> None:
         self.runners = [make() for make in RUNNERS]
@@ -76,7 +76,7 @@ class _Readers:
 
 
 def count_tests(lines: Iterable[str]) -> Counts | None:
-    """The tests that known runners counted in this output; None when none of them reported."""
+    """Return the tests counted by known runners in this output; None if no runner reported."""
     own, first = _Readers(), FirstError()
     packages: dict[str, _Readers] = {}
     for raw in lines:
@@ -116,6 +116,6 @@ def _sum(streams: list[list[Runner]]) -> Counts | None:
 
 
 def _clean(raw: str) -> str:
-    # Nearly every line is printable as it is, and seeing that is much cheaper than looking.
+    # Most lines are printable already, and that check is much cheaper than stripping.
     line = raw.rstrip("\r\n")
     return line if line.isprintable() else strip_controls(line)

@@ -1,7 +1,7 @@
-"""What completion is measured against, and whether counts can be believed. Pure.
+"""The number of tests that completion is measured against, and whether counts are credible.
 
-T is the largest total since the source was taken, the baseline included, that no accepted removal
-lowered. A build that is broken counts nothing of its tests, so it is measured against T as well.
+T is the largest total since this source was chosen, baseline included; accepting a removal lowers
+it. A broken build does not count its tests, so it is measured against T as well.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip
 
 MOST_GONE = 20
-"""Tests that are gone which a reading names."""
+"""Maximum missing tests named by a measurement."""
 
 
 def broken_by(gate: GateResult | None, expected: int) -> str:
-    """Why these counts are those of a broken build, one line; empty: they are not.
+    """Return one line on why these counts come from a broken build; empty if they do not.
 
-    `expected`: T so far.
+    `expected` is T so far.
     """
     counts = counts_of(gate)
     if gate is None or counts is None:
@@ -32,21 +32,21 @@ def broken_by(gate: GateResult | None, expected: int) -> str:
 
 
 def sound_total(counts: Counts, broken: str) -> int:
-    """The tests among what was counted: a module that cannot be imported is none."""
+    """Return how many counted entries are tests: an import failure in a broken build is not one."""
     return counts.total - counts.errors if broken else counts.total
 
 
 @dataclass(frozen=True)
 class Names:
-    """Failing tests by name, at the last counts of a build that was not broken."""
+    """Names of failing tests at the last counts from a build that was not broken."""
 
     failing: frozenset[str] | None = None
-    """None where not every failing test had a name."""
+    """None if some failing test had no name."""
     gone: tuple[str, ...] = ()
-    """Those of the expected tests that are counted no more, as far as their names are known."""
+    """Expected tests that are no longer counted, as far as their names are known."""
 
     def after(self, counts: Counts, expected: int, passed: int | None) -> "Names":
-        """The names by these counts; `expected` and `passed` are those before."""
+        """Return the names after these counts; `expected` and `passed` are the previous values."""
         named = len(counts.failing) >= counts.failed + counts.errors
         now = frozenset(counts.failing) if named else None
         missing = expected - counts.total
@@ -55,18 +55,18 @@ class Names:
         gone = [*self.gone]
         if self.failing is not None and now is not None and counts.passed <= (passed or 0):
             gone += sorted(self.failing - now - set(gone))
-        # A test that was repaired is not gone: names that do not add up say nothing.
+        # A repaired test is not gone: names that do not add up prove nothing.
         return Names(now, tuple(gone[:MOST_GONE]) if len(gone) == missing else self.gone)
 
     def added(self, counts: Counts, passed: int | None) -> int:
-        """New tests that pass, where every test that failed before fails still; else 0."""
+        """Return how many new tests pass if every test that failed before still fails; else 0."""
         if not self.failing or not self.failing <= set(counts.failing):
             return 0
         return max(0, counts.passed - (passed or 0))
 
 
 def why_silent(gate: GateResult | None) -> str:
-    """Why a completion command gives no counts: its exit code, and its last line."""
+    """Explain why a completion command gives no counts: its exit code and its last line."""
     if gate is None:
         return "nothing was run"
     if gate.error:
@@ -79,7 +79,7 @@ def why_silent(gate: GateResult | None) -> str:
 
 
 def gone_words(passed: int, total: int, expected: int, names: Sequence[str]) -> str:
-    """``12 pass; 20 are expected (5 are gone: a, b and 3 more)``."""
+    """Describe missing tests: ``12 pass; 20 are expected (5 are gone: a, b and 3 more)``."""
     gone = expected - total
     more = f" and {gone - len(names)} more" if gone > len(names) else ""
     listed = f": {', '.join(names)}{more}" if names else ""
@@ -87,5 +87,5 @@ def gone_words(passed: int, total: int, expected: int, names: Sequence[str]) -> 
 
 
 def are(number: int) -> str:
-    """The verb for so many."""
+    """Return the verb for a number: "is" or "are"."""
     return "is" if number == 1 else "are"

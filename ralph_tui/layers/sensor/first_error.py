@@ -1,6 +1,6 @@
-"""Find the first error that kept tests from being collected, imported or compiled. Pure.
+"""Find the first error that prevented tests from being collected, imported or compiled.
 
-Only the runners that counted an error are asked, so quoted output of a test seldom deceives it.
+Errors are used only for runners that counted one, so output quoted by a test rarely misleads.
 """
 
 import re
@@ -9,16 +9,16 @@ from typing import NamedTuple
 from ralph_tui.text.sanitize import clip
 
 LONGEST = 200
-"""Characters of an error."""
+"""Maximum characters of an error."""
 _NEAR = 400
-"""Lines after its heading in which an error says what it is."""
+"""Lines below a heading that may contain the error itself."""
 
 _NAME = r"((?:[a-z_]\w*\.)*(?:[A-Z]\w*)?(?:Error|Exception|Failed)\b.*)"
 _NAMED = re.compile(_NAME)
 
 
 class _Report(NamedTuple):
-    """How a runner reports such an error: a heading, and below it the error itself."""
+    """How a runner reports such an error: a heading, and the error below it."""
 
     runner: str
     heading: re.Pattern[str]
@@ -31,7 +31,7 @@ _REPORTS = (
     _Report("jest", re.compile(r" *● (Test suite failed to run)"), re.compile(r" +(\S.*)")),
     _Report("vitest", re.compile("⎯+ (Failed Suites \\d+) ⎯+")),
 )
-_SUMMARY = re.compile(r"ERROR ([^\s:]+)(?: - (.*))?")  # pytest, of a file and not of a test
+_SUMMARY = re.compile(r"ERROR ([^\s:]+)(?: - (.*))?")  # pytest, about a file rather than a test
 _RUST = re.compile(r"error(?:\[E\d+\])?: .*")
 _NOT_COMPILED = re.compile(r"error: could not compile `.*")
 _GO = re.compile(r"FAIL\t(\S+ \[(?:build|setup) failed\])")
@@ -39,7 +39,7 @@ _MODULE = "ImportError: Failed to import test module"
 
 
 class FirstError:
-    """Reads an output line by line; remembers one error for each runner."""
+    """A search, line by line, that remembers one error per runner."""
 
     def __init__(self) -> None:
         self._found: dict[str, str] = {}
@@ -49,7 +49,7 @@ class FirstError:
         self._go_next = False
 
     def feed(self, line: str) -> None:
-        """Take one line without control sequences."""
+        """Process one line, which must not contain control sequences."""
         if self._open is not None and self._left:
             self._left -= 1
             error = self._open.error.fullmatch(line)
@@ -68,7 +68,7 @@ class FirstError:
             self._found.setdefault("go", self._go or failed[1])
 
     def of(self, runners: str) -> str:
-        """The first error of these runners, named as in `Counts`; empty: none was reported."""
+        """Return the first error of these runners, named as in `Counts`; empty without one."""
         names = runners.replace("nextest", "cargo").split("+")
         return clip(next((self._found[name] for name in names if name in self._found), ""), LONGEST)
 

@@ -1,38 +1,38 @@
-"""What a run of the completion command came to."""
+"""The result of running the completion command."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Tests as a known runner counted them; skipped and expected failures do not count."""
+    """Tests as counted by a known runner; skipped tests and expected failures do not count."""
 
     runner: str
-    """pytest, unittest, tap, junit."""
+    """One name, or several joined by ``+``: pytest, unittest, tap, junit and others."""
     passed: int
     failed: int = 0
     errors: int = 0
-    """Errors of tests and of collection."""
+    """Errors in tests and in collection."""
     skipped: int = 0
     failing: tuple[str, ...] = ()
-    """Names of failing and erring tests, the first 2000."""
+    """Names of tests that failed or had errors, at most 2000."""
     broken: str = ""
-    """The first error of collecting, importing or compiling tests; empty: none."""
+    """The first error while collecting, importing or compiling tests; empty without one."""
 
     @property
     def total(self) -> int:
-        """Tests that count."""
+        """Number of tests that count."""
         return self.passed + self.failed + self.errors
 
 
 @dataclass(frozen=True)
 class GateResult:
-    """The measurement a gate run yields."""
+    """The outcome of one run of the completion command."""
 
     ok: bool
-    """It ran, and exited 0 in time."""
+    """The command ran and exited with 0 in time."""
     exit_code: int | None
-    """As a shell says it; None when it did not run or was stopped."""
+    """As a shell reports it; None if the command did not run or was stopped."""
     timed_out: bool = False
     cancelled: bool = False
     duration_s: float = 0.0
@@ -40,6 +40,6 @@ class GateResult:
     tail: str = ""
     """The end of the output, at most 4000 characters, stripped and redacted."""
     doubt: str = ""
-    """Why what the output counts is not believed; one sentence, empty when it is."""
+    """Why the counts in the output are not trusted, one sentence; empty if they are."""
     error: str = ""
-    """Why it could not be run; one sentence, empty when it ran."""
+    """Why the command could not be run, one sentence; empty if it ran."""

@@ -1,7 +1,7 @@
-"""What an iteration reached for the first time in its run.
+"""Tests and plan items that an iteration completed for the first time in its run.
 
-A test that was failing whenever it was named is not failing any more, or a plan item that was there
-before is ticked. Each counts once: a test that comes and goes is no news.
+A novelty is a test that stops failing after it failed whenever it was named, or a known plan item
+that is ticked. Each counts once, so a flaky test is not news every time it recovers.
 """
 
 from collections.abc import Iterable
@@ -13,42 +13,42 @@ from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.text.sanitize import shorten
 
 MOST_ITEMS = 500
-"""Open items of a plan that are told apart."""
+"""Maximum open plan items that are tracked."""
 LONGEST_ITEM = 300
-"""Characters of an item that is named."""
+"""Maximum characters of a named item."""
 
 
 @dataclass(frozen=True)
 class Novelty:
-    """What was ever open, and what of it was ever seen done or gone."""
+    """Tests or items that were ever open, and those among them that were ever closed."""
 
     open: frozenset[str] = frozenset()
-    """Failing tests, or hashes of items without a tick, that were named and always open since."""
+    """Failing tests, or hashes of unticked items, that were open whenever they were checked."""
     closed: frozenset[str] = frozenset()
-    """Those that were once open and then were not: they are no news again."""
+    """Tests or items that were once open and later closed; closing them again is not news."""
 
     def after(self, open_: Iterable[str]) -> "Novelty":
-        """With one more complete list of what is open."""
+        """Return the state after another complete list of open tests or items."""
         now = frozenset(open_)
         gone = self.open - now
         return replace(self, open=(self.open | now) - self.closed - gone, closed=self.closed | gone)
 
     def naming(self, some: Iterable[str]) -> "Novelty":
-        """With one more list that may leave out what is open."""
+        """Return the state after another list that may omit open tests."""
         return replace(self, open=self.open | (frozenset(some) - self.closed))
 
 
 def all_named(counts: Counts, most: int) -> bool:
-    """Whether a test that is not named did not fail.
+    """True if every test that is not named can be taken as not failing.
 
-    `most`: the most tests ever counted. Where fewer ran, or not every failing one has a name,
-    silence says nothing.
+    `most` is the highest number of tests ever counted. If fewer ran, or some failing test has no
+    name, a missing name proves nothing.
     """
     return counts.total >= most and len(counts.failing) >= counts.failed + counts.errors
 
 
 def hashes(items: Iterable[str]) -> tuple[str, ...]:
-    """A short name for each item, the same in every reading; equal items are numbered."""
+    """Return short hashes that stay the same between measurements; equal items get unique ones."""
     seen: dict[str, int] = {}
     found = []
     for item in items:
@@ -58,7 +58,7 @@ def hashes(items: Iterable[str]) -> tuple[str, ...]:
 
 
 def open_items(plan: Progress) -> tuple[str, ...]:
-    """Hashes of a plan's items that are not ticked, the first 500."""
+    """Return hashes of a plan's unticked items, at most 500."""
     names = hashes(text for text, _ in plan.items)
     return tuple(name for name, (_, done) in zip(names, plan.items, strict=True) if not done)[
         :MOST_ITEMS
@@ -66,11 +66,11 @@ def open_items(plan: Progress) -> tuple[str, ...]:
 
 
 def next_item(plan: Progress) -> str:
-    """The first item that is not ticked; empty when all are."""
+    """Return the first unticked item, shortened; empty if all are ticked."""
     return next((shorten(text, LONGEST_ITEM) for text, done in plan.items if not done), "")
 
 
 def ticked_items(plan: Progress) -> dict[str, str]:
-    """What a plan's items say that are ticked, by their hashes."""
+    """Return the texts of a plan's ticked items by hash."""
     names = hashes(text for text, _ in plan.items)
     return {name: text for name, (text, done) in zip(names, plan.items, strict=True) if done}

@@ -1,6 +1,6 @@
-"""A completion command that passes before anything was done cannot say when the work is done.
+"""Criteria that complete a run, in particular if its completion command passed from the start.
 
-Pure.
+A command that passed before any work was done cannot show that the work is done.
 """
 
 from typing import Literal
@@ -14,23 +14,23 @@ from ralph_tui.text.format import count
 
 PASSES_ALREADY = "the completion command passes already"
 PASSED_BEFORE = (PASSES_ALREADY, f"{PASSES_ALREADY}: a promise and a change are needed")
-"""Notes of a first reading that say so; the second is of older journals."""
+"""Notes that report this at the first measurement; older journals have the second one."""
 
 
 CompletedBy = Literal["command", "promise", "judge"]
-"""What completes a run whose command passes: that, the agent's promise, or a judge's yes."""
+"""The criterion that completes a run: the command, the agent's promise, or a judge's verdict."""
 
 
 def earns(by: CompletedBy, *, green: bool, promised: bool) -> bool:
-    """Whether a command that passes now completes the run.
+    """True if a command that passes now completes the run.
 
-    `green`: it passed at the baseline; `promised`: the agent promises, and a file has changed.
+    `green`: it passed at the baseline; `promised`: the agent promised, and a file has changed.
     """
     return by != "judge" and ((by == "command" and not green) or promised)
 
 
 def completed_by(state: RunState) -> CompletedBy:
-    """What completes this run once its command passes."""
+    """Return what completes this run once its command passes."""
     started = state.run.started
     if started is not None and started.criterion:
         return "judge"
@@ -38,7 +38,7 @@ def completed_by(state: RunState) -> CompletedBy:
 
 
 def passed_before(state: RunState) -> bool:
-    """Whether the completion command passed before iteration 1."""
+    """True if the completion command passed before iteration 1."""
     return bool(state.gate.readings) and _passed(state.gate.readings[0])
 
 
@@ -47,12 +47,12 @@ def _passed(first: ReadingTaken) -> bool:
 
 
 def passes_already(state: RunState) -> bool:
-    """Whether it did so before iteration 1, passes still, and has not ended the run."""
+    """True if the command passed before iteration 1, still passes, and the run is not complete."""
     return passed_before(state) and bool(needed(state))
 
 
 def needed(state: RunState) -> str:
-    """Why the run goes on although its command passes; empty: it fails, or all is done."""
+    """Explain why the run continues despite a passing command; empty if it fails or is done."""
     gate, readings = state.gate.last, state.gate.readings
     if gate is None or not gate.ok or not readings or readings[-1].completion >= 100:
         return ""
@@ -62,20 +62,20 @@ def needed(state: RunState) -> str:
 
 
 def goalless(state: RunState) -> bool:
-    """Whether it passed before iteration 1, and nothing else says when the work is done."""
+    """True if the command passed before iteration 1 and nothing else can complete the run."""
     started = state.run.started
     return started is not None and not _told(started) and passed_before(state)
 
 
 def refused(state: RunState) -> bool:
-    """Whether the run failed for that, before iteration 1."""
+    """True if the run failed before iteration 1 because it was `goalless`."""
     end = state.run.finished
     failed = end is not None and end.outcome == "failed"
     return failed and not state.run.iteration and goalless(state)
 
 
 def needs_promise(state: RunState) -> bool:
-    """Whether a command that passes completes the run only with a promise and a changed file."""
+    """True if a passing command completes the run only with a promise and a changed file."""
     started = state.run.started
     return started is not None and (started.until_promise or goalless(state))
 

@@ -11,22 +11,22 @@ _FENCE = re.compile(r"\s*(?:>\s*)*(?:[-*+]\s+)?(`{3,}|~{3,})(.*)")
 
 
 Item = tuple[str, bool]
-"""Its text, and whether it is done."""
+"""The item's text, and whether it is done."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Items of a plan."""
+    """The items of a plan."""
 
     done: int
     total: int
     """At least 1."""
     items: tuple[Item, ...] = field(default=(), compare=False)
-    """All of them, in the order of the file."""
+    """Every item, in file order."""
 
 
 def read_plan(text: str, name: str) -> Progress | None:
-    """What a plan file says; `name` tells JSON from Markdown. None when it holds no items."""
+    """Parse a plan file as JSON or Markdown, by the extension of `name`; None without items."""
     text = text.removeprefix("\ufeff")
     items = _stories(text) if name.lower().endswith(".json") else _boxes(text)
     done = sum(done for _, done in items)
@@ -36,7 +36,7 @@ def read_plan(text: str, name: str) -> Progress | None:
 def _boxes(text: str) -> list[Item]:
     items: list[Item] = []
     fence = ""
-    hidden = False  # within an HTML comment that spans lines
+    hidden = False  # inside a multi-line HTML comment
     for line in text.splitlines():
         if hidden:
             hidden = "-->" not in line
@@ -63,7 +63,7 @@ def _stories(text: str) -> list[Item]:
 
 
 def _leaves(node: Any, where: str) -> list[Item]:
-    """The stories below; one that holds others counts through them."""
+    """Return the stories below `node`; a story with nested stories counts only through them."""
     match node:
         case dict():
             items = [
@@ -76,7 +76,7 @@ def _leaves(node: Any, where: str) -> list[Item]:
             below = [_leaves(item, f"{where}/{index}") for index, item in enumerate(node)]
             if not any(below):
                 return []
-            # Beside stories that say so, one that says nothing has not passed.
+            # Among stories that say whether they pass, one that does not say has not passed.
             return [
                 item
                 for index, (story, items) in enumerate(zip(node, below, strict=True))
@@ -88,5 +88,5 @@ def _leaves(node: Any, where: str) -> list[Item]:
 
 
 def _name(story: dict[str, Any], where: str) -> str:
-    """What tells a story from others: its id or title, else where it stands."""
+    """Return the story's id or title, else its position in the file."""
     return str(story.get("id") or story.get("title") or where)

@@ -1,4 +1,4 @@
-"""A reading of completion, and all that a sensor remembers between two of them."""
+"""A measurement of completion, and the state a sensor keeps between measurements."""
 
 from dataclasses import dataclass, field
 
@@ -9,11 +9,11 @@ from ralph_tui.layers.sensor.novelty import Novelty
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of completion: the fields of ``ReadingTaken``, and what follows from it."""
+    """One measurement of completion: the fields of ``ReadingTaken`` plus details for the log."""
 
     iteration: int
     completion: float
-    """Points, 0-100; 100 when the run has reached its goal, and only then."""
+    """Points, 0-100; exactly 100 only if the run has reached its goal."""
     source: ReadingSource
     held: bool = False
     grew: bool = False
@@ -30,50 +30,50 @@ class Reading:
     added: int = 0
     regained: bool = False
     lost: tuple[int, int, int] | None = None
-    """Passed, total and expected, where a guarding command counts fewer tests than it has."""
+    """Passed, total and expected tests when a command that passed at the baseline counts fewer."""
     warnings: tuple[str, ...] = ()
-    """Sentences for the log, level WARN."""
+    """Sentences to log at level WARN."""
 
     @property
     def missing(self) -> int:
-        """Tests that are expected and were not counted, of a build that is not broken."""
+        """Expected tests that were not counted; 0 for a broken build."""
         return self.lost[2] - self.lost[1] if self.lost else self.event().missing
 
     def event(self) -> ReadingTaken:
-        """The fact to record."""
-        return ReadingTaken.model_validate(vars(self))  # has no `warnings`, and ignores them
+        """Return the event to record."""
+        return ReadingTaken.model_validate(vars(self))  # it ignores `warnings`
 
 
 @dataclass(frozen=True)
 class SensorState:
-    """All that a sensor remembers."""
+    """Everything a sensor remembers."""
 
     source: ReadingSource | None = None
-    """The one that speaks for this run; None until one could."""
+    """The source used for this run; None until one has a value."""
     silent: int = 0
     value: float = 0.0
-    """The last reading, points."""
+    """The last measurement, points."""
     most: int = 0
-    """T: the tests that are expected."""
+    """T: the number of expected tests."""
     passed: int | None = None
     total: int | None = None
-    """The last counts of `source`; those of a broken build only where there were none before."""
+    """Last counts of `source`; counts of a broken build only in the absence of earlier ones."""
     broken: str = ""
-    """The first error of the build, when the last counts were those of a broken one."""
+    """The build's first error if the last counts came from a broken build."""
     names: Names = field(default_factory=Names)
     green: bool = False
-    """The gate passed at the baseline."""
+    """True if the completion command passed at the baseline."""
     changed: bool = False
-    """A file was changed since the baseline."""
+    """True if a file has changed since the baseline."""
     tests: Novelty = field(default_factory=Novelty)
-    """Which tests were failing, and which of them have passed since."""
+    """Tests that were failing, and which of them have passed since."""
     items: Novelty = field(default_factory=Novelty)
-    """The same of the plan's items."""
+    """Plan items that were open, and which of them have been ticked since."""
     still_open: tuple[str, ...] = ()
     next_item: str = ""
-    """The plan as it was last read: a file that disappears takes no item with it."""
+    """With `still_open`, the plan as last read: deleting the file does not remove its items."""
 
     @property
     def guards(self) -> bool:
-        """The command passed at the baseline; older runs go on with ``tests``."""
+        """True if the command passed at the baseline; older runs may still measure by ``tests``."""
         return self.green and self.source != "tests"

@@ -1,14 +1,16 @@
-"""Completion, measured: one source speaks for the whole run, and only a passed gate reads 100.
+"""Measure completion from one source per run; only a passed completion command can yield 100.
 
-``tests`` speaks when a known runner counted tests (and not of a command that passed before anything
-was done), ``plan`` when the plan file has items, ``agent`` when its last report names a number,
-``estimate`` when one was made. The first that can speak is kept; while it is silent its last value
-is held. What was measured, by tests or plan, no claim replaces: the first counts that come again
-are taken at once. Where nothing was ever measured, tests or a plan take over as soon as they speak,
-and another claim at the third silent reading in a row (`restarted`: the windows begin anew).
+``tests`` has a value if a known runner counted tests, unless the command passed before any work was
+done. ``plan`` has one if the plan file has items, ``agent`` if its last report states a number,
+``estimate`` if one was made. The first source with a value stays in use; while it is silent, its
+last value is kept.
 
-The state is small and follows from the journal: feed past ``GateFinished``, ``FilesChanged`` and
-``ReadingTaken`` events to `Sensor.recall`, in order, and it goes on where it stood.
+A claim never replaces a value measured by tests or a plan; when counts return, they are used at
+once. If nothing was ever measured, tests or a plan take over as soon as they have a value. Another
+claim takes over at the third silent measurement in a row (`restarted`: windows start again).
+
+The state is small and follows from the journal. Pass past ``GateFinished``, ``FilesChanged`` and
+``ReadingTaken`` events to `Sensor.recall` in order, and the sensor resumes where it was.
 """
 
 from collections.abc import Sequence
@@ -39,18 +41,18 @@ from ralph_tui.text.format import count, percent, place
 
 SOURCES: tuple[ReadingSource, ...] = ("tests", "plan", "agent", "estimate")
 UNPROVEN = 99.9
-"""The most that anything but a passed gate can read."""
+"""Maximum completion, in points, without a passed completion command."""
 MEASURED: tuple[ReadingSource, ...] = ("tests", "plan")
-"""The sources that are no claim."""
+"""Sources that measure rather than claim."""
 PATIENCE = 3
-"""Silent readings in a row after which another claim takes over, or windows start anew."""
+"""Silent measurements in a row before another claim takes over or windows restart."""
 
 
 class Sensor:
-    """Yields a reading per iteration.
+    """The sensor of a run, with one measurement per iteration.
 
-    `progress` is ``auto`` or the one source to use; `command` is the completion command: a change
-    of a file it names is a change of the gate. An `estimate` is in points, 0-100.
+    `progress` is ``auto`` or the only source to use. `command` is the completion command: changing
+    a file it names counts as changing the command. An `estimate` is in points, 0-100.
     """
 
     def __init__(self, progress: str = "auto", command: str = "") -> None:
@@ -61,7 +63,7 @@ class Sensor:
     def baseline(
         self, gate: GateResult | None, plan: Progress | None, report: AgentReport | None = None
     ) -> Reading:
-        """The reading before iteration 1; a source that cannot speak yet reads 0."""
+        """Measure completion before iteration 1; a source without a value yet yields 0."""
         green = gate is not None and gate.ok
         self.state = replace(self.state, green=green)
         before = self.state
@@ -85,7 +87,7 @@ class Sensor:
         changed: Sequence[str] = (),
         by: CompletedBy = "command",
     ) -> Reading:
-        """The reading after an iteration, with what this iteration claimed and changed."""
+        """Measure completion after an iteration, considering its claims and changed files."""
         before = replace(self.state, changed=self.state.changed or bool(changed))
         self.state = before
         earned = earns(by, green=before.green, promised=promise and before.changed)
@@ -99,7 +101,7 @@ class Sensor:
         return reading
 
     def recall(self, event: Event, _state: RunState | None = None) -> None:
-        """Take up one past event of this run."""
+        """Restore the state from one past event of this run."""
         match event:
             case GateFinished():
                 if not event.iteration:
@@ -109,7 +111,7 @@ class Sensor:
                 self.state = replace(self.state, changed=True)
             case ReadingTaken():
                 self._remember(event)
-                # Without a total the plan was silent, and the gate alone has spoken.
+                # Without a total the plan was silent, and only the exit code decided.
                 spoke = event.source == "plan" and event.total is not None
                 if spoke and not (event.held or event.restarted):
                     self.state = replace(self.state, items=self.state.items.after(event.open_items))
@@ -140,7 +142,7 @@ class Sensor:
         passed = passed and not reading.missing
         silent = reading.held and (state.source is None or reading.source == "tests")
         if passed and not state.guards and (silent or reading.source == "estimate"):
-            # The gate says yes without a count; next to that, activity measures nothing.
+            # The command passes without counts; an activity estimate adds nothing to that.
             reading = Reading(iteration, UNPROVEN, "tests", note="the completion command passed")
         if passed and earned:
             return replace(reading, completion=100.0, held=False)
@@ -155,7 +157,7 @@ class Sensor:
     def _with_news(
         self, reading: Reading, gate: GateResult | None, plan: Progress | None
     ) -> Reading:
-        """The reading with the plan's items, and what was reached for the first time."""
+        """Return the measurement with the plan's items and the number of novelties."""
         still_open, following = self.state.still_open, self.state.next_item
         if plan is not None:
             still_open, following = open_items(plan), next_item(plan)
@@ -173,7 +175,7 @@ class Sensor:
         return replace(reading, novel=novel)
 
     def _look_for_passes(self, counts: Counts | None, broken: str) -> int:
-        """How many tests pass for the first time by these counts, which are remembered."""
+        """Remember these counts; return how many tests pass for the first time."""
         if counts is None or broken:
             return 0
         state = self.state
@@ -187,7 +189,7 @@ class Sensor:
         return len(before.open - set(counts.failing))
 
     def _credible(self, reading: Reading, gate: GateResult | None) -> Reading:
-        """A reading of tests with what it is measured against, and what its counts are worth."""
+        """Add to a test measurement what it is measured against and how credible its counts are."""
         state, counts = self.state, counts_of(gate)
         if reading.held or counts is None:
             note = f"the completion command gives no counts: {why_silent(gate)}"
@@ -202,7 +204,7 @@ class Sensor:
         return replace(reading, expected=expected, gone=names.gone, added=added)
 
     def _of_source(self, iteration: int, spoken: dict[ReadingSource, Spoken | None]) -> Reading:
-        """What the source in charge says, or the next one, or the last value held."""
+        """Return the value of the source in use or its successor, or else the last value."""
         state = self.state
         source = self._in_charge(spoken)
         said = spoken[source] if source is not None else None
@@ -227,7 +229,7 @@ class Sensor:
         )
 
     def _in_charge(self, spoken: dict[ReadingSource, Spoken | None]) -> ReadingSource | None:
-        """The source that this reading is taken from."""
+        """Return the source to use for this measurement."""
         source = self.state.source
         if source in MEASURED or self._fixed is not None:
             return source
@@ -237,13 +239,13 @@ class Sensor:
         return next(iter(speaking if silent else measured), source)
 
     def _remember(self, reading: Reading | ReadingTaken) -> None:
-        """The state after a reading; the same for one just taken and one out of a journal."""
+        """Update the state after a measurement, whether just taken or read from a journal."""
         open_ = tuple(reading.open_items)
         state = replace(self.state, still_open=open_, next_item=reading.next_item)
         if reading.held:
             self.state = replace(state, silent=state.silent + 1, value=reading.completion)
             return
-        if reading.source == "tests" and reading.passed is None:  # the gate's word alone
+        if reading.source == "tests" and reading.passed is None:  # by exit code alone
             self.state = replace(state, silent=0, value=reading.completion, broken="")
             return
         state = replace(
@@ -256,16 +258,16 @@ class Sensor:
         )
         most = state.most
         if reading.source == "tests" and reading.total is not None:
-            grown = max(most, reading.total)  # as older journals tell it
+            grown = max(most, reading.total)  # as in older journals
             most = grown if reading.expected is None else reading.expected
-        if reading.broken and most <= state.most:  # it counts next to nothing
+        if reading.broken and most <= state.most:  # a broken build counts hardly any tests
             self.state = state
         else:
             self.state = replace(state, most=most, passed=reading.passed, total=reading.total)
 
 
 def _grew(state: SensorState, said: Spoken, source: ReadingSource) -> bool:
-    """Whether what is measured against became more, and no less of it is done."""
+    """True if the expected number grew while the number done did not fall."""
     if None in (state.total, state.passed, said.total, said.passed):
         return False
     before = state.most if source == "tests" else (state.total or 0)
@@ -273,7 +275,7 @@ def _grew(state: SensorState, said: Spoken, source: ReadingSource) -> bool:
 
 
 def _silence(before: SensorState, reading: Reading) -> tuple[str, ...]:
-    """The first reading of a measured source that says nothing."""
+    """Warn at the first measurement for which tests give no counts."""
     if not reading.held or before.silent or before.source != "tests":
         return ()
     last = percent(reading.completion)
@@ -288,7 +290,7 @@ def _broke(before: SensorState, reading: Reading) -> tuple[str, ...]:
 
 
 def _shrinkage(before: SensorState, reading: Reading) -> tuple[str, ...]:
-    """A total that is smaller than before: of tests, of those that are expected."""
+    """Warn if there are fewer tests or plan items than before."""
     total, was = reading.total, before.total
     if reading.source != before.source or total is None or was is None or reading.broken:
         return ()

@@ -1,4 +1,4 @@
-"""What each source says of completion, before anything is made of it."""
+"""The raw completion value of each source."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ralph_tui.layers.sensor.plan import Progress
 
 @dataclass(frozen=True)
 class Spoken:
-    """What a source says."""
+    """A source's value in points, 0-100, with the counts behind it."""
 
     points: float
     passed: int | None = None
@@ -18,7 +18,10 @@ class Spoken:
 
 
 def tests_say(gate: GateResult | None, expected: int) -> Spoken | None:
-    """The share of tests that pass, of those counted now or `expected`, whichever are more."""
+    """Return the share of passing tests among `expected` or those counted, whichever is more.
+
+    None without counts.
+    """
     counts = counts_of(gate)
     if counts is None:
         return None
@@ -27,18 +30,18 @@ def tests_say(gate: GateResult | None, expected: int) -> Spoken | None:
 
 
 def counts_of(gate: GateResult | None) -> Counts | None:
-    """Counts of a gate that ran to its end: those of one cut off are not all."""
+    """Return the counts of a finished run; None if it was cut off, as they are incomplete."""
     return None if gate is None or gate.timed_out or gate.cancelled else gate.counts
 
 
 def vanished(gate: GateResult, most: int) -> bool:
-    """Whether tests were counted once and none is left: such a pass proves nothing."""
+    """True if tests were counted before and none is left: such a pass proves nothing."""
     counts = counts_of(gate)
     return counts is not None and counts.total == 0 and most > 0
 
 
 def recorded_counts(event: GateFinished) -> Counts | None:
-    """The same counts out of a journal."""
+    """Return the counts in a journal event; None if it has none or the command timed out."""
     if event.passed is None or event.timed_out:
         return None
     return Counts(
@@ -52,14 +55,14 @@ def recorded_counts(event: GateFinished) -> Counts | None:
 
 
 def plan_says(plan: Progress | None) -> Spoken | None:
-    """The share of items that are done."""
+    """Return the share of plan items that are done; None without items."""
     if plan is None or plan.total <= 0:
         return None
     return Spoken(100 * plan.done / plan.total, plan.done, plan.total)
 
 
 def number(value: float | None) -> Spoken | None:
-    """A number of points that somebody names, kept within 0-100."""
+    """Return a claimed number of points, clamped to 0-100; None if it is not a number."""
     if value is None or math.isnan(value):
         return None
     return Spoken(min(100.0, max(0.0, value)))

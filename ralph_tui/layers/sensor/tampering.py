@@ -1,4 +1,4 @@
-"""Changes that could make the completion command pass with the work undone, told with names."""
+"""Changed files that could make the completion command pass without the work being done."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -21,23 +21,23 @@ _GATE_FILES = re.compile(
 
 
 def named_files(command: str) -> frozenset[str]:
-    """Words of a completion command that may be paths: ``./check.sh`` is ``check.sh``."""
+    """Return words of a completion command that may be paths: ``./check.sh`` as ``check.sh``."""
     words = re.split(r"[\s;&|()<>\"'=]+", command)
     return frozenset(word.removeprefix("./") for word in words)
 
 
 class Deciding(NamedTuple):
-    """Changed files that decide what the completion command says; each stands in one of them."""
+    """Changed files that influence the completion command's result; each path is in one list."""
 
     config: list[str]
-    """What configures it, or the tests, by their names."""
+    """Configuration files of the command or the tests, recognized by name."""
     tests: list[str]
     named: list[str]
-    """Files that its command names: a script that it runs, or the work that it looks for."""
+    """Files named in the command: a script it runs, or a result it checks for."""
 
 
 def deciding(changed: Iterable[str], named: frozenset[str]) -> Deciding:
-    """Of the changed files; `named` are those of the completion command."""
+    """Sort the changed files that matter; `named` are the files named in the completion command."""
     found = Deciding([], [], [])
     for path in changed:
         if _is_gate_file(path):
@@ -50,7 +50,7 @@ def deciding(changed: Iterable[str], named: frozenset[str]) -> Deciding:
 
 
 def tampering(changed: Sequence[str], named: frozenset[str]) -> tuple[str, ...]:
-    """One sentence for each kind of them."""
+    """Return one sentence for each kind of changed file."""
     config, tests, work = deciding(changed, named)
     said = {
         "Test files changed": tests,

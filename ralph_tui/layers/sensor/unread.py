@@ -1,4 +1,4 @@
-"""Readings where the sensor itself fails: the last value is held, or the exit code decides."""
+"""Fallback measurements if the sensor fails: keep the last value, or use the exit code."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,10 @@ def unread(
     changed: Sequence[str] = (),
     by: CompletedBy = "command",
 ) -> Reading:
-    """`state`: what the sensor remembered before it failed; the rest as of `Sensor.read`."""
+    """Return the fallback measurement.
+
+    `state` is the sensor's state before it failed; the other parameters are those of `Sensor.read`.
+    """
     promised = promise and (state.changed or bool(changed))
     earned = earns(by, green=state.green, promised=promised)
     held = Reading(
@@ -43,7 +46,7 @@ def unread(
 
 
 def sound(reading: Reading) -> Reading:
-    """The same; raises ``TypeError`` or ``ValueError`` where it is none that can be recorded."""
+    """Return `reading`; raise ``TypeError`` or ``ValueError`` if it cannot be recorded."""
     if not isinstance(reading, Reading):
         raise TypeError(f"a reading is no {type(reading).__name__}")
     reading.event()

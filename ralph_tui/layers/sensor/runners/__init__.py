@@ -1,8 +1,8 @@
-"""How one test runner reports: a runner reads an output line by line and keeps only its tally.
+"""Base types for test runners' parsers: each reads output line by line and keeps only a tally.
 
-A runner is strict: it counts what its tool prints and nothing that merely resembles it. While it is
-`inside` its own report, the text between is quoted (captured output, failure messages) and no other
-runner is asked. A new runner is one module here and one entry in `counts.RUNNERS`.
+A parser is strict: it counts what its tool prints and nothing that merely resembles it. While it is
+`inside` its own report, the text in between is quoted output or failure messages, and no other
+parser sees it. To add a runner, add a module here and an entry in `counts.RUNNERS`.
 """
 
 import re
@@ -15,30 +15,30 @@ from ralph_tui.text.sanitize import clip_name
 
 MOST_NAMES = 2000
 MOST_CHARACTERS = 200_000
-"""Of all names together: each iteration of a night records them."""
+"""Maximum total length of all names, because every iteration records them."""
 
 
 @dataclass
 class Tally:
-    """Tests added up; names of failing ones, each once, the first 2000."""
+    """Totals of tests, with the names of failing tests, each once, at most 2000."""
 
     passed: int = 0
     failed: int = 0
     errors: int = 0
     skipped: int = 0
     names: dict[str, None] = field(default_factory=dict)
-    """In their order."""
+    """In order of appearance."""
 
     def __post_init__(self) -> None:
         self._room = MOST_CHARACTERS - sum(map(len, self.names))
 
     @property
     def seen(self) -> int:
-        """All tests, skipped ones too."""
+        """Number of tests, including skipped ones."""
         return self.passed + self.failed + self.errors + self.skipped
 
     def name(self, *names: str) -> None:
-        """Remember failing tests."""
+        """Record the names of failing tests."""
         for name in names:
             if len(self.names) >= MOST_NAMES:
                 return
@@ -48,7 +48,7 @@ class Tally:
                 self._room -= len(short)
 
     def add(self, other: "Tally") -> None:
-        """Add another run's tests to these."""
+        """Add the tests of another run."""
         self.passed += other.passed
         self.failed += other.failed
         self.errors += other.errors
@@ -56,7 +56,7 @@ class Tally:
         self.name(*other.names)
 
     def counts(self, runner: str) -> Counts:
-        """The tally as the gate's result carries it."""
+        """Return the tally as `Counts` for the completion command's result."""
         return Counts(
             runner=runner,
             passed=self.passed,
@@ -68,10 +68,10 @@ class Tally:
 
 
 class Runs:
-    """Runs of one runner, added up; one within another's report is quoted there.
+    """The total over all runs of one runner; a run quoted in another's report does not count.
 
-    A quoted run counts only while the outer one has no end: then that one was killed, and what
-    looked quoted came after it.
+    A quoted run does count if the outer run never ends: then the outer run was killed, and the
+    supposed quote came after it.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Runs:
         self._quoted: Tally | None = None
 
     def end(self, tally: Tally, *, quoted: bool = False) -> None:
-        """A run has ended, within another one's report or not."""
+        """Record the end of a run; `quoted` if it appeared within another run's report."""
         if quoted:
             self._quoted = self._quoted or Tally()
             self._quoted.add(tally)
@@ -89,7 +89,7 @@ class Runs:
         self.total.add(tally)
 
     def result(self) -> Tally | None:
-        """All runs; None when none ended."""
+        """Return the total of all runs; None if no run ended."""
         if self._quoted is None:
             return self.total
         result = Tally()
@@ -103,7 +103,7 @@ _PART = re.compile(r"(\d{1,12}) ([A-Za-z]+(?: [A-Za-z]+)*)")
 
 
 def numbers(text: str) -> Counter[str]:
-    """Numbers by what they count: ``2 failed, 1 timed out`` or ``2 failed | 3 passed``."""
+    """Return numbers by their label, from ``2 failed, 1 timed out`` or ``2 failed | 3 passed``."""
     counted: Counter[str] = Counter()
     for number, word in _PART.findall(text):
         counted[word] += int(number)
@@ -111,16 +111,16 @@ def numbers(text: str) -> Counter[str]:
 
 
 class Runner(Protocol):
-    """One runner's reader; memory stays bounded whatever it is fed."""
+    """The parser for one test runner; its memory is bounded for any input."""
 
     name: str
 
     @property
     def inside(self) -> bool:
-        """Whether the next line is quoted by this runner's report."""
+        """True if the next line is quoted by this runner's report."""
 
     def feed(self, line: str) -> None:
-        """Take one line: no newline, no control sequences."""
+        """Process one line, without its newline and without control sequences."""
 
     def result(self) -> Tally | None:
-        """The tests of all its runs in this output; None when it was not there."""
+        """Return the tests of all this runner's runs in the output; None if it did not appear."""

@@ -1,8 +1,8 @@
-"""cargo test: every test binary and the doc tests end with a ``test result:`` line; all are summed.
+"""cargo test: sum the ``test result:`` lines of every test binary and of the doc tests.
 
-A result belongs to the last ``running N tests`` with as many tests, so output that a test prints or
-a failure quotes is not counted. A binary that died takes its missing tests as errors, and a crate
-that does not compile is one error, whichever cargo command said so.
+A result belongs to the last ``running N tests`` with the same number of tests. Results that a test
+prints or a failure quotes therefore do not count. If a binary dies, its missing tests count as
+errors. A crate that does not compile is one error, whichever cargo command reports it.
 """
 
 import re
@@ -25,7 +25,7 @@ _MOST_CRATES = 10_000
 
 @dataclass
 class _Binary:
-    """A test binary whose result has not come yet; its tests as their own lines tell."""
+    """A test binary without a result so far, and its tests as their own lines report them."""
 
     tests: int
     seen: Tally = field(default_factory=Tally)
@@ -47,11 +47,10 @@ class Cargo:
 
     @property
     def inside(self) -> bool:
-        """From ``running N tests`` to their result."""
+        """True from ``running N tests`` to their result."""
         return bool(self._open)
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         if self._listing:
             listed = _LISTED.fullmatch(line)
             if listed:
@@ -77,7 +76,6 @@ class Cargo:
             self._not_compiled(crate[1])
 
     def result(self) -> Tally | None:
-        """All binaries."""
         return self._runs.result()
 
     def _test(self, line: str) -> None:

@@ -1,9 +1,9 @@
-"""go test with ``-v`` or ``-json``: results of tests that were seen to start.
+"""go test with ``-v`` or ``-json``: results of tests that the output shows starting.
 
-Leaves are counted: a test with subtests speaks through them, and for itself only when it fails
-although none of them did. A package that fails without a failing test (it does not build, panics,
-exits) is one error. Without ``-v`` go names no test that passed, so an output with such a package
-has no counts rather than wrong ones.
+Only leaves count: a test with subtests is counted itself only if it fails although none of them
+did. A package that fails without a failing test (build failure, panic, exit) is one error. Without
+``-v``, go does not name passing tests, so an output with such a package has no counts rather than
+wrong ones.
 """
 
 import re
@@ -18,7 +18,7 @@ _PACKAGE = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(?:[\t ](.*))?")
 _NO_TESTS = re.compile(r"\[no tests? (?:to run|files)\]")
 _UNBUILT = re.compile(r"\[(?:build|setup) failed\]")
 _EVENT = '{"'
-_MOST = 20_000  # running tests and packages remembered
+_MOST = 20_000  # limit on remembered tests and packages
 
 
 @dataclass
@@ -30,11 +30,11 @@ class _Package:
     parents: set[str] = field(default_factory=set)
     failed_parents: set[str] = field(default_factory=set)
     blamed: set[str] = field(default_factory=set)
-    active: str = ""  # the test at top level that has neither ended nor paused
+    active: str = ""  # the top-level test that has neither ended nor paused
     over: bool = False
 
     def start(self, test: str) -> None:
-        """A test begins; the running test whose name its own begins with is its parent."""
+        """Record the start of a test; its nearest running ancestor by name becomes its parent."""
         parent = next((name for name in _ancestors(test) if name in self.running), None)
         if parent is not None and len(self.parents) < _MOST:
             self.parents.add(parent)
@@ -42,7 +42,7 @@ class _Package:
             self.running.add(test)
 
     def end(self, test: str, result: str) -> bool:
-        """A test ends; whether it had begun."""
+        """Record the end of a test; return whether it had started."""
         if test not in self.running:
             return False
         self.running.discard(test)
@@ -60,11 +60,11 @@ class _Package:
         return True
 
     def settled(self, *, ok: bool) -> Tally:
-        """Its tests, now that it has ended."""
+        """Return the package's tests once it has ended."""
         for parent in sorted(self.failed_parents - self.blamed, key=len, reverse=True):
             if parent not in self.blamed:
                 self._fail(parent)
-        if ok:  # so did tests whose result was lost in what they printed
+        if ok:  # tests whose result was lost in their own output passed too
             self.tally.passed += len(self.running - self.parents)
         elif not self.tally.failed:
             self.tally.errors += 1
@@ -85,18 +85,17 @@ class Go:
     def __init__(self) -> None:
         self._runs = Runs()
         self._open: list[_Package] = []  # a test may print another run
-        self._by_name: dict[str, _Package] = {}  # of -json
+        self._by_name: dict[str, _Package] = {}  # for -json
         self._uncounted = 0  # packages whose tests were not named
         self._unexplained = Tally()  # packages that failed before any test, if -v was on
         self._verbose = False
 
     @property
     def inside(self) -> bool:
-        """From a package's first test to its end."""
+        """True from a package's first test to its end."""
         return bool(self._open) and not self._open[-1].over
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         if line.startswith("=== "):
             if started := _STARTED.fullmatch(line):
                 self._started(started[1], started[2])
@@ -113,8 +112,8 @@ class Go:
             self._ended(result[2], result[1].lower())
 
     def result(self) -> Tally | None:
-        """All packages; None as well when a package did not name its tests."""
-        while self._open and self._open[-1].over:  # a test binary on its own prints no package
+        """Return the total of all packages; None also if a package did not name its tests."""
+        while self._open and self._open[-1].over:  # a test binary run directly prints no package
             self._close(ok=True)
         if self._uncounted or (self._unexplained.errors and not self._verbose):
             return None
@@ -155,7 +154,7 @@ class Go:
         elif self._open and verdict == "FAIL":
             self._close(ok=False, name=name)
         elif self._open:
-            if verdict == "ok  " and not self._open[-1].active:  # else a test printed it
+            if verdict == "ok  " and not self._open[-1].active:  # otherwise a test printed it
                 self._close(ok=True)
         elif _NO_TESTS.search(rest):
             self._runs.end(Tally())
@@ -199,6 +198,6 @@ class Go:
 
 
 def _ancestors(test: str) -> list[str]:
-    """Names the test's own begins with, nearest first: ``A/b/c`` gives ``A/b`` and ``A``."""
+    """Return a test's ancestors, nearest first: ``A/b/c`` has ``A/b`` and ``A``."""
     parts = test.split("/")
     return ["/".join(parts[:n]) for n in range(len(parts) - 1, 0, -1)]

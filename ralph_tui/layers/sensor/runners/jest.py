@@ -1,7 +1,6 @@
-"""jest: the four lines at a run's end count tests; a file that failed to run is an error.
+"""jest: the four summary lines count tests; a file that failed to run is an error.
 
-What tests print and how they fail is indented in jest's reports, so those lines, at the margin and
-one after another, are its own.
+jest indents test output and failure messages, so the four consecutive unindented lines are its own.
 """
 
 import re
@@ -14,7 +13,7 @@ _FILE = re.compile(r" ?(FAIL|PASS) +(\S.*?)(?: \(\d[\d.]* m?s\))?")
 _BULLET = "  \u25cf "
 _NOT_RUN = "Test suite failed to run"
 _NO_TESTS = re.compile(r"No tests found, exiting with code [01]")
-_FIRSTS = frozenset(" FPTSN")  # of the lines that matter
+_FIRSTS = frozenset(" FPTSN")  # first characters of relevant lines
 _MOST_FILES = 10_000  # remembered because jest may print a failure twice
 
 
@@ -22,7 +21,7 @@ class Jest:
     """Counts of jest runs."""
 
     name = "jest"
-    inside = False  # what it quotes is indented
+    inside = False  # jest indents quoted output
 
     def __init__(self) -> None:
         self._runs = Runs()
@@ -31,12 +30,11 @@ class Jest:
         self._reset()
 
     def _reset(self) -> None:
-        self._file = ""  # the failed one whose report this is
+        self._file = ""  # the failed file that the current report is about
         self._not_run: set[str] = set()
         self._names = Tally()
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         expected, self._expected = self._expected, ""
         if line[:1] not in _FIRSTS:
             return
@@ -54,7 +52,6 @@ class Jest:
             self._runs.end(Tally())
 
     def result(self) -> Tally | None:
-        """All runs."""
         return self._runs.result()
 
     def _failure(self, title: str) -> None:

@@ -1,7 +1,7 @@
-"""JUnit XML in an output: test cases are counted, suites' attributes fill in for missing ones.
+"""JUnit XML in an output: count test cases; a suite's attributes make up for missing ones.
 
-A tag scanner, not a parser: other text may stand before, after and between, the document may be cut
-off, and nothing in it (entities, doctypes) is ever expanded.
+This is a tag scanner, not a parser. Other text may surround the documents, a document may be cut
+off, and entities and doctypes are never expanded.
 """
 
 import re
@@ -28,7 +28,7 @@ class _Suite:
     tally: Tally = field(default_factory=Tally)
 
     def settled(self) -> Tally:
-        """Its cases and inner suites; what it declares when it shows fewer than that."""
+        """Return its cases and inner suites, or its declared numbers if it shows fewer tests."""
         told = {name: self._number(name) for name in ("tests", "failures", "errors", "disabled")}
         tests, told["tests"] = told["tests"], 0
         if self.tally.seen >= tests:
@@ -55,18 +55,18 @@ class JUnit:
         self._depth = 0
         self._case: dict[str, str] | None = None
         self._outcomes: set[str] = set()
-        self._until = ""  # the end of a comment, CDATA or instruction being skipped
-        self._carry: list[str] = []  # a tag whose end has not come yet
+        self._until = ""  # end marker of the comment, CDATA or instruction being skipped
+        self._carry: list[str] = []  # an unfinished tag
         self._carried = 0
         self._declared = False
 
     @property
     def inside(self) -> bool:
-        """From ``<testsuite`` to its end."""
+        """True from ``<testsuite`` to its end."""
         return self._depth > 0
 
     def feed(self, line: str) -> None:
-        """Take one line, or a piece of a long one."""
+        """Process one line, or a piece of a long one."""
         if self._depth == 0:
             if "<" not in line:
                 self._declared = self._declared and not line.strip()
@@ -81,7 +81,7 @@ class JUnit:
         self._scan(self._joined(line))
 
     def result(self) -> Tally | None:
-        """All documents; one that was cut off counts by what it had shown or declared."""
+        """Return the total of all documents; a truncated one counts as far as it goes."""
         total = self._total
         if not self._suites:
             return total
@@ -129,7 +129,7 @@ class JUnit:
             if text.find("<", start + 1) < 0 and len(text) - start < _LONGEST_TAG:
                 self._carry, self._carried = [text[start:]], len(text) - start
                 return
-            # No tag, or one too long to read: only what it says of its test case matters.
+            # Not a tag, or one too long to read: only the outcome of its test case matters.
             if outcome := _OUTCOME.match(text, start):
                 self._outcomes.add(outcome[1])
             at = start + 1

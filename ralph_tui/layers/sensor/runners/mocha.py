@@ -1,6 +1,7 @@
-"""mocha: ``3 passing (5ms)`` below a blank line, with two more, counts; then failures are listed.
+"""mocha: count ``3 passing (5ms)`` after a blank line, with up to two more lines below it.
 
-Nothing marks the begin of a run, so a whole report that a test prints counts as one more.
+The failures are listed after them. Nothing marks the start of a run, so a whole report printed by a
+test counts as another run.
 """
 
 import re
@@ -19,18 +20,17 @@ class Mocha:
     """Counts of mocha runs."""
 
     name = "mocha"
-    inside = False  # nothing tells where a run begins
+    inside = False  # the start of a run is unmarked
 
     def __init__(self) -> None:
         self._runs = Runs()
         self._tally: Tally | None = None  # the summary being read
-        self._names: Tally | None = None  # failures being listed
+        self._names: Tally | None = None  # the failures being listed
         self._listed = 0
         self._title: list[str] = []
         self._blank = False
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         if self._title:
             if line.startswith(_TITLE):
                 if len(self._title) < 50:
@@ -60,7 +60,6 @@ class Mocha:
                 self._title = [entry[2]]
 
     def result(self) -> Tally | None:
-        """All runs."""
         if self._title:
             self._name()
         if self._tally is not None:

@@ -1,8 +1,8 @@
-"""cargo-nextest: the ``Summary`` line counts; tests it names as not run are errors.
+"""cargo-nextest: count the ``Summary`` line; planned tests that did not run are errors.
 
-Its lines have their first words right-aligned to the same column, and what it quotes is indented.
-Tests that failed, by themselves or by a time limit, are failures; those that could not be executed
-and set-up scripts that failed are errors. A flaky test that passed in the end has passed.
+Its lines right-align their first words to the same column, and quoted output is indented. Tests
+that fail or time out are failures. Tests that cannot be executed and failing set-up scripts are
+errors. A flaky test that finally passes counts as passed.
 """
 
 import re
@@ -29,15 +29,14 @@ class Nextest:
         self._runs = Runs()
         self._open = 0
         self._names = Tally()
-        self._after = False  # the failures are named once more below the summary
+        self._after = False  # failures are named again below the summary
 
     @property
     def inside(self) -> bool:
-        """From ``Starting`` to ``Summary``."""
+        """True from ``Starting`` to ``Summary``."""
         return self._open > 0
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         if not line.startswith(" "):
             self._after = False
         elif line[12:14] == " [" and (failed := _FAILED.fullmatch(line)):
@@ -52,7 +51,6 @@ class Nextest:
             self._end(int(summary[1]), int(summary[2] or summary[1]), summary[3])
 
     def result(self) -> Tally | None:
-        """All runs."""
         return self._runs.result()
 
     def _end(self, run: int, planned: int, text: str) -> None:

@@ -1,6 +1,6 @@
-"""node:test's spec reporter: seven totals in a row, below them the failures, each with its place.
+"""node:test's spec reporter: seven consecutive totals, then the failures with their locations.
 
-A file without tests is to node one test that passed, or failed when it cannot be loaded.
+For node, a file without tests is one test that passed, or failed if it could not be loaded.
 """
 
 import re
@@ -16,7 +16,7 @@ _NEXT = {
     "cancelled": "skipped",
     "skipped": "todo",
 }
-_FIRSTS = frozenset("\u2139\u2716t")  # of the lines that matter
+_FIRSTS = frozenset("\u2139\u2716t")  # first characters of relevant lines
 _PLACE = re.compile(r"test at \S.*:\d+:\d+")
 _FAILED = re.compile(r"\u2716 (\S.*?) \(\d[\d.]*ms\)(?! # TODO)(?: #.*)?")
 
@@ -25,7 +25,7 @@ class Node:
     """Counts of node:test's spec reports."""
 
     name = "node"
-    inside = False  # what it quotes is indented
+    inside = False  # node indents quoted output
 
     def __init__(self) -> None:
         self._runs = Runs()
@@ -34,7 +34,6 @@ class Node:
         self._placed = False
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         placed, self._placed = self._placed, False
         if line[:1] not in _FIRSTS:
             self._expected = "tests"
@@ -52,7 +51,6 @@ class Node:
                 self._end()
 
     def result(self) -> Tally | None:
-        """All runs."""
         return self._runs.result()
 
     def _end(self) -> None:

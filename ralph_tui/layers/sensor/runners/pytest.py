@@ -1,9 +1,9 @@
-"""pytest: the last line of a session counts, its short summary names the failures.
+"""pytest: the last line of a session has the counts, its short summary names the failures.
 
-Captured output is quoted inside a session, and may itself hold whole sessions (a test that runs
-pytest). Sessions are therefore kept on a stack: one opens with its header, or under ``-q``, which
-prints none, with its first section; only the end of the outermost counts. ``-qq`` prints no last
-line at all: there the progress letters are the count.
+A session quotes captured output, which may contain whole sessions (a test that runs pytest).
+Sessions are therefore kept on a stack, and only the end of the outermost counts. A session opens
+with its header or, under ``-q``, which prints none, with its first section. ``-qq`` prints no last
+line, so there the progress letters are counted.
 """
 
 import re
@@ -39,19 +39,19 @@ _BROKEN_OFF = re.compile(
     r"!+ (?:Interrupted: (\d+) errors? during collection|stopping after .*) !+"
 )
 _LONGEST = 4096
-_FIRSTS = frozenset("n0123456789=_!.FEsxXRu,-")  # of the lines that matter
+_FIRSTS = frozenset("n0123456789=_!.FEsxXRu,-")  # first characters of relevant lines
 
 
 @dataclass
 class _Session:
-    """A session whose last line has not come yet."""
+    """A session whose last line has not appeared yet."""
 
     headed: bool
     section: int = 0
     summary: Tally = field(default_factory=Tally)
     headings: Tally = field(default_factory=Tally)
     perhaps: Tally | None = None
-    """A last line where captured output is quoted: the true one only if nothing else follows."""
+    """A last line among quoted output; it is the real one only if nothing else follows."""
 
     def names(self) -> dict[str, None]:
         return self.summary.names or self.headings.names
@@ -65,18 +65,17 @@ class Pytest:
     def __init__(self) -> None:
         self._total: Tally | None = None
         self._open: list[_Session] = []
-        self._inner: Tally | None = None  # the end of a session that seemed to be a quoted one
+        self._inner: Tally | None = None  # the end of a session that seemed to be quoted
         self._letters: Counter[str] = Counter()
         self._letters_done = False
         self._loose = False  # the previous line was progress without a percentage
 
     @property
     def inside(self) -> bool:
-        """From a session's header, or first section, to its last line."""
+        """True from a session's header or first section to its last line."""
         return bool(self._open)
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         loose, self._loose = self._loose, False
         first = line[:1]
         if first not in _FIRSTS or len(line) > _LONGEST:
@@ -98,7 +97,7 @@ class Pytest:
             self._progress(line)
 
     def result(self) -> Tally | None:
-        """All sessions; one that was cut short counts by what it had said last."""
+        """Return the total of all sessions; a truncated one counts by its last report."""
         total = self._total
         last: Tally | None = None
         if self._open:
@@ -118,7 +117,7 @@ class Pytest:
     def _titled(self, title: str, *, after_progress: bool) -> None:
         if title == _START:
             if self._open and self._open[-1].perhaps is not None:
-                self._close(self._open[-1].perhaps)  # that was its end: this is another run
+                self._close(self._open[-1].perhaps)  # that was its end: this is another session
             self._open.append(_Session(headed=True))
             del self._open[100:]
         elif section := _SECTIONS.get(title):
@@ -223,7 +222,7 @@ def _of_letters(letters: Counter[str]) -> Tally:
 
 
 def _node_id(text: str) -> str:
-    """The test's name before `` - message``; parameters in brackets may hold a dash too."""
+    """Return the test's name before `` - message``; bracketed parameters may contain a dash too."""
     name, _, _ = text.partition(" - ")
     if "[" in name and not name.endswith("]"):
         end = text.find("] - ")

@@ -1,9 +1,9 @@
-"""TAP 12 to 14 (prove, node:test, git's test scripts): test points that a plan vouches for.
+"""TAP 12 to 14 (prove, node:test, git's test scripts): test points confirmed by a plan.
 
-``ok`` lines without a plan are prose. Planned tests that never ran are errors, SKIP and TODO are
-left out, subtests speak through their parent's point. vitest's blocks in braces are files and
-suites: there the leaves count. node:test's own totals, printed below the plan, count leaves and
-win; prove's ``Files=1, Tests=3`` counts only when no points were printed.
+``ok`` lines without a plan are prose. Planned tests that never ran are errors, SKIP and TODO do not
+count, and subtests count through their parent's point. In vitest's output, blocks in braces are
+files and suites, so their leaves count. node:test's own totals below the plan count leaves and take
+precedence. prove's ``Files=1, Tests=3`` counts only if no points were printed.
 """
 
 import re
@@ -28,7 +28,7 @@ _DEEPEST = 100
 
 @dataclass
 class _Block:
-    """A point that holds others in braces; it fails for itself only when none of them does."""
+    """A point with nested points in braces; it counts as failed only if none of them failed."""
 
     failing: str
     failed_inside: bool = False
@@ -36,7 +36,7 @@ class _Block:
 
 @dataclass
 class _Document:
-    """One TAP stream: from its version, plan or first point to the next one's."""
+    """One TAP stream, from its version, plan or first point to the start of the next stream."""
 
     headed: bool = False
     plan: int | None = None
@@ -57,7 +57,7 @@ class _Document:
         return self.plan is not None and self.points >= self.plan
 
     def settled(self) -> Tally | None:
-        """What it counts; None when it was not TAP after all."""
+        """Return its counts; None if it turned out not to be TAP."""
         if self.totals.keys() >= _NODE:
             return self._node()
         if not (self.headed or (self.points and self.starts_at_one) or self.plan == 0):
@@ -84,7 +84,7 @@ class Tap:
     """Counts of TAP streams."""
 
     name = "tap"
-    inside = False  # what a test prints comes as comments, or indented
+    inside = False  # test output appears as comments or indented
 
     def __init__(self) -> None:
         self._total: Tally | None = None
@@ -94,7 +94,6 @@ class Tap:
         self._points_for_prove = False
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         if not line:
             return
         if line[0] == " ":
@@ -123,7 +122,6 @@ class Tap:
             self._prove.failed += int(file[3])
 
     def result(self) -> Tally | None:
-        """All streams."""
         self._next()
         return self._total
 
@@ -159,10 +157,10 @@ class Tap:
             document.tally.passed += 1
 
     def _counts_as_point(self, number: str | None, rest: str) -> bool:
-        """Whether this is a test point; it may begin another document."""
+        """True if this is a test point; it may begin another document."""
         document = self._document
         if number is None:
-            # ``ok`` alone is also how prove ends a file.
+            # prove also ends a file with a bare ``ok``.
             return (document.headed or document.plan is not None) and not document.full
         if rest and not rest[0].isspace():
             return False
@@ -218,7 +216,7 @@ class Tap:
             document.totals[total[1]] = int(total[2])
 
     def _next(self) -> None:
-        """Close the document at hand and begin another."""
+        """Close the current document and begin another."""
         document, self._document = self._document, _Document()
         tally = document.settled()
         if tally is not None:

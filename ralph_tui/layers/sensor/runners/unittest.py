@@ -1,9 +1,9 @@
-"""unittest and what prints like it (Django's ``manage.py test``): ``Ran N tests``, then a verdict.
+"""unittest and similar output (Django's ``manage.py test``): ``Ran N tests``, then a verdict.
 
-Tests are counted, not reports: the failing subtests of one test are one failure, and the failure
-of a class's or module's set-up is an error beside the tests that ran. From the first report of a
-failure to the verdict everything is quoted; with ``--buffer`` a test's own output is quoted as
-well, and then only the last verdict is the run's.
+Tests are counted, not reports: the failing subtests of one test are one failure. A failure in the
+set-up of a class or module is an error in addition to the tests that ran. Everything from the first
+failure report to the verdict is quoted. ``--buffer`` also quotes the tests' own output, and then
+only the last verdict belongs to the run.
 """
 
 import re
@@ -21,7 +21,7 @@ _PROGRESS = re.compile(r"[.FEsxu]+|.* \.\.\. (?:ok|FAIL|ERROR|skipped .*|expecte
 _LETTERS = re.compile(r"[.FEsxu]+")
 _RULE = "=" * 70
 _LINE = "-" * 70
-_MOST_TESTS = 10_000  # remembered to see that two reports are of one test
+_MOST_TESTS = 10_000  # remembered to see that two reports are about one test
 
 
 class Unittest:
@@ -34,7 +34,7 @@ class Unittest:
         self._last: Tally | None = None  # with buffered output the next verdict replaces it
         self._buffered = False
         self._quoting = False
-        self._before = _LINE  # an output may have been cut to its last lines
+        self._before = _LINE  # the output may have been cut to its last lines
         self._ran: int | None = None
         self._blanks = 0
         self._reset()
@@ -48,11 +48,10 @@ class Unittest:
 
     @property
     def inside(self) -> bool:
-        """Within the reports of failures, or a test's buffered output."""
+        """True within failure reports or a test's buffered output."""
         return self._quoting or self._buffered
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         before, self._before = self._before, line
         if self._ran is not None:
             self._await_verdict(line)
@@ -68,12 +67,11 @@ class Unittest:
             if self._quoting or _PROGRESS.fullmatch(before):
                 self._buffered = True
         elif not line:
-            self._before = before  # progress and ``Stdout:`` may stand apart
+            self._before = before  # a blank line may separate progress and ``Stdout:``
         elif not self._quoting and _LETTERS.fullmatch(line):
             self._letters.update(line)
 
     def result(self) -> Tally | None:
-        """All runs."""
         if self._last is None:
             return self._total
         result = Tally()
@@ -127,7 +125,7 @@ class Unittest:
             failed, errors = len(self._failed), len(erred)
             beside = sum(1 for name in erred if name.startswith(_FIXTURES))
         passed = max(0, ran - failed - (errors - beside) - skipped - unexpected)
-        # Skips of whole classes, and in Python 3.12.1 all skips, are not among the tests that ran.
+        # "Ran N tests" omits skips of whole classes, and in Python 3.12.1 all skips.
         letters = self._letters
         if letters["s"] + letters["x"] == skipped and passed < letters["."] <= ran:
             passed = letters["."]

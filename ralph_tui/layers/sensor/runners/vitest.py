@@ -1,7 +1,7 @@
-"""vitest: the table at a run's end counts tests; suites that failed and stray errors are errors.
+"""vitest: the final table counts tests; failed suites and stray errors are errors.
 
-What tests print stands unquoted in its report, so everything from ``RUN`` to the table is inside,
-and a table is one only with all its lines. Tests that a ``--bail`` left out never ran: errors too.
+vitest does not mark what tests print, so everything from ``RUN`` to the table is inside, and a
+table must have all its lines. Tests left out by ``--bail`` never ran and are errors too.
 """
 
 import re
@@ -10,7 +10,7 @@ from ralph_tui.layers.sensor.runners import Runs, Tally, numbers
 
 _RUN = re.compile(r" (?:RUN|DEV)  v\d+\.\d+\.\d+\S* .*")
 _ROW = re.compile(r" *(Test Files|Snapshots|Tests|Type Errors|Errors|Start at|Duration)  (\S.*)")
-_FIRSTS = frozenset(" T")  # of the table's lines
+_FIRSTS = frozenset(" T")  # first characters of the table's lines
 _CONTINUED = " " * 12
 _TOTAL = re.compile(r"\((\d{1,12})\)$")
 _SECTION = re.compile(r"\u23af+ (Failed Suites|Failed Tests) (\d{1,9}) \u23af+")
@@ -33,15 +33,14 @@ class Vitest:
     def _reset(self) -> None:
         self._suites = 0
         self._names = Tally()
-        self._naming = False  # whether a failure's heading may come now
+        self._naming = False  # a failure's heading may come next
 
     @property
     def inside(self) -> bool:
-        """From ``RUN`` to the end of the table."""
+        """True from ``RUN`` to the end of the table."""
         return self._open > 0
 
     def feed(self, line: str) -> None:
-        """Take one line."""
         if self._table and line.startswith(_CONTINUED):
             return
         if line[:1] in _FIRSTS and (row := _ROW.fullmatch(line)):
@@ -66,7 +65,6 @@ class Vitest:
             self._end(Tally())
 
     def result(self) -> Tally | None:
-        """All runs."""
         return self._runs.result()
 
     def _row(self, label: str, text: str) -> None:
