@@ -1,8 +1,8 @@
-"""The program from its first moment on: ``python -m ralph_tui``, and the ``ralph-tui`` script.
+"""The entry point: ``python -m ralph_tui``, and the ``ralph-tui`` script.
 
-Rule: Ctrl+C is quiet also while modules are imported, and at the very end. Where it arrives in an
-import, libraries may take the exception for their own failure; nothing has begun that would have to
-be ended, so that the program just goes.
+Ctrl+C is quiet even while modules are imported, and at the very end. During an import, a library
+might take the exception for its own failure. Nothing has begun that would have to be ended, so the
+program just exits.
 """
 
 import os
@@ -10,16 +10,16 @@ import sys
 from types import FrameType
 
 INTERRUPTED = 130
-"""As `ExitCode` has it, which is yet to be imported."""
+"""The value of `ExitCode`, which is not imported yet."""
 
 
 def main() -> int:
-    """Run the command line of this process; its exit code."""
+    """Run the command line of this process and return its exit code."""
     try:
-        import signal  # noqa: PLC0415 - from here on it may be interrupted
+        import signal  # noqa: PLC0415 - from here on it can be interrupted
 
         heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if heard:  # who starts it in the background may have it ignored
+        if heard:  # a parent that starts it in the background may have it ignored
             signal.signal(signal.SIGINT, _interrupted)
         from ralph_tui.cli import main as run  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
 """The embedded sample project, and the scripted agent that really works on it.
 
-No account, no network: the agent speaks the same stream-json as a real one, and its edits, its
-commands and the tests it runs are real.
+It needs no account and no network. The agent speaks the same stream-json as a real one, and its
+edits, its commands and the tests it runs are real.
 """
 
 import os
@@ -31,8 +31,8 @@ _IDENTITY = {
 def prepare(destination: Path, scenario: str = "steady") -> None:
     """Make `destination` (missing or empty) a git repository with the project as first commit.
 
-    The same commit every time, for each scenario. Raises ``OSError``, and ``CalledProcessError``
-    with what git printed.
+    The commit is the same every time for each scenario. Raises ``OSError``, and
+    ``CalledProcessError`` with git's output.
     """
     shutil.copytree(
         PROJECT,
@@ -52,13 +52,13 @@ def prepare(destination: Path, scenario: str = "steady") -> None:
 
 
 def plan_of(scenario: str) -> str | None:
-    """The plan file that the project has in this scenario."""
+    """Return the project's plan file in this scenario; None if it has none."""
     return PLAN if scenario == "context" else None
 
 
 def completion_command() -> str:
-    """The command that passes when all tests do."""
-    # -B: bytecode is stamped in whole seconds, and the agent may edit a file twice in one.
+    """Return the command that passes when all tests do."""
+    # -B: bytecode timestamps have whole seconds, and the agent may edit a file twice in one.
     return f"{shlex.quote(sys.executable)} -B -m unittest"
 
 

@@ -1,1 +1,1 @@
-"""The orchestrator: a run from its first event to its last, iteration by iteration."""
+"""The orchestrator: runs the loop from its first event to its last, iteration by iteration."""

@@ -1,12 +1,12 @@
-"""The guard of the layers: a layer that fails is no bug of the run.
+"""Guards for the layers: a failing layer must not end the run.
 
-What a layer decides is advice. When it raises, or gives what is none, its fallback is taken, the
-log says so, and the journal keeps the traceback; the agent's work and its measurement go on, and
-the next iteration tries the layer again. Everything else that raises unexpectedly is a bug, and the
-engine's to record.
+A layer only advises. If it raises or returns an invalid value, the fallback is used. The log
+reports it, and the journal keeps the traceback. The agent's work and its measurement continue, and
+the next iteration tries the layer again. Any other unexpected exception is a bug, which the engine
+records.
 
-`guarded` catches in what a step decides or waits for, `step.guards` in a whole step, and
-`Guard.attempt` where nothing can be recorded.
+`guarded` wraps a single decision or wait of a step, `step.guards` a whole step, and `Guard.attempt`
+code that cannot record events.
 """
 
 import traceback
@@ -20,9 +20,9 @@ from ralph_tui.text.sanitize import clip, one_line
 
 T = TypeVar("T")
 LONGEST = 300
-"""Characters of what an exception says of itself in the log; the traceback has the rest."""
+"""Maximum characters of an exception's message in the log; the traceback has the rest."""
 LONGEST_TRACEBACK = 20_000
-"""Characters; its end says most."""
+"""Maximum characters of a traceback; its end is kept, because it says most."""
 
 
 def guarded(
@@ -33,22 +33,22 @@ def guarded(
     *,
     instead: str,
 ) -> T:
-    """What `decide` gives, or `fallback` when it raises; `instead` says what that means.
+    """Return the result of `decide`, or of `fallback` if it raises.
 
-    `layer` is the name of its package or module below ``layers``. The run's end and expected
-    errors pass.
+    `layer` is the name of its package or module below ``layers``. `instead` describes the
+    consequence for the log. `Ended` and expected errors (`RalphError`) are not caught.
     """
     try:
         return decide()
     except (Ended, RalphError):
         raise
-    except Exception as error:  # noqa: BLE001  the one guard of layers: a failing one ends no run
+    except Exception as error:  # noqa: BLE001  the guard of the layers: a failing layer ends no run
         record(_failure(layer, error, instead))
     return fallback()
 
 
 class Guard:
-    """Takes fallbacks where nothing can be recorded, and keeps what is to be recorded of it."""
+    """Applies fallbacks where events cannot be recorded yet, and keeps the failures for later."""
 
     def __init__(self) -> None:
         self._failures: list[Event] = []
@@ -56,11 +56,11 @@ class Guard:
     def attempt(
         self, layer: str, decide: Callable[[], T], fallback: Callable[[], T], *, instead: str
     ) -> T:
-        """As `guarded`."""
+        """Do the same as `guarded`, but keep a failure until `take`."""
         return guarded(self._failures.append, layer, decide, fallback, instead=instead)
 
     def take(self) -> list[Event]:
-        """What failed since the last call."""
+        """Return the failures since the last call."""
         failures, self._failures = self._failures, []
         return failures
 

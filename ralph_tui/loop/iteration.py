@@ -1,6 +1,6 @@
-"""One iteration of the Ralph loop: its body reads like its steps.
+"""One iteration of the Ralph loop, step by step.
 
-The numbers of the steps are those of the whole design; a step that is not here is not built yet.
+Step numbers follow the overall design; a step that is missing here is not built yet.
 """
 
 from ralph_tui import events as ev
@@ -50,11 +50,11 @@ STEPS: dict[int, str] = {
     16: "promotion",
     17: "record",
 }
-"""What the header calls each step."""
+"""Step names shown in the header."""
 
 
 class Iteration:
-    """The steps of an iteration in their order, and what carries them out."""
+    """Runs the steps of an iteration in order, and owns the objects that carry them out."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -80,9 +80,10 @@ class Iteration:
         self.recorder = IterationRecorder(run)
 
     def prepare(self) -> int:
-        """Before iteration 1: leftovers stopped, baseline, first snapshot and checkpoint, plan.
+        """Prepare for iteration 1 and return its number.
 
-        Gives back the number of the first iteration.
+        Stops leftover processes and takes the baseline, the first snapshot and checkpoint, and the
+        plan.
         """
         self.run.record(self.entered(0, 0))
         self.sweep()
@@ -99,14 +100,18 @@ class Iteration:
         return 1
 
     def sweep(self) -> None:
-        """Stop what dead runs of this worktree have left behind."""
+        """Stop processes left behind by dead runs of this worktree."""
         if swept := (self.run.scheduler.run_job("sweep", self.run.ports.sweep)):
             self.run.record(
                 ev.Noticed(source="processes", text=f"{len(swept)} left-over processes stopped")
             )
 
     def perform(self, k: int) -> None:
-        """One iteration. Steps 4-7 act on the reading that step 11 of the one before took."""
+        """Run one iteration.
+
+        Steps 4-7 use the evaluation of the previous iteration's measurement. Step 12 computed it
+        right after that measurement, so that a run's last measurement gets one, too.
+        """
         self.checkpoints.begin_iteration()
         self.run.record(
             ev.IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
@@ -120,14 +125,12 @@ class Iteration:
         self.memory.retrieve(k)
         self.run.record(self.entered(k, 3))  # StrategyPlanner
         self.strategist.plan(k)
-        self.run.record(self.entered(k, 4))  # MetricsCollector: the evaluation of the last reading,
-        self.run.record(
-            self.entered(k, 5)
-        )  # GainScheduler:    computed when it was taken (step 12),
-        self.run.record(self.entered(k, 6))  # PIDController:    because the last reading of a run
-        self.run.record(self.entered(k, 7))  # ControlAlarms:    deserves one too
+        self.run.record(self.entered(k, 4))  # MetricsCollector
+        self.run.record(self.entered(k, 5))  # GainScheduler
+        self.run.record(self.entered(k, 6))  # PIDController
+        self.run.record(self.entered(k, 7))  # ControlAlarms
         control = self.governor.evaluation if self.run.settings.control.enabled else None
-        self.run.record(self.entered(k, 8))  # ValidationAgent: before
+        self.run.record(self.entered(k, 8))  # ValidationAgent, before the session
         self.strategist.before(k)
         self.run.record(self.entered(k, 9))  # PromptGenerator
         words = self.prompt_writer.write(k, control)
@@ -136,14 +139,14 @@ class Iteration:
         self.measure(k, self.checkpoints.record_changes(k))
 
     def measure(self, k: int, files: ev.FilesChanged) -> None:
-        """Step 11, and what follows from it. The session has ended, and did this to the files."""
-        self.run.record(self.entered(k, 11))  # the verification gate
+        """Run step 11 and the steps after it; the session has ended and changed `files`."""
+        self.run.record(self.entered(k, 11))  # the completion command
         self.measurement.after(k, files)
         self.finish_iteration(k)
 
     def finish_iteration(self, k: int) -> None:
-        """Steps 12-17. The reading of iteration k is taken."""
-        self.strategist.after(k)  # of step 11; here, a resumed run comes to it as well
+        """Run steps 12-17; iteration k has been measured."""
+        self.strategist.after(k)  # part of step 11; it is here because a resumed run needs it, too
         self.run_oversight(k)
         self.run.record(self.entered(k, 15))  # LearningExtractor
         self.memory.extract(k)
@@ -158,11 +161,11 @@ class Iteration:
         self.overseer.end_if_aborted()
 
     def run_oversight(self, k: int) -> None:
-        """Steps 12-14."""
+        """Run steps 12-14."""
         self.run.record(self.entered(k, 12))  # BehaviorDetector
         finding = self.detector.detect(k)
         if finding is not None:
-            self.run.record(self.entered(k, 13))  # InterventionSystem, with the human in the loop
+            self.run.record(self.entered(k, 13))  # InterventionSystem, with the user in the loop
             self.overseer.intervene(k, finding)
             self.run.record(self.entered(k, 14))  # Overseer: the health check
             self.overseer.check(k, finding)
@@ -171,11 +174,11 @@ class Iteration:
             self.overseer.tell_failure(k)
 
     def entered(self, k: int, step: int) -> ev.Event:
-        """Where the loop stands."""
+        """Return the event that says which step the loop is in."""
         return ev.StepEntered(iteration=k, step=step, name=STEPS[step])
 
     def end_if_completed(self, k: int) -> None:
-        """Raise `Ended` when the reading of iteration k says that the work is done."""
+        """Raise `Ended` if the measurement of iteration k shows that the work is done."""
         reading = self.run.state.gate.readings[-1]
         if reading.completion >= 100:
             raise Ended("completed", f"{self._proof(reading)} after iteration {k}")
@@ -189,7 +192,7 @@ class Iteration:
         return "the completion command passed"
 
     def end_if_last(self, k: int) -> None:
-        """Raise `Ended` when nothing allows another iteration after this one."""
+        """Raise `Ended` if no further iteration is allowed after this one."""
         run = self.run.state.run
         if budget_of(self.run.state).spent >= 1:
             raise Ended("limit_reached", f"the budget is used up after iteration {k}")
@@ -201,5 +204,5 @@ class Iteration:
                 f"{all_used(k)} at {percent(reached, run.best)} "
                 f"(best {percent(run.best, reached)})" + (f"; {lacks}" if lacks else ""),
             )
-        if run.stopping == "after_iteration":  # of one at its limit nothing is left to go on with
+        if run.stopping == "after_iteration":  # last: a run at its limit cannot be resumed
             raise Ended("interrupted", f"stopped after iteration {k}, as asked")

@@ -1,7 +1,7 @@
 """The life of a run, from its first event to its last.
 
-It knows the layers and the ports, no clock, disk, thread or screen. What happens is recorded, and
-folded into `state` before the next line runs, so `state` is always what the journal says.
+This module knows the layers and the ports, but no clock, disk, thread or screen. Every event is
+recorded and folded into `state` before the next line runs, so `state` always matches the journal.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from ralph_tui.state.ending import ended
 
 
 class Loop(Step):
-    """One run: start or resume, iterate, close."""
+    """One run: start or resume it, iterate, close it."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -32,20 +32,20 @@ class Loop(Step):
         self.checkpoints = self.iteration.checkpoints
 
     def run(self) -> None:
-        """The whole run."""
+        """Start a new run and carry it through to its end."""
         self.record(self.start)
         self.scheduler.stopwatch.start()
         self.run_to_end(self.iteration.prepare)
 
     def resume(self, resumed: RunResumed) -> None:
-        """The rest of a run that had ended, whose past `state` and layers have taken up."""
+        """Continue an ended run; `state` and the layers have already replayed its journal."""
         recovery = Recovery(self.iteration)
         self.record(resumed)
         self.scheduler.stopwatch.start()
         self.run_to_end(recovery.run)
 
     def run_to_end(self, begin: Callable[[], int]) -> None:
-        """From the first iteration, whose number `begin` gives back, to the end of the run."""
+        """Iterate to the end of the run; `begin` returns the first iteration's number."""
         try:
             first = begin()
             for k in count(first):
@@ -54,13 +54,13 @@ class Loop(Step):
                 self.iteration.end_if_last(k)
         except Ended as end:
             self.close(end.outcome, end.reason)
-        except JournalError:  # nothing can be recorded any more
+        except JournalError:  # nothing can be recorded any more, not even an end
             raise
         except RalphError as error:
             self.close("failed", str(error))
 
     def close(self, outcome: Outcome, reason: str) -> None:
-        """End the run: nothing is left running, and the work is held in a snapshot."""
+        """End the run: stop everything that still runs and save the work in a snapshot."""
         self.scheduler.close()
         self.scheduler.wait_until(lambda: self.scheduler.session is None)
         self.scheduler.run_job("watcher", self.ports.watcher.stop)

@@ -1,8 +1,9 @@
-"""Going on with a run that had ended: its journal says where it stood, and the loop goes on there.
+"""Resuming a run: continue the loop where its journal ends.
 
-What every layer remembers is folded again from the events. What was half done is either finished (a
-session that had ended is measured, a reading is judged, an open question asked again) or marked as
-interrupted, its changes kept and told to the next session.
+The memory of every layer is folded again from the events. Unfinished work is completed where
+possible: an ended session is measured, a measurement judged, an open question asked again.
+Otherwise the iteration is marked as interrupted; its changes are kept and reported to the next
+session.
 """
 
 from datetime import datetime
@@ -17,13 +18,13 @@ from ralph_tui.state.context import CUT_OFF
 from ralph_tui.text.format import clock, count, duration
 
 SINCE_A_KILL = "all that changed since the iteration began counts as its work, until the resume"
-"""Where no snapshot was taken when the session ended."""
+"""Reported if no snapshot was taken when the session ended."""
 
 
 def found(state: RunState, worked_until: datetime | None = None) -> str:
-    """What was in progress when the run ended, in one line.
+    """Describe in one line what was in progress when the run ended.
 
-    `worked_until`: when it was last at work, the last event's moment where it is not given.
+    `worked_until`: when the run last worked; default: the time of its last event.
     """
     run, span = state.run, state.timeline.current
     if span is None or not run.iteration:
@@ -50,31 +51,31 @@ def _took(seconds: float) -> str:
 
 
 class Recovery(Step):
-    """Goes on where a journal breaks off, and finishes what can be finished."""
+    """Continues a run where its journal ends, and completes what can be completed."""
 
     def __init__(self, iteration: Iteration) -> None:
-        """The state and the layers of the run have taken up its journal."""
+        """`iteration`: its run has already replayed the journal into state and layers."""
         super().__init__(iteration.run)
         self._iteration = iteration
         end = iteration.run.state.run.finished
         self._was_told = end is not None
-        """Whether the end had been recorded, and its reason with it."""
+        """True if the journal has the end of the run, with its reason."""
         self._was_stopped = end is not None and end.outcome == "interrupted"
         self._limit = iteration.run.state.run.max_iterations
         needs = iteration.run.state.needs
         self._asked = needs.question or needs.left_open
-        """The question that was open when it ended."""
+        """The question that was open when the run ended."""
 
     def run(self) -> int:
-        """Finish what was begun; gives back the number of the next iteration."""
+        """Complete unfinished work and return the number of the next iteration."""
         iteration, span = self._iteration, self._state.timeline.current
         if span is None or not self._state.run.iteration:
-            # It broke off before iteration 1: the little that was done is done again.
+            # The run ended before iteration 1: repeat its short preparation.
             iteration.checkpoints.continue_numbering()
             return iteration.prepare()
         k = span.number
         self.record(iteration.entered(k, 0))
-        iteration.recorder.write_projections()  # which say that it has ended
+        iteration.recorder.write_projections()  # to show the earlier end
         self.record(*iteration.run.layers.guard.take())
         iteration.sessions.warn()
         iteration.escalation.again()
@@ -84,7 +85,7 @@ class Recovery(Step):
         settled = span.finished is not None or _told(span) is not None
         iteration.checkpoints.continue_from(span, settled=settled)
         if begun := self._state.oversight.restoring:
-            # The owner has agreed to this restore: files must not stay half restored.
+            # The user has agreed to this restore: files must not stay half restored.
             iteration.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
             iteration.run.scheduler.join()
         if settled:
@@ -102,7 +103,7 @@ class Recovery(Step):
         return k + 1
 
     def _end_if_it_was_ending(self, k: int) -> None:
-        """A work that was done is done; an abort that was decided and not carried out stands."""
+        """End the run if its work was done, or if an abort was decided but not carried out."""
         span = self._state.timeline.current
         finished = span.finished if span is not None else None
         told = self._was_told and not self._was_stopped
@@ -116,7 +117,7 @@ class Recovery(Step):
                 raise Ended("aborted", made[0].decision)
 
     def _finish(self, span: IterationSpan, *, read: bool) -> None:
-        """Bring an iteration without a record to its end; `read`: what it reached is measured."""
+        """Complete an iteration that has no final record; `read`: it has been measured."""
         iteration, k = self._iteration, span.number
         if read:
             iteration.assessment.catch_up(k)
@@ -137,7 +138,7 @@ class Recovery(Step):
             self._spare(k)
 
     def _tell_changes(self, k: int) -> None:
-        """Somebody may have worked on the files since; that is kept, and not the agent's doing."""
+        """Report files changed while nothing ran; they are kept but not counted as work."""
         iteration, before = self._iteration, self._iteration.checkpoints.latest.tree
         iteration.checkpoints.take_boundary(k, "when the run was resumed")
         after, workspace = iteration.checkpoints.latest.tree, iteration.run.ports.workspace
@@ -145,7 +146,7 @@ class Recovery(Step):
             changes = iteration.run.scheduler.run_job(
                 "changes", lambda: workspace.changes(before, after)
             )
-        except WorkspaceError:  # that the snapshots are gone was said already
+        except WorkspaceError:  # already reported: the snapshots are gone
             return
         if changes:
             files = count(len(changes), "file")
@@ -153,9 +154,9 @@ class Recovery(Step):
             self.record(Noticed(source="workspace", text=text))
 
     def _spare(self, k: int) -> None:
-        """An iteration that was interrupted is not spent."""
+        """Raise the iteration limit by one, so that an interrupted iteration costs none."""
         run = self._state.run
-        # An owner who sets the limit anew has counted already.
+        # A user who set a new limit has already allowed for this iteration.
         if run.spared == k or run.max_iterations != self._limit:
             return
         self.record(
@@ -170,13 +171,13 @@ class Recovery(Step):
 
 
 def _told(span: IterationSpan) -> FilesChanged | None:
-    """What an iteration did to the files, where that is recorded and held in a snapshot."""
+    """Return the recorded file changes of an iteration; None unless a snapshot holds them."""
     held = any(point.trigger == "end" for point in span.checkpoints)
     return span.files if held and span.files is not None and not span.files.live else None
 
 
 def is_unmeasured(state: RunState, k: int) -> bool:
-    """Whether the agent has done what it would do in iteration `k`, and nothing measured it yet."""
+    """True if the agent finished its work in iteration `k` but nothing has measured it yet."""
     ended, readings = state.agent.ended, state.gate.readings
     whole = ended is not None and ended.iteration == k and ended.outcome not in CUT_OFF
     read = bool(readings) and readings[-1].iteration == k

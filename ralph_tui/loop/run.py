@@ -1,4 +1,4 @@
-"""What every step of a run is given: what was asked for, the outside, the state, the scheduler."""
+"""The objects every step of a run shares: request, settings, ports, layers, scheduler, state."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,24 +16,24 @@ from ralph_tui.state import RunState
 
 
 class Remembers(Protocol):
-    """What a layer remembers of a run is folded from events, live and again when it is resumed."""
+    """A layer whose memory of a run is folded from events, both live and on resume."""
 
     def recall(self, event: Event, state: RunState, /) -> object:
-        """Take up one past event; `state` is the fold of those before it."""
+        """Process one past event; `state` is the fold of the events before it."""
 
 
 @dataclass(frozen=True)
 class Layers:
-    """The layers of one run that remember its past."""
+    """The layers that remember the past of one run."""
 
     sensor: Sensor
     governor: Governor
     guard: Guard
-    """What of them fails is told from here."""
+    """Keeps failures of these layers until they can be recorded."""
 
     @classmethod
     def of(cls, settings: Settings, command: str | None) -> "Layers":
-        """As they are before the first reading; `command` is the completion command."""
+        """Return layers as they are before the first measurement, for a completion command."""
         guard = Guard()
         governor = Governor(
             0.0,
@@ -45,7 +45,7 @@ class Layers:
         return cls(Sensor(settings.progress, command or ""), governor, guard)
 
     def recall(self, events: Iterable[Event]) -> RunState:
-        """Take up the past of a run, in one pass; gives back its fold."""
+        """Replay a run's past events into the layers, in one pass; return the folded state."""
         remembering: tuple[tuple[str, Remembers], ...] = (
             ("sensor", self.sensor),
             ("control", self.governor),
@@ -65,7 +65,7 @@ class Layers:
 
 @dataclass(frozen=True)
 class Run:
-    """One run, as its steps see it."""
+    """One run as its steps see it."""
 
     start: RunStarted
     settings: Settings
@@ -75,20 +75,20 @@ class Run:
 
     @property
     def state(self) -> RunState:
-        """The fold of what is recorded; the host keeps it current while the loop runs."""
+        """The fold of all recorded events; the host keeps it current while the loop runs."""
         return self.scheduler.state
 
     def record(self, *events: Event) -> None:
-        """Journal and fold these before the next line runs."""
+        """Journal and fold these events before the next line runs."""
         for event in events:
             self.scheduler.record(event)
 
     @property
     def goal(self) -> RunStarted:
-        """What completes the run: its start, with what you decided about that since."""
+        """The completion goal: the start event with your later decisions applied."""
         return self.state.run.started or self.start
 
     @property
     def headless(self) -> bool:
-        """Whether it was started with nobody to ask."""
+        """True if the run was started without a user to ask."""
         return self.start.mode == "headless"

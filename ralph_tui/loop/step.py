@@ -1,4 +1,4 @@
-"""What all steps of a run have in common."""
+"""Base class of all steps of a run."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,7 +14,7 @@ S = TypeVar("S", bound="Step")
 
 
 class Step:
-    """A part of the loop: it works on one run, and records what happens."""
+    """A part of the loop that works on one run and records what happens."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -22,20 +22,20 @@ class Step:
         self._scheduler = run.scheduler
 
     def record(self, *events: Event) -> None:
-        """Journal and fold these before the next line runs."""
+        """Journal and fold these events before the next line runs."""
         self._run.record(*events)
 
     def guarded(
         self, layer: str, decide: Callable[[], T], fallback: Callable[[], T], *, instead: str
     ) -> T:
-        """What `decide` gives, or `fallback` when it raises; see `guard`."""
+        """Return the result of `decide`, or of `fallback` if it raises; see `guard`."""
         return guarded(self._run.record, layer, decide, fallback, instead=instead)
 
 
 def guards(
     layer: str, *, instead: str
 ) -> Callable[[Callable[Concatenate[S, P], None]], Callable[Concatenate[S, P], None]]:
-    """A step that is done without when it fails: what it had recorded by then stands."""
+    """Decorate a step so that a failure ends only that step; events it has recorded stay."""
 
     def guard(step: Callable[Concatenate[S, P], None]) -> Callable[Concatenate[S, P], None]:
         @wraps(step)

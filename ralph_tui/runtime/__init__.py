@@ -1,1 +1,1 @@
-"""A run in this process: what was asked for, checked, assembled, hosted."""
+"""A run in this process: its request is checked, then the run is assembled and hosted."""

@@ -1,4 +1,4 @@
-"""Assembles a run: lock, records, agent, gate, loop, engine; then hands it to a front end."""
+"""Assemble a run from lock, records, agents, loop and engine, and hand it to a front end."""
 
 import os
 import socket
@@ -56,28 +56,31 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
 OUTREACH_SECONDS = 3.0
-"""How long the end of a run waits for messages that are under way; the rest stays in the outbox."""
+"""Seconds the end of a run waits for messages being sent; the rest stays in the outbox."""
 
 
 @dataclass(frozen=True)
 class AssembledRun:
-    """A run that is ready to begin, and everything a front end needs of it."""
+    """A run that is ready to begin, with everything a front end needs."""
 
     engine: Engine
     loop: Loop
     attempt: AttemptFolder
     outreach: EscalationHandler
     close: Callable[[], None]
-    """Give back what the run holds, its worktree's lock at last: for a run that is over while its
-    screen stays. The end of the run's block does it otherwise."""
+    """Release what the run holds, the worktree's lock last.
+
+    Needed for a run that has ended while its screen stays; otherwise the end of the run's block
+    does it.
+    """
     past: Sequence[Event] = ()
-    """What the journal held already, where the run is resumed."""
+    """Events already in the journal of a resumed run."""
 
     @property
     def worked_until(self) -> datetime:
-        """When a run that goes on was at work last."""
+        """When a run that is being resumed last worked."""
         last = next((e for e in reversed(self.past) if not is_afterthought(e)), self.past[-1])
-        # Of a session that was silent when its run died, the journal's last event may be long ago.
+        # If the session was silent when its run died, the journal's last event may be old.
         silent = worked_on_s(self.attempt.status, self.loop.start.run_id, last.seq)
         return min(self.engine.clock.now(), last.at + timedelta(seconds=silent))
 
@@ -92,7 +95,7 @@ class AssembledRun:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What a run is assembled from, new or resumed."""
+    """The parts of a new or resumed run."""
 
     request: RunRequest
     preflight: Preflight
@@ -101,16 +104,16 @@ class _Parts:
     start: RunStarted
     layers: Layers
     state: RunState
-    """The fold of what the journal holds already."""
+    """The fold of the events already in the journal."""
 
 
 @contextmanager
 def new_run(
     folder: Path, request: RunRequest, warn: Callable[[str], None]
 ) -> Iterator[AssembledRun]:
-    """A run in the repository around `folder`, its lock held until the block is left.
+    """Assemble a run in the repository around `folder`; hold its lock until the block ends.
 
-    `warn` is told in one sentence what the end of the run could not do. Raises ``UsageError``,
+    `warn` receives a sentence for anything the end of the run could not do. Raises ``UsageError``,
     ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
     """
     preflight = check(folder, request)
@@ -129,7 +132,7 @@ def new_run(
 def resumed_run(
     folder: Path, resumption: Resumption, warn: Callable[[str], None]
 ) -> Iterator[AssembledRun]:
-    """A run that had ended, ready to go on; `warn` and errors as of `new_run`."""
+    """Assemble a run that had ended, ready to continue; `warn` and errors as in `new_run`."""
     request, start = resumption.request, resumption.start
     preflight = check(folder, request)
     repository = preflight.repository
@@ -183,13 +186,13 @@ def _outreach_closed(outreach: EscalationHandler, warn: Callable[[str], None]) -
 
 
 def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> AssembledRun:
-    """`held` is what has to be given back at the end: the lock, and what is added here."""
+    """Assemble the run; add to `held`, which has the lock, whatever must be released at its end."""
     request, preflight, attempt, lock = parts.request, parts.preflight, parts.attempt, parts.lock
     settings, repository, run_id = request.settings, preflight.repository, parts.start.run_id
     root, engine = repository.root, _engine(parts)
     clock = engine.clock
     engine.subscribe(lambda event: _finish(attempt, engine, event))
-    # The lock is held, so all other runs are over, and an earlier process of this run as well.
+    # The lock is held, so all other runs have ended, and so has any earlier process of this run.
     dead = recorded_run_ids(root)
     workspace = GitWorkspace(repository, run_id)
     outreach = EscalationHandler(
@@ -327,7 +330,7 @@ def _readings(engine: Engine) -> Readings:
 
 
 def _finish(attempt: AttemptFolder, engine: Engine, event: Event) -> None:
-    # A projection: a disk that refuses it must not keep the end from being told.
+    # These files can be rebuilt: a disk error must not keep the end from being reported.
     began = engine.state.run.started is not None
     if isinstance(event, RunFinished | RunCrashed) and began:
         with suppress(OSError, WorkspaceError):

@@ -1,7 +1,7 @@
-"""The quick look at a request before a screen opens.
+"""The quick check of a request before a screen opens.
 
-Rule: it loads neither git nor agents (only their descriptions), and it refuses nothing. Where
-something looks odd, `preflight` looks thoroughly and says in one sentence what is wrong.
+It loads neither git nor agents (only their descriptions), and it refuses nothing. If something
+looks wrong, `preflight` checks thoroughly and reports the problem in one sentence.
 """
 
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def place_looks_well(folder: Path) -> bool:
-    """Whether a run can begin in the repository around `folder`, whatever is asked of it."""
+    """True if a run can begin in the repository around `folder`, whatever its request."""
     root = worktree_root(folder)
     records = ralph_folder(root)
     place = records if records.exists() else root
@@ -31,7 +31,7 @@ def place_looks_well(folder: Path) -> bool:
 
 
 def looks_well(folder: Path, request: "RunRequest") -> bool:
-    """Whether this run can begin there, as far as a quick look tells."""
+    """True if this run can begin there, as far as a quick check shows."""
     settings = request.settings.agent
     agent = find_agent(settings)
     return (

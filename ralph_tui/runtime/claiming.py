@@ -1,4 +1,4 @@
-"""A worktree's lock is taken here, also from a dead run whose keeper was stopped before it died."""
+"""Taking a worktree's lock, even from a dead run whose keeper was stopped before it died."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,10 +8,10 @@ from ralph_tui.adapters.records.lock import Lock, acquire
 
 
 def claim(path: Path, run: str = "", run_id: str = "") -> Lock:
-    """The lock at `path`, held from now on; raises as `acquire` does.
+    """Take the lock at `path` and keep it; raises what `acquire` raises.
 
-    The keepers of a dead run hold it until all that they keep has ended, and its agent may have
-    stopped them: they are told to go on, again and again while the lock is waited for.
+    The keepers of a dead run hold the lock until all their processes have ended. If its agent
+    stopped the keepers, they are sent SIGCONT, repeatedly, while this waits.
     """
     since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
     # The lock is the worktree's .aiwg/ralph/lock.

@@ -1,21 +1,21 @@
-"""The real time."""
+"""The system clock."""
 
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 
 class SystemClock:
-    """The real time; where the wall clock was set back, it goes on from the last moment known."""
+    """The system clock; if it was set back, time continues from the last moment known."""
 
     def __init__(self, not_before: datetime | None = None) -> None:
-        """`not_before`: the last moment that the journal knows."""
+        """`not_before`: the last moment in the journal; None without one."""
         behind = (not_before - datetime.now(UTC)) if not_before is not None else timedelta()
         self.behind = max(timedelta(), behind)
 
     def now(self) -> datetime:
-        """Wall time, UTC."""
+        """Return the wall time in UTC."""
         return datetime.now(UTC) + self.behind
 
     def monotonic(self) -> float:
-        """Seconds that never go back."""
+        """Return seconds that never go back."""
         return monotonic()

@@ -1,7 +1,7 @@
-"""Host of one run: the worker thread, its inbox, and `record`, the only way into the journal.
+"""The host of one run: its thread, its inbox, and `record`, the only way into the journal.
 
-An event is on disk before anyone sees it. Agents, watchers, timers and humans put observations and
-commands into the inbox; only this thread turns them into events, so `seq` is a total order.
+An event is on disk before anyone sees it. Agents, watchers, timers and people put observations and
+commands into the inbox. Only the engine's thread turns them into events, so `seq` is a total order.
 """
 
 import threading
@@ -25,16 +25,16 @@ from ralph_tui.state import RunState
 from ralph_tui.state.ending import ended
 
 STATUS_SECONDS = 1.0
-"""The status file is rewritten at most this often, but after an urgent event at once."""
+"""Minimum seconds between two writes of the status file, except after an urgent event."""
 SAME_STATUS_SECONDS = 5.0
-"""The same where nothing has happened: its sentence alone grows older, and the sign of life."""
+"""The same while nothing happens: only ages and the sign of life change."""
 OVER = "the run is over"
 LONGEST_WAIT = 1.0
-"""The journal wants a look at least once a second."""
+"""Seconds; the journal is checked at least this often."""
 
 
 class Engine:
-    """Runs a loop in a thread of its own and records what it says."""
+    """Runs a loop in its own thread and records its events."""
 
     def __init__(
         self,
@@ -45,18 +45,18 @@ class Engine:
         state: RunState | None = None,
         keep_lock: Callable[[], None] = lambda: None,
     ) -> None:
-        """`state` is the fold of what the journal holds already.
+        """`state` is the fold of the events already in the journal.
 
-        `keep_lock` gives the lock its name back; it is called as often as the journal is looked at.
+        `keep_lock` restores the lock file's name; it is called as often as the journal is checked.
         """
         self.clock = clock
         self.journal = journal
         self.state = state or RunState()
         self.error: RalphError | None = None
-        """Why the run could not be recorded to its end; one sentence for the user."""
+        """Why the run could not be recorded to its end, in one sentence for the user."""
         self._inbox = Inbox()
         self._kept: deque[object] = deque()
-        """Taken out of the inbox while the disk was full, still to be attended to."""
+        """Items taken from the inbox while the disk was full, not yet handled."""
         self._subscribers: list[Callable[[ev.Event], None]] = []
         self._status = status
         self._status_due = clock.monotonic()
@@ -64,7 +64,7 @@ class Engine:
         self._recorded_at = clock.monotonic()
         self._keep_lock = keep_lock
         self._orders: list[Callable[[Accepted | Refused], None]] = []
-        """Those who wait for an answer."""
+        """Callbacks of senders that wait for an answer."""
         self._closing = threading.Lock()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -73,7 +73,7 @@ class Engine:
     # -- for the screens ---------------------------------------------------------------------
 
     def subscribe(self, receive: Callable[[ev.Event], None]) -> None:
-        """`receive` is called in the engine thread for each recorded event; it must be quick."""
+        """Register `receive`, which the engine's thread calls for each event; it must be quick."""
         self._subscribers.append(receive)
 
     def send(self, command: Command) -> None:
@@ -81,11 +81,11 @@ class Engine:
         self._inbox.put(command)
 
     def stop(self, by: str) -> None:
-        """Stop the run in order; callable from any thread."""
+        """Stop the run in an orderly way; callable from any thread."""
         self.send(Stop(by=by))
 
     def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
-        """As `send`; `reply` is called once, from another thread, also when the run is over."""
+        """Send a command; `reply` is called once, often from another thread, even after the run."""
         with self._closing:
             if not self._closed:
                 self._orders.append(reply)
@@ -101,14 +101,14 @@ class Engine:
         reply(answer)
 
     def start_thread(self, run: Callable[[], None], stop_work: Callable[[], None]) -> None:
-        """Run the loop beside the caller; `stop_work` stops agent and gate when it breaks down."""
+        """Run the loop in a thread; `stop_work` stops agent and command if the loop breaks down."""
         self._thread = threading.Thread(
             target=self.drive, args=(run, stop_work), name="ralph-engine", daemon=True
         )
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end of the run; whether it has ended."""
+        """Wait for the end of the run, at most `timeout` seconds; True if it has ended."""
         if self._thread is not None:
             self._thread.join(timeout)
             return not self._thread.is_alive()
@@ -131,7 +131,7 @@ class Engine:
         return job
 
     def receive(self, timeout: float) -> object | None:
-        """The next item; between items the journal gets its due."""
+        """Check journal and status file, then return the next item, or None on timeout."""
         if self.journal.tick():
             self._keep_lock()
             return ev.JournalRestored(path=str(self.journal.path))
@@ -142,13 +142,13 @@ class Engine:
         return self._inbox.get(min(timeout, LONGEST_WAIT))
 
     def emit(self, event: ev.Event) -> None:
-        """The `Emit` for agents and watchers; callable from any thread."""
+        """Put an event of an agent or a watcher into the inbox; callable from any thread."""
         self._inbox.put_event(event)
 
     # -- the thread --------------------------------------------------------------------------
 
     def drive(self, run: Callable[[], None], stop_work: Callable[[], None]) -> None:
-        """Run the loop to its end. A bug in it is recorded as ``run_crashed``."""
+        """Run the loop to its end; a bug in it is recorded as ``run_crashed``."""
         self._stop_work = stop_work
         try:
             run()
@@ -174,7 +174,7 @@ class Engine:
                 self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
     def _answer_the_rest(self) -> None:
-        """Refuse the commands that still wait for an answer: the run is over."""
+        """Refuse the commands that still wait for an answer, because the run has ended."""
         with self._closing:
             self._closed = True
             waiting, self._orders = self._orders, []
@@ -182,7 +182,7 @@ class Engine:
             reply(Refused(OVER))
 
     def _record(self, event: ev.Event) -> ev.Event:
-        """Stamp, append, fold, show: in this order."""
+        """Stamp, append, fold and publish an event, in this order."""
         stamped = self.journal.append(event)
         self._recorded_at = self.clock.monotonic()
         self.state.apply(stamped)
@@ -193,11 +193,11 @@ class Engine:
         return stamped
 
     def record(self, event: ev.Event) -> None:
-        """Record what the loop says, on disk and in `state` before this returns.
+        """Record an event of the loop, on disk and in `state` before this returns.
 
-        A full disk stops the agent and holds the run, but loses nothing: what waits is kept.
-
-        Only the owner's stop or abort gives up. The screens learn of it although no journal can.
+        A full disk stops the agent and blocks the run but loses nothing: items that arrive are
+        kept. Only the user's stop or abort ends that wait. Screens show the wait although it cannot
+        be recorded.
         """
         began = self.clock.now()
         told = False
@@ -216,11 +216,11 @@ class Engine:
         if told:
             waited = (self.clock.now() - began).total_seconds()
             ended = wait_ended(self.state.run.iteration, waited, by="room on the disk")
-            # The room may be gone again by now.
+            # The disk may be full again by now.
             self.record(ended)
 
     def _told_to_end(self) -> bool:
-        """Look through what comes within a second; all of it is kept for the loop."""
+        """Keep the next item of the inbox, if any, for the loop; True if it asks for the end."""
         item = self._inbox.get(LONGEST_WAIT)
         if item is not None:
             self._kept.append(item)
@@ -232,14 +232,14 @@ class Engine:
             receive(event.model_copy(update={"seq": self.journal.seq, "at": self.clock.now()}))
 
     def _last_word(self, event: ev.Event) -> None:
-        if self.journal.seq:  # an end without a beginning would be no journal
+        if self.journal.seq:  # a journal needs a beginning before it can have an end
             try:
                 self._record(event)
             except JournalError as error:
                 self.error = self.error or error
             else:
                 return
-        # The screens still have to learn that it is over.
+        # Screens still have to learn that the run is over.
         self.state.apply(event)
         self._show_unrecorded(event)
 
@@ -247,15 +247,15 @@ class Engine:
         self._last_word(ended(self.state.run, "failed", reason, self.clock.now()))
 
     def _write_status(self, *, now: bool = False) -> bool:
-        """Whether it was time for it."""
+        """Write the status file if it is due; True if it was."""
         moment = self.clock.monotonic()
         if not now and moment < self._status_due:
             return False
         self._status_due = moment + STATUS_SECONDS
         if not now and self.state.seq == self._status_seq and moment < self._status_anew:
-            return True  # it says what the last one said
+            return True  # nothing new to write
         self._status_seq, self._status_anew = self.state.seq, moment + SAME_STATUS_SECONDS
-        # A projection: the next one, or a fold over the journal, brings it back.
+        # The file can be rebuilt, by the next write or from the journal.
         silent_s = moment - self._recorded_at if self.state.run.live else None
         with suppress(OSError, MemoryError):
             status = summarize(self.state, self.clock.now(), silent_s)

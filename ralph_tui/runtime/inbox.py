@@ -1,4 +1,4 @@
-"""Where everything waits for the engine's thread: observations, finished jobs, commands."""
+"""The inbox of the engine's thread: observations, finished jobs, commands."""
 
 import threading
 from collections import deque
@@ -6,11 +6,14 @@ from collections import deque
 from ralph_tui.events import Event
 
 LIMIT = 10_000
-"""Observations that may wait; beyond it their readers wait, and so, by its pipe, does the agent."""
+"""Maximum number of waiting observations.
+
+Beyond it, their readers block, and so does the agent, by its pipe.
+"""
 
 
 class Inbox:
-    """What waits for the engine thread. Commands and finished jobs never wait to get in."""
+    """Items waiting for the engine's thread. Commands and finished jobs always get in at once."""
 
     def __init__(self) -> None:
         self._items: deque[object] = deque()
@@ -19,13 +22,13 @@ class Inbox:
         self._reader = 0
 
     def put(self, item: object) -> None:
-        """For commands and jobs; returns at once."""
+        """Add a command or a job; returns at once."""
         with self._changed:
             self._items.append(item)
             self._changed.notify_all()
 
     def put_event(self, event: Event) -> None:
-        """For observations: waits while the inbox is full, but never its own reader."""
+        """Add an observation; blocks while the inbox is full, except in the inbox's own reader."""
         with self._changed:
             if threading.get_ident() != self._reader:
                 self._changed.wait_for(lambda: self._closed or len(self._items) < LIMIT)
@@ -33,7 +36,7 @@ class Inbox:
             self._changed.notify_all()
 
     def get(self, timeout: float) -> object | None:
-        """The oldest item, None when there is none within `timeout` seconds."""
+        """Return the oldest item, or None after `timeout` seconds without one."""
         with self._changed:
             self._reader = threading.get_ident()
             if not self._changed.wait_for(lambda: bool(self._items), timeout):
@@ -44,7 +47,7 @@ class Inbox:
             return item
 
     def close(self) -> None:
-        """Let every waiting writer go: nothing is read any more."""
+        """Release every waiting writer; nothing is read any more."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

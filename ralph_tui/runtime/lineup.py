@@ -16,17 +16,17 @@ from ralph_tui.text.sanitize import one_line
 
 @dataclass(frozen=True)
 class Lineup:
-    """Who can work, in their order."""
+    """The agents that can work, in order of preference."""
 
     agents: Sequence[tuple[AgentDescription, AgentContext]]
     absent: Mapping[str, str]
-    """By name, why one that was asked for cannot."""
+    """Agents that were requested but cannot work: name to reason."""
     notes: Sequence[str]
-    """What is to be said of them, a sentence each."""
+    """Notes for the user, one sentence each."""
 
 
 def line_up(first: AgentDescription, context: AgentContext, settings: Settings) -> Lineup:
-    """Check them all; raises ``UsageError`` where a name is wrong, or none of them can work."""
+    """Check all agents; raises ``UsageError`` if a name is wrong or none of them can work."""
     fallbacks = choose_fallbacks(settings.agent, context.environ)
     if not fallbacks:
         first.check(context)
@@ -77,7 +77,7 @@ def _refuse(
 
 
 def _absence(agent: AgentDescription, context: AgentContext, error: UsageError) -> str:
-    """Why it is not there; of a program, where it was looked for."""
+    """Say why an agent is missing; for a program, where ralph-tui looked for it."""
     if agent.program and not agent.looks_ready(context.settings, context.environ):
         looked_for = agent.looks_for(context.settings, context.environ)
         return f"{agent.title} was not found, looked for {looked_for}"
@@ -93,7 +93,7 @@ def _itself(first: AgentDescription, settings: Settings) -> Iterator[str]:
 
 
 def _unasking(agents: Sequence[AgentDescription], settings: Settings) -> Iterator[str]:
-    """Those that are to ask and keep to no permissions: what they may do."""
+    """Warn of agents that cannot ask for permission and obey no permissions."""
     for agent in agents if settings.permissions.mode == "ask" else ():
         if not agent.restricted and not agent.reserved:
             yield (
@@ -130,7 +130,7 @@ def _notes(
 def _untelling(
     first: AgentDescription, agents: Sequence[AgentDescription], settings: Settings
 ) -> Iterator[str]:
-    """Those whose cost nobody will know, where a budget in dollars is to hold them."""
+    """Warn of agents that do not report their cost, if there is a budget in dollars."""
     limits = settings.limits
     if limits.budget_usd is None and limits.iteration_budget_usd is None:
         return
@@ -138,7 +138,7 @@ def _untelling(
         if agent.abilities.cost:
             continue
         name = agent.name if agent is first else f"{agent.name} (agent.fallback)"
-        if agent.name == "acp":  # any program: some tell
+        if agent.name == "acp":  # it can be any program, and some report it
             yield (
                 f"{name} may not tell what it costs: the budget in dollars holds it only as far "
                 "as it does"

@@ -1,4 +1,4 @@
-"""What is here to begin a run with: repository, agents, settings, a trial of a command."""
+"""The surroundings of a new run: repository, agents, settings, a trial of its command."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -27,14 +27,14 @@ from ralph_tui.text.durations import as_typed
 from ralph_tui.text.sanitize import one_line
 
 LAST_BYTES = 4096
-"""Of a log in which the last line is looked for."""
+"""Bytes at the end of a log that are searched for its last line."""
 
 
 class NewRunsHere:
-    """See `ports.new_runs.NewRuns`, which it implements."""
+    """Implements `ports.new_runs.NewRuns` for a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: in the worktree, or where one is missing."""
+        """`folder`: one in the worktree, or one without a repository."""
         self._root = worktree_root(folder)
 
     def look(self) -> Surroundings:
@@ -69,7 +69,7 @@ class NewRunsHere:
         keep_draft(self._root, draft)
 
     def _settings(self) -> Loaded:
-        """The settings; of what is wrong in them, what they are without it."""
+        """Return the settings, without values that are invalid."""
         return examine(self._root, {}, os.environ)
 
     def _findings(self, loaded: Loaded) -> Iterator[Finding]:
@@ -90,8 +90,6 @@ class NewRunsHere:
 
 
 class _Trial:
-    """See `ports.new_runs.Trial`, which it implements."""
-
     def __init__(self, root: Path, command: str, timeout_s: float) -> None:
         self._root = root
         self._gate = ShellGate(command, cwd=root, run_id=str(uuid4()), timeout_s=timeout_s)
@@ -109,7 +107,7 @@ class _Trial:
             return self._gate.run(self._log)
 
     def last_line(self) -> str:
-        """See `Trial`; the log has whole lines, without secrets."""
+        """Return the last line of the log, which has whole lines and no secrets."""
         if self._log is None:
             return ""
         try:
@@ -131,7 +129,7 @@ def _repository(root: Path) -> Iterator[Finding]:
         yield Finding("git repository", "critical", one_line(str(error)))
         return
     yield Finding("git repository", "good", one_line(_from_home(repository.root)))
-    # Not through the repository itself, which would write into it.
+    # Not through the repository object, which would write into the repository.
     named = {"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(repository.root)}
     asked = ("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
     result = run_git(
@@ -180,7 +178,7 @@ def _asked_offer(agent: AgentDescription, settings: Settings, root: Path) -> Age
 
 
 def _last_start(place: Surroundings, root: Path) -> Draft:
-    """How the last run was started, but for an agent that is not here any more."""
+    """Return how the last run was started, without an agent that no longer exists."""
     last = read_last_start(root) or Draft()
     defaults = {"agent.name": place.chosen, "agent.command": place.text("agent.command")}
     known = {agent.name for agent in place.agents}

@@ -1,6 +1,6 @@
-"""What a run would send now, by the code that would send it; nothing is asked and nothing changed.
+"""The prompt a run would send next, built by the same code; it asks and changes nothing.
 
-What the beginning of an iteration looks up (learnings), and what a model words, is not in it.
+It leaves out learnings, which are looked up when an iteration begins, and any model's wording.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,31 +27,29 @@ class NextPrompt(NamedTuple):
     iteration: int
     text: str
     cut_off: int
-    """The iteration before, where that was cut off; 0: it was not. What it changed is measured only
-    when the run goes on.
-    """
+    """The previous iteration if it was cut off, else 0; a resume measures what it changed."""
     outcome: str
-    """Of the run: ``died`` where its process is gone without one, empty while it goes on."""
+    """The run's outcome: ``died`` if its process is gone, empty while it runs."""
 
 
 def next_prompt(
     root: Path, run: RecordedRun, load_settings: Callable[[Mapping[str, object]], Settings]
 ) -> NextPrompt:
-    """What is sent next, or would be if the run went on.
+    """Return the prompt that is sent next, or would be if the run were resumed.
 
-    `load_settings` is given the recorded settings, as one layer of all. Raises ``JournalError`` or
-    ``UsageError``.
+    `load_settings` receives the recorded settings, as one layer of several. Raises ``JournalError``
+    or ``UsageError``.
     """
     recording = read_journal(run.journal)
     first = recording.events[0]
-    assert isinstance(first, RunStarted)  # read_journal vouches for it
+    assert isinstance(first, RunStarted)  # read_journal guarantees it
     settings = load_settings(recorded_settings(first))
     layers = Layers.of(settings, first.command)
     state = layers.recall(recording.events)
     start = state.run.started or first
     sent = state.gate.prompt.iteration if state.gate.prompt else 0
     k = max(1, state.run.iteration + (sent == state.run.iteration))
-    if k > state.run.max_iterations:  # it goes on only with more of them
+    if k > state.run.max_iterations:  # it can continue only with a higher limit
         state.run.max_iterations += MORE
     strategy = next_strategy(layers.governor, state) if settings.intelligence.enabled else None
     if strategy is not None:

@@ -1,4 +1,4 @@
-"""What the records of earlier runs say to a run: see ``ports.PastRuns``."""
+"""Knowledge from the records of earlier runs; implements ``ports.PastRuns``."""
 
 import sys
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 
 
 class RecordedRuns:
-    """The runs recorded in a worktree, as the attempt that goes on sees them."""
+    """The runs recorded in a worktree, as the current attempt sees them."""
 
     def __init__(self, attempt: AttemptFolder) -> None:
         self._attempt = attempt
@@ -45,7 +45,7 @@ class RecordedRuns:
 
 
 def _completed_in(task_folder: Path, before: int) -> tuple[int, ...]:
-    """Iterations of the attempts with a number under `before` that completed, oldest first."""
+    """Return the iteration counts of completed attempts below number `before`, oldest first."""
     folders = [each for each in numbered(task_folder / "attempts") if number_of(each.name) < before]
     attempts = map(read_attempt, folders)
     return tuple(

@@ -1,6 +1,6 @@
-"""The thorough look before a run: its repository, plan, agent and channels. It writes nothing.
+"""The thorough check before a run: its repository, plan, agents and channels. Writes nothing.
 
-It loads git and the agent; `checks` is the quick look that spares them.
+It loads git and the agents; `checks` is the quick check that does not.
 """
 
 import os
@@ -23,19 +23,19 @@ from ralph_tui.runtime.request import RunRequest
 
 @dataclass(frozen=True)
 class Preflight:
-    """What a request was found to mean here: the run is assembled from it."""
+    """A checked request, from which the run is assembled."""
 
     repository: Repository
     plan: Path | None
     agent: AgentDescription
-    """The one that was chosen."""
+    """The chosen agent, even if it cannot work."""
     lineup: Lineup
-    """It, where it is there, and those that take over, and what is to be said of them."""
+    """The chosen agent if it can work, its fallbacks, and notes on them."""
     channels: Sequence[Channel]
     template: PromptTemplate | None
 
     def build_agents(self, run_id: str, lock_fd: int) -> list[Agent]:
-        """The agents of one run; `lock_fd` is the descriptor of the worktree's lock."""
+        """Build the agents of one run; `lock_fd` is the descriptor of the worktree's lock."""
         return [
             agent.build(replace(context, run_id=run_id, lock_fd=lock_fd))
             for agent, context in self.lineup.agents
@@ -43,9 +43,9 @@ class Preflight:
 
 
 def check(folder: Path, request: RunRequest) -> Preflight:
-    """Look at all that a run in the repository around `folder` needs.
+    """Check everything that a run in the repository around `folder` needs.
 
-    Raises ``UsageError`` or ``WorkspaceError`` for whatever is wrong in the request.
+    Raises ``UsageError`` or ``WorkspaceError`` for anything wrong in the request.
     """
     repository = open_repository(folder)
     root, settings = repository.root, request.settings
@@ -66,6 +66,6 @@ def check(folder: Path, request: RunRequest) -> Preflight:
 
 
 def check_startable(folder: Path, request: RunRequest) -> None:
-    """As `check`, and whether another run holds the worktree's lock: ``LockHeldError``."""
+    """Check the request; raise ``LockHeldError`` if another run holds the worktree's lock."""
     root = check(folder, request).repository.root
     claim(ralph_folder(root) / "lock").release()

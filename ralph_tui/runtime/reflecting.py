@@ -1,7 +1,7 @@
-"""A person reflects on an attempt that is over: an event more in its journal, the files follow.
+"""Add a user's reflection on an attempt that has ended: to its journal, then to its files.
 
-The worktree's lock is held meanwhile, as by whoever writes a journal. An attempt that goes on is
-told by its own run (`commands.Reflect`).
+This holds the worktree's lock, like any writer of a journal. For a running attempt, its own run
+does it (`commands.Reflect`).
 """
 
 import os
@@ -22,7 +22,7 @@ from ralph_tui.state import RunState
 
 
 def reflect(run: RecordedRun, text: str) -> None:
-    """Write it down.
+    """Record the reflection and rebuild the files derived from the journal.
 
     Raises ``LockHeldError``, ``UsageError``, ``JournalError`` or ``WorkspaceError``.
     """
@@ -62,7 +62,7 @@ def _append(run: RecordedRun, text: str) -> None:
 
 @contextmanager
 def _as_old_as_it_was(path: Path) -> Iterator[None]:
-    """Words about an old run do not make it the newest one, nor a dead one die later."""
+    """Keep a file's times: a note must not make an old run look recent."""
     try:
         before = path.lstat()
     except OSError:

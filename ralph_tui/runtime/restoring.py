@@ -1,7 +1,8 @@
-"""A worktree brought back to a point of a run that is over, and recorded in that run's journal.
+"""Restore a worktree to a snapshot of a run that has ended, and record that in its journal.
 
-Call it with the worktree's lock held. Nothing is touched before the present is held in a snapshot
-that the journal knows; what a kill leaves half done, a resume or the same command finishes.
+The caller holds the worktree's lock. No file changes until the current files are saved in a
+snapshot that the journal lists. If a kill interrupts the restore, a resume or the same command
+completes it.
 """
 
 import signal
@@ -37,20 +38,20 @@ LIST = "leave the number out to list those there are"
 
 @dataclass(frozen=True)
 class Point:
-    """A snapshot of a run, as a person chooses it."""
+    """A snapshot of a run, as listed for the user."""
 
     taken: SnapshotTaken
     completion: float | None
-    """In points, where an iteration ended here and was measured."""
+    """In percent, if an iteration ended here and was measured."""
     best: bool
     undo: bool
-    """It holds what was there before a restore."""
+    """True if it saved the files before a restore."""
     held: bool
-    """The repository still has it."""
+    """True if the repository still has it."""
 
 
 def points(state: RunState, held: frozenset[int]) -> list[Point]:
-    """Every snapshot of a run, newest last; `held` are those of `held_in`."""
+    """Return every snapshot of a run, newest last; `held` has the numbers that still exist."""
     timeline, begun = state.timeline, state.oversight.restoring
     completions: dict[int, float] = {}
     undo = {back.present for span in timeline.spans for back in span.rollbacks}
@@ -67,7 +68,7 @@ def points(state: RunState, held: frozenset[int]) -> list[Point]:
 
 
 def refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
-    """Raise ``WorkspaceError`` where the repository does not have a snapshot any more."""
+    """Raise ``WorkspaceError`` if the repository no longer has a snapshot."""
     if not held_in(workspace.repository, [target]):
         raise WorkspaceError(
             f"{one_line(str(workspace.root))} does not hold snapshot {target.number} any more: it "
@@ -76,7 +77,7 @@ def refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
 
 
 def chosen(state: RunState, word: str) -> SnapshotTaken:
-    """The snapshot a user means by a number, ``best``, or ``iter-N``; ``UsageError`` for none."""
+    """Return the snapshot named by a number, ``best`` or ``iter-N``; ``UsageError`` if none."""
     known = state.timeline.snapshots
     if word == "best":
         best = _number_of_best(state)
@@ -90,7 +91,7 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
     number = int(digits)
     if word.startswith("iter-"):
         for span in reversed(state.timeline.spans):
-            # An iteration whose snapshot failed, or that goes on, has the boundary before it.
+            # If its snapshot failed, or it is unfinished, an iteration has the boundary before it.
             if span.number == number and span.boundary and span.boundary.iteration == number:
                 return span.boundary
         raise UsageError(f"iteration {number} has left no snapshot behind; {LIST}")
@@ -101,7 +102,7 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
 
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """Hold the worktree whose files are restored; raises ``LockHeldError`` where a run works."""
+    """Hold the worktree's lock during a restore; raises ``LockHeldError`` if a run works there."""
     lock = claim(ralph_folder(root) / "lock", "restore")
     try:
         yield
@@ -110,16 +111,17 @@ def locked(root: Path) -> Iterator[None]:
 
 
 def sound(recording: Recording) -> None:
-    """Raise ``JournalError`` where nothing can be recorded behind what was read."""
+    """Raise ``JournalError`` if nothing can be recorded after what was read."""
     if recording.problem:
         what = recording.problem.partition(";")[0]
         raise JournalError(f"{what}: nothing can be recorded after it, so nothing is restored")
 
 
 def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Event]:
-    """For the last screen of a run, which shows it up to event `shown`: what was recorded.
+    """Restore a snapshot from a run's last screen and return the events recorded.
 
-    Raises ``RalphError``, also when the run has gone on since, where the screen does not see it.
+    The screen shows the run up to event `shown`. Raises ``RalphError``, also if the run has been
+    resumed since, which the screen does not see.
     """
     with locked(worktree_root(run.folder)):
         recording = read_journal(run.journal)
@@ -130,11 +132,11 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
                 "restored; see ralph-tui status"
             )
         state, root = RunState().apply_all(recording.events), worktree_root(run.folder)
-        assert state.run.started is not None  # read_journal vouches for the first event
+        assert state.run.started is not None  # read_journal guarantees the first event
         target = chosen(state, str(number))
         with closing(GitWorkspace(open_repository(root), state.run.started.run_id)) as workspace:
             refuse_gone(workspace, target)
-            # The lock is held, so all runs are over; the git of a killed one may still write.
+            # The lock is held, so all runs have ended; the git of a killed one may still write.
             sweep(recorded_run_ids(root).__contains__, root)
             restore_worktree(recording, state, workspace, target, by)
         with suppress(OSError):
@@ -143,9 +145,9 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
 
 
 def refresh(run: RecordedRun) -> None:
-    """Make again what is made from the journal.
+    """Rebuild the files derived from the journal.
 
-    Without it a restore is no less done, and ``ralph-tui rebuild`` does it: raises ``OSError``.
+    Raises ``OSError``; the restore is done even so, and ``ralph-tui rebuild`` repeats this step.
     """
     rebuild_attempt(run.folder)
     write_task(run.folder.parent.parent)
@@ -154,15 +156,15 @@ def refresh(run: RecordedRun) -> None:
 def restore_worktree(
     recording: Recording, state: RunState, workspace: "Workspace", target: SnapshotTaken, by: str
 ) -> tuple[WorktreeRestored, bool]:
-    """Hold the present, restore, record; whether the result could be held as well.
+    """Save the current files, restore and record; the flag is True if the result was saved, too.
 
     `state` is the fold of `recording`, whose torn last line is cut off. Raises ``WorkspaceError``
-    or ``JournalError``, which say whether files were touched.
+    or ``JournalError``, whose messages say whether files were touched.
     """
     number = max(workspace.newest(), max(state.timeline.snapshots, default=0)) + 1
     reason = f"before restoring snapshot {target.number}"
     present = workspace.snapshot(number, f"ralph: {reason}")
-    # Counting reads all that will be written: a snapshot with holes is found before it is too late.
+    # Counting reads everything that will be written, so an incomplete snapshot fails here.
     workspace.changes(present.tree, target.tree)
     cut(recording)
     iteration, last = state.run.iteration, recording.events[-1]
@@ -198,7 +200,7 @@ def restore_worktree(
 
 @contextmanager
 def _journal(recording: Recording, last: Event) -> Iterator[Callable[[Event], None]]:
-    """How to add events; each is on the platter before anything follows from it."""
+    """Yield a function that appends an event and syncs it to disk."""
     journal = Journal(recording.path, SystemClock(), seq=last.seq, last_at=last.at)
 
     def append(event: Event) -> None:
@@ -213,16 +215,16 @@ def _journal(recording: Recording, last: Event) -> Iterator[Callable[[Event], No
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """A ctrl+c, or a terminal that closes, does not leave the files half written.
+    """Keep ctrl+c or a closing terminal from leaving files half written.
 
-    Other threads than the main one hear no signals.
+    Does nothing in other threads than the main one, because those receive no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def ignore(number: int, frame: object) -> None:
-        """Unlike SIG_IGN it is not handed down to git."""
+        """Do nothing; unlike SIG_IGN, this is not inherited by git."""
 
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, ignore) for number in signals}
@@ -234,7 +236,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 def not_held(snapshot: SnapshotTaken) -> str:
-    """What a snapshot lacks, in one sentence; empty when it has everything."""
+    """Describe in one sentence what a snapshot lacks; empty if it is complete."""
     if not snapshot.missing_count:
         return ""
     names = ", ".join(one_line(path) for path in snapshot.missing[:3])

@@ -1,6 +1,6 @@
-"""What a run needs to go on, taken from its journal, and every reason why it cannot go on.
+"""Everything a run needs to be resumed, from its journal, and every reason to refuse that.
 
-The journal is read once and folded once: state and layers take up its events in the same pass.
+The journal is read and folded once: state and layers process its events in the same pass.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,34 +28,34 @@ from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.secrets import HIDDEN
 
 TAKEN_ANEW = ("ui.", "outreach.", "limits.max_iterations", "limits.budget_usd")
-"""Settings that are not taken from the record: addresses are secrets, limits are in the state."""
+"""Settings not taken from the record: addresses are secrets, limits are in the state."""
 
 
 BEHIND = timedelta(minutes=1)
-"""A clock that is further behind the journal than this was set back."""
+"""A clock further behind the journal than this was set back."""
 
 
 @dataclass(frozen=True)
 class Resumption:
-    """A run that can go on."""
+    """A run that can be resumed."""
 
     run: RecordedRun
     request: RunRequest
     start: RunStarted
-    """As recorded, with what is different now."""
+    """The recorded start, with what differs now."""
     recording: Recording
     keep: int | None
-    """Events of a damaged journal that are kept; None: all."""
+    """Number of events to keep of a damaged journal; None: all."""
     state: RunState
-    """The fold of what is kept."""
+    """The fold of the kept events."""
     layers: Layers
-    """What the layers remember of it."""
+    """The layers, which have replayed the kept events."""
     extension: Extend | None
-    """More iterations or money, as asked."""
+    """More iterations or money, if requested."""
 
     @property
     def past(self) -> list[Event]:
-        """The events that are kept."""
+        """The kept events."""
         return self.recording.events[: self.keep]
 
 
@@ -65,9 +65,9 @@ def plan_resume(
     wanted: ResumeRequest,
     load_settings: Callable[[Mapping[str, object]], Settings],
 ) -> Resumption:
-    """Look at a recorded run; raises ``UsageError`` or ``JournalError`` when it cannot go on.
+    """Check that a recorded run can be resumed; raises ``UsageError`` or ``JournalError`` if not.
 
-    `load_settings` is given the recorded settings, by dotted name, as one layer of all.
+    `load_settings` receives the recorded settings, by dotted name, as one layer of several.
     """
     if run.folder.parent.parent.parent != ralph_folder(root) / "tasks":
         raise UsageError(
@@ -78,7 +78,7 @@ def plan_resume(
     recording = read_journal(run.journal)
     keep = _kept(run, recording, wanted.from_seq)
     first = recording.events[0]
-    assert isinstance(first, RunStarted)  # read_journal vouches for it
+    assert isinstance(first, RunStarted)  # read_journal guarantees it
     command = wanted.command or first.command
     if command is not None and HIDDEN in command:
         raise UsageError(
@@ -87,7 +87,7 @@ def plan_resume(
     settings = load_settings(recorded_settings(first))
     layers = Layers.of(settings, command)
     state = layers.recall(recording.events[:keep])
-    start = state.run.started or first  # with what an earlier resume changed
+    start = state.run.started or first  # includes what an earlier resume changed
     extension = _extension(state, wanted)
     _refuse_finished(run, state, extension)
     request = RunRequest(
@@ -106,16 +106,16 @@ def plan_resume(
 
 
 def checkpoint_words(state: RunState, worked_until: datetime) -> list[str]:
-    """What the checkpoints of a run come to that goes on, as its owner reads it."""
+    """Return lines for the user that sum up the checkpoints of a run to be resumed."""
     summary = summarize(state.timeline, worked_until)
     at = partial(day_and_clock, now=state.at)
     return [] if summary is None else words_of(summary, at)
 
 
 def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:
-    """What is not as it was when the run began, a few words each.
+    """List what has changed since the run began, a few words each.
 
-    `start` has what is now; `behind` is how far the clock is behind the journal's last event.
+    `start` has the current values. `behind`: how far the clock is behind the journal's last event.
     """
     began, said = state.run.started, list[str]()
     if began is None:
@@ -136,7 +136,7 @@ def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str
 
 def _refuse_living(run: RecordedRun) -> None:
     owner = holder(run.lock)
-    if owner is not None and owner.alive:  # a dead one is cleared up after: that is waited for
+    if owner is not None and owner.alive:  # the resume waits for a dead run's cleanup
         raise UsageError(
             f"a run is going on here ({owner.run or run.name}, process {owner.pid}): see "
             "'ralph-tui attach', or 'ralph-tui unpause' when it is paused"
@@ -144,7 +144,7 @@ def _refuse_living(run: RecordedRun) -> None:
 
 
 def _kept(run: RecordedRun, recording: Recording, from_seq: int | None) -> int | None:
-    """How many events are kept; None for a journal that is whole."""
+    """Return how many events to keep; None if the journal is undamaged."""
     known = len(recording.events)
     if not recording.problem:
         if from_seq is not None:
@@ -167,7 +167,7 @@ def _kept(run: RecordedRun, recording: Recording, from_seq: int | None) -> int |
 
 
 def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
-    """What `--max-iterations` and `--budget` add to the limits the run had."""
+    """Return what `--max-iterations` and `--budget` add to the limits of the run."""
     run = state.run
     iterations, money = 0, 0.0
     try:
@@ -176,7 +176,7 @@ def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
         if wanted.budget_usd is not None:
             money = float(wanted.budget_usd) - (run.budget_usd or 0.0)
     except ValueError:
-        return None  # the settings say what is wrong with it
+        return None  # loading the settings reports the error
     if run.max_iterations + iterations < run.iteration:
         raise UsageError(
             f"iteration {run.iteration} has begun already: --max-iterations must be at least that"
@@ -195,7 +195,7 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
         raise UsageError(f"{run.name} is completed: there is nothing to go on with")
     span = state.timeline.current
     status = span.finished.status if span is not None and span.finished is not None else ""
-    # One that was broken off behind its last iteration, whose work is done, ends as completed.
+    # A run cut off after its last iteration, with the work done, will end as completed.
     whole = status not in ("", "interrupted", "completed")
     limit = here.max_iterations + (extension.iterations if extension else 0)
     if end is not None and whole and here.iteration >= limit:
@@ -212,7 +212,7 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
 
 
 def recorded_settings(start: RunStarted) -> dict[str, object]:
-    """What the run was started with, by dotted name, but for what is taken anew."""
+    """Return the settings of the run's start, by dotted name, without those in `TAKEN_ANEW`."""
     recorded: dict[str, object] = {
         name: value
         for name, value in start.config.items()

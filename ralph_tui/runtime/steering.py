@@ -1,8 +1,8 @@
-"""Commands from the cockpit of a run of this process, before, during and after the run.
+"""Commands from the cockpit of a run in this process, before, during and after the run.
 
-They wait until the engine exists. After the end only restores are left. The run holds no lock then:
-each restore takes the worktree's lock for itself, and is refused if another process has resumed the
-run, which the screen shows as soon as it is recorded.
+They wait until the engine exists. After the end only restores are possible. The run then holds no
+lock, so each restore takes the worktree's lock. It is refused if another process has resumed the
+run, which the screen shows as soon as that is recorded.
 """
 
 import threading
@@ -30,10 +30,10 @@ LOOK_S = 1.0
 
 
 class Steering:
-    """Hands commands to the engine, and carries out restores after the end."""
+    """Passes commands to the engine, and carries out restores after the end."""
 
     def __init__(self, inbox: deque[Event], deliver: Callable[[Event], None]) -> None:
-        """The screen's source reads `inbox`; events recorded after the end go to `deliver`."""
+        """`inbox` is read by the screen's source; events recorded after the end go to `deliver`."""
         self.live = Live(inbox, self.send)
         self._deliver = deliver
         self._run: AssembledRun | None = None
@@ -47,14 +47,14 @@ class Steering:
         return self._run is None or over(self._run.engine.state) is not None
 
     def attach(self, run: "AssembledRun") -> None:
-        """Hand over what was asked for so far."""
+        """Attach the run, and pass on the commands received so far."""
         with self._lock:
             self._run = run
             for command in self._waiting:
                 self._request(run, command)
 
     def send(self, command: Command) -> None:
-        """Hand a command to the engine, or keep it until there is one; any thread may call."""
+        """Pass a command to the engine, or keep it until there is one; callable from any thread."""
         with self._lock:
             if self._run is None:
                 self._waiting.append(command)
@@ -64,7 +64,7 @@ class Steering:
                 self._request(self._run, command)
 
     def stop(self, by: str) -> None:
-        """Stop the run in order."""
+        """Stop the run in an orderly way."""
         self.send(Stop(by=by))
 
     def _request(self, run: "AssembledRun", command: Command) -> None:
@@ -75,7 +75,7 @@ class Steering:
         run.engine.request(command, reply)
 
     def leave(self) -> None:
-        """End `serve` once the restores asked for are done."""
+        """End `serve` once the requested restores are done."""
         self._restores.put(None)
 
     def serve(self, run: "AssembledRun") -> None:
@@ -92,7 +92,7 @@ class Steering:
                 continue
             if wish is None:
                 return
-            # It loads git; few screens need it.
+            # Loads git, which few screens need.
             from ralph_tui.runtime.restoring import restore_ended  # noqa: PLC0415
 
             try:
@@ -105,7 +105,7 @@ class Steering:
                     self._deliver(event)
 
     def _tell_who_went_on(self, past: RecordedRun, run_id: str) -> None:
-        """More of the run is recorded than its screen shows."""
+        """Report that the journal has more events than this screen shows."""
         shows = f"ralph-tui attach {past.name} shows it"
         if owner_of(past.lock, run_id) is not None:
             self.live.note = self.live.overtaken = f"it goes on in another terminal: {shows}"
@@ -115,12 +115,12 @@ class Steering:
         except (RalphError, OSError):
             outcome = "died"
         said = f"another terminal has recorded more; it is {outcome_word(outcome)} now: {shows}"
-        # What is not completed can still be gone on with, from here as well.
+        # A run that is not completed can be continued, from here as well.
         self.live.note, self.live.overtaken = said, said if outcome == "completed" else ""
 
 
 def _size(run: RecordedRun) -> int:
-    """Bytes that are recorded; -1 where they cannot be looked at."""
+    """Return the size of the journal in bytes; -1 if it cannot be read."""
     try:
         return run.journal.stat().st_size
     except OSError:

@@ -1,12 +1,12 @@
-"""Which children of this process it has not started: orphans that it has adopted (Linux).
+"""Detect children that this process did not start: orphans it has adopted (Linux).
 
-While a run is alive here, a process below this one that loses its parent, and has no keeper above
-it any more, becomes a child of this process and not of the system's first one: however it has left
-its session and emptied its environment, it can be found and ended, and is known as the run's.
+While a run is active here, a process below this one may lose its parent, with no keeper above it.
+It then becomes a child of this process, not of init. Even if it left its session and emptied its
+environment, it can be found and ended, and is known to belong to the run.
 
-Rule: a child in a session of its own that was neither there before nor told to `starting` is an
-orphan. So whatever is started here in a session of its own is started within `starting`, and its
-wait status is left to whoever has started it.
+An orphan is a child in its own session that was neither there before nor reported to `starting`. So
+anything started here in its own session must be started within `starting`. Its wait status is left
+to the code that started it.
 """
 
 import os
@@ -24,7 +24,7 @@ from ralph_tui.adapters.processes.keeper import (
 )
 
 MANY = 64
-"""More own children than ever live at once: then those that have ended are forgotten."""
+"""More children of our own than ever live at once; beyond it, ended ones are forgotten."""
 
 _lock = Lock()
 _own: set[tuple[int, str]] = set()
@@ -33,19 +33,19 @@ _adopting = 0
 
 @contextmanager
 def starting() -> Iterator[Callable[[int], None]]:
-    """The block starts a child, and calls what it is given with the child's pid."""
+    """Yield a function; the block starts a child and calls it with the child's pid."""
     with _lock:
         yield _remember
 
 
 @contextmanager
 def adopting() -> Iterator[None]:
-    """Orphans of what is started while the block runs are adopted; it may be nested.
+    """Adopt orphans of anything started while the block runs; may be nested.
 
-    Nothing where the system does not have it (macOS), nor as the first process of a container:
-    there all its orphans arrive, those of its other users as well.
+    Does nothing on systems without this (macOS), and in the first process of a container. All
+    orphans of the container arrive there, including those of other users.
     """
-    global _adopting  # noqa: PLW0603 - a property of the process, as adopting is
+    global _adopting  # noqa: PLW0603 - adopting is a property of the process
     if sys.platform != "linux" or os.getpid() == 1:
         yield
         return
@@ -64,14 +64,14 @@ def adopting() -> Iterator[None]:
 
 
 def is_adopted(entry: Entry) -> bool:
-    """Whether it is a child of this process that was not started here, living or dead."""
-    # Who is just being started is known before the lock is given back.
+    """True for a child of this process, living or dead, that was not started here."""
+    # A child being started is known before the lock is released.
     with _lock:
         return _is_adopted(entry)
 
 
 def collect() -> None:
-    """Take the wait statuses of adopted processes that have ended."""
+    """Reap adopted processes that have ended."""
     if not _adopting:
         return
     with _lock:

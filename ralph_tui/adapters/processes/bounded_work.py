@@ -1,9 +1,9 @@
-"""How much of the time may go into looking through what somebody else prints.
+"""Limit the time spent on searching the output of other programs.
 
-Secrets are looked for in all of it, and who prints without end must not take the run's time: there
-are `RESERVE_S` seconds of a processor at once, and `SHARE` of the time that passes. Waiting for a
-busy processor is no work: else much output would be lost on a loaded machine. What to do with what
-comes beyond, the reader of the stream decides.
+All output is searched for secrets, but a program that prints without end must not use up the run's
+time. A stream gets `RESERVE_S` seconds of processor time at once, plus `SHARE` of the time that
+passes. Waiting for a busy processor does not count as work: otherwise much output would be lost on
+a loaded machine. The reader of the stream decides what to do with the excess.
 """
 
 import time
@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 RESERVE_S = 5.0
-"""Seconds of work that a stream may take at once."""
+"""Seconds of work that a stream may use at once."""
 SHARE = 0.2
-"""Seconds of work that it earns in a second."""
+"""Seconds of work that it earns per second."""
 AGAIN_S = 2.0
-"""Seconds of work that must be free again before more is looked through."""
+"""Seconds of work that must be available before searching resumes."""
 TOO_MUCH = "more came than there is time to look through"
-"""Why something was left out."""
+"""Why output was left out."""
 
 
 class BoundedWork:
-    """Work on one stream within `working`; before it, ask whether the time is `spent`."""
+    """The work on one stream, done within `working`; check `spent` before it."""
 
     def __init__(self) -> None:
         self._free_s = RESERVE_S
@@ -30,13 +30,13 @@ class BoundedWork:
 
     @property
     def spent(self) -> bool:
-        """Whether no time is left."""
+        """True if no time is left."""
         self._count(0.0)
         return self._spent
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """The work."""
+        """Count the block as work."""
         before = time.thread_time()
         try:
             yield

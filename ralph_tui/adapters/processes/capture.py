@@ -1,8 +1,8 @@
 """A command's output on its way to a log: secrets out, size bounded, memory bounded.
 
-Output may be hundreds of megabytes: what holds no hint of a secret passes as it came. To look
-through the rest there is as much time as `BoundedWork` gives; of what comes beyond it the end waits
-until there is time again, or for the end of the output, and all before it is left out.
+Output may be hundreds of megabytes. Text without a hint of a secret passes unchanged; for the rest,
+`BoundedWork` limits the time. Beyond that limit, only the end of the output is kept, until there is
+time again or the output ends. Everything before it is left out.
 """
 
 import contextlib
@@ -20,19 +20,19 @@ from ralph_tui.text.secrets.lines import LineFilter
 LOG_LIMIT = 256 * 1024 * 1024
 """Bytes of a log before its middle is left out."""
 KEPT_LIMIT = 1024 * 1024
-"""Bytes kept of a log's begin, and of its end, once its tests are counted."""
+"""Bytes kept at each end of a log once its tests have been counted."""
 TAIL_LIMIT = 1024 * 1024
-"""Bytes kept of the end, where runners print their summaries."""
+"""Bytes kept of the end, where test runners print their summaries."""
 HOLD_LIMIT = 64 * 1024
-"""Bytes of an unfinished line that wait for their rest, and of an end that waits for its time."""
+"""Maximum bytes kept of an unfinished line, or of an end that cannot be searched yet."""
 BLOCK = 4 * 1024
-"""Bytes looked at once: a block without a hint costs one search."""
+"""Bytes searched at once: a block without a hint costs one search."""
 
 _BLANK = re.compile(rb"[\s,;]")
 
 
 def shorten(log: Path) -> None:
-    """Keep begin and end of a log that was read: a run has as many of them as iterations."""
+    """Keep only both ends of a log that has been read: a run has one log per iteration."""
     try:
         with reading(log) as file:
             size = file.seek(0, os.SEEK_END)
@@ -46,33 +46,33 @@ def shorten(log: Path) -> None:
         note = b"\n[ralph-tui: %d bytes of output are left out here]\n"
         write_whole(log, head + note % (size - len(head) - len(tail)) + tail)
     except OSError:
-        return  # It stays as long as it is.
+        return  # The log stays as long as it is.
 
 
 class CappedLog:
     """A log file that keeps the first `limit` bytes and the last `TAIL_LIMIT`, redacted.
 
-    A full disk does not stop it: `failure` then says why, and the tail is still in memory.
+    A full disk does not stop it: `failure` then has the reason, and the tail stays in memory.
     """
 
     def __init__(self, path: Path, limit: int = LOG_LIMIT) -> None:
         self.failure = ""
         self.full = False
-        """Whether it failed because the disk or the quota is full."""
+        """True if it failed because the disk or the quota is full."""
         self.lines = 0
         """Line ends so far."""
         self.unread = 0
-        """Bytes that were left out so far because there was no time to look through them."""
+        """Bytes left out so far because there was no time to search them."""
         self._room = limit
         self._left_out = 0
         self._held: list[bytes] = []
-        """The pieces of a line without its end; or, beyond the time, the end of the output."""
+        """Pieces of an unfinished line or, beyond the time limit, the end of the output."""
         self._held_size = 0
         self._clean = LineFilter()
         self._work = BoundedWork()
         self._hurried = False
         self._gap = 0
-        """Bytes left out before what is held."""
+        """Bytes left out before the waiting pieces."""
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
         self._file: BinaryIO | None = None
@@ -82,7 +82,7 @@ class CappedLog:
             self._fail(error)
 
     def write(self, data: bytes) -> None:
-        """Take the next piece of output; at most twice `HOLD_LIMIT` wait for the next."""
+        """Take the next piece of output; holds back at most twice `HOLD_LIMIT` bytes."""
         if self._hurried or self._work.spent:
             self._hold(data)
             self._leave_out()
@@ -93,7 +93,7 @@ class CappedLog:
             self._release()
         self._hold(data[whole:])
         if self._held_size > HOLD_LIMIT:
-            # A line without end: between two words, or, in a word of kilobytes, anywhere.
+            # An endless line is split between two words or, in a word of kilobytes, anywhere.
             held = b"".join(self._held)
             blanks = _BLANK.finditer(held, max(0, len(held) - 4096))
             *_, place = [len(held), *(blank.end() for blank in blanks)]
@@ -102,11 +102,11 @@ class CappedLog:
             self._hold(held[place:])
 
     def hurry(self) -> None:
-        """From now on keep nothing but the end: somebody waits for it."""
+        """Keep only the end of the output from now on, because the caller waits for it."""
         self._hurried = True
 
     def close(self) -> None:
-        """Write what waited, and the end of the output behind a line that says what is missing."""
+        """Write what is waiting, then the end of the output after a note on what is missing."""
         self._release()
         if self._gap:
             self._tell_gap()
@@ -123,7 +123,7 @@ class CappedLog:
             self._file = None
 
     def tail(self) -> bytes:
-        """The end of the output so far, at most `TAIL_LIMIT` bytes, from the start of a line on."""
+        """Return the end of the output so far, at most `TAIL_LIMIT` bytes, from a line start."""
         text = b"".join(self._tail)
         if len(text) <= TAIL_LIMIT:
             return text
@@ -142,7 +142,7 @@ class CappedLog:
             self._held, self._held_size = [held[-HOLD_LIMIT:]], HOLD_LIMIT
 
     def _release(self) -> None:
-        """Keep what was held, without secrets."""
+        """Write what is waiting, without secrets."""
         data, self._held, self._held_size = b"".join(self._held), [], 0
         if self._gap:
             data = self._behind_gap(data)
@@ -159,9 +159,10 @@ class CappedLog:
             begin = end
 
     def _behind_gap(self, data: bytes) -> bytes:
-        """What may be kept of `data`, before which something was left out.
+        """Return what may be kept of `data` after a gap.
 
-        Not the rest of a line, and not the first line: the name of their secret may be missing.
+        The rest of the cut line and the line after it are dropped: the name of their secret may be
+        in the gap.
         """
         line = data.find(b"\n") + 1
         words = len(data) - len(data[line:].lstrip())

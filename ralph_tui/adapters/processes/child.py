@@ -1,7 +1,7 @@
-"""Start a command under a keeper, and hear how it ended.
+"""Start a command under a keeper, and learn how it ended.
 
-The keeper holds the read end of a pipe whose only write end is here, close-on-exec: when this
-process ends, in whatever way, the keeper reads the pipe's end and stops everything below it.
+The keeper holds the read end of a pipe whose only write end is here, close-on-exec. When this
+process ends, in whatever way, the keeper sees the end of the pipe and stops everything below it.
 """
 
 import errno
@@ -37,35 +37,37 @@ NULL = subprocess.DEVNULL
 KEEPER = Path(__file__).with_name("keeper.py")
 
 ASK_S = 2.0
-"""Of a keeper's silence, after which it is asked for an answer, and asked again."""
+"""Seconds of a keeper's silence before ralph-tui requests an answer; it repeats the request."""
 UNANSWERED = 5
-"""A keeper that has left so many questions in a row unanswered counts as dead. Questions count, not
-seconds: none is asked while the machine sleeps, or while ralph-tui itself is stopped."""
+"""Unanswered questions in a row after which a keeper counts as dead.
+
+Questions count, not seconds: none is asked while the machine sleeps or ralph-tui is stopped.
+"""
 LEAST_SILENCE_S = ASK_S * UNANSWERED
-"""A process that is alive asks more often than that, however busy its machine is."""
+"""Minimum `silence_s`: a living process asks more often, however busy its machine is."""
 KILL_S = 5.0
-"""In which a killed keeper is gone, unless it is stuck in the kernel."""
+"""Seconds within which a killed keeper ends, unless it is stuck in the kernel."""
 
 
 @dataclass(frozen=True)
 class Exit:
-    """How a command ended. Nothing it started is alive any more, but for `survivors`."""
+    """How a command ended. Everything it started has ended, except `survivors`."""
 
     code: int | None
-    """As a shell says it, 128 + signal included; None when the end was not seen."""
+    """As a shell reports it, 128 + signal included; None if the end was not seen."""
     signal: int | None = None
     stopped: bool = False
-    """By order, before it ended by itself."""
+    """True if it was ordered to stop before it ended."""
     leftovers: int = 0
-    """Other processes that were still alive when it was gone, or would not go; stopped too."""
+    """Other processes that outlived the command, or did not end; they were stopped, too."""
     survivors: int = 0
     """Processes that could not be killed: another user's, or stuck in the kernel."""
     lost: str = ""
-    """What became of the keeper itself, in words, when what it kept had to be stopped from here."""
+    """The keeper's fate, if its processes had to be stopped from here; else empty."""
 
 
 class Child:
-    """A command under its keeper, made by `launch`. Its pipes are the caller's to close."""
+    """A command under its keeper, made by `launch`. The caller closes its pipes."""
 
     def __init__(
         self,
@@ -76,7 +78,7 @@ class Child:
         status: int,
         lost: str = "",
     ) -> None:
-        """`lost`: what became of the keeper before it has told of the command, if anything."""
+        """`lost`: what happened to a keeper that was lost before it reported the command."""
         self.pid = pid
         self.stdin: IO[bytes] | None = keeper.stdin
         """Buffered: flush after writing."""
@@ -90,13 +92,13 @@ class Child:
         self._ended = threading.Event()
         self._exit: Exit | None = None
         self._at_end: list[Callable[[], None]] = []
-        # A daemon: the end of ralph-tui never waits for a command, it stops it.
+        # A daemon: ralph-tui never waits for a command when it ends, but stops it.
         threading.Thread(
             target=self._follow, args=(status, lost), name=f"keeper-{keeper.pid}", daemon=True
         ).start()
 
     def interrupt(self) -> None:
-        """INT to the command alone; nothing when it has ended."""
+        """Send SIGINT to the command alone; does nothing if it has ended."""
         self._order(b"interrupt\n")
 
     def stop(self) -> None:
@@ -104,21 +106,27 @@ class Child:
         self._order(b"stop\n")
 
     def hurry(self) -> None:
-        """As `stop`, within a second: for what has nothing to bring to an end."""
+        """Stop within a second, for a command that has nothing to finish."""
         self._order(b"hurry\n")
 
     def poll(self) -> Exit | None:
-        """How it ended, None while it runs."""
+        """Return how the command ended; None while it runs."""
         return self._exit
 
     def wait(self, timeout: float | None = None) -> Exit:
-        """Wait for the end of it and all it started; ``TimeoutError`` after `timeout` s."""
+        """Wait until the command and all it started have ended, at most `timeout` seconds.
+
+        Raises ``TimeoutError``.
+        """
         if not self._ended.wait(timeout) or self._exit is None:
             raise TimeoutError(f"process {self.pid} still runs after {timeout} s")
         return self._exit
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """Call this when it has ended, at once if it has; from another thread, so be quick."""
+        """Call `call` after the end, or at once if that is past; it must be quick.
+
+        A later call runs in the thread that watches the keeper.
+        """
         with self._lock:
             if self._exit is None:
                 self._at_end.append(call)
@@ -178,21 +186,22 @@ def launch(
     inherited: Sequence[int] = (),
     silence_s: float | None = None,
 ) -> Child:
-    """Start `command` in `cwd` under a keeper of its own; some 30 ms.
+    """Start `command` in `cwd` under its own keeper; takes about 30 ms.
 
-    `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. `lock_fd` is held by
-    the keeper until the last process is gone; the command gets the descriptors `inherited`, under
-    the same numbers. `silence_s`: where this process stands still for so long, and never less than
-    `LEAST_SILENCE_S`, the command is stopped, as if this process had ended; None: it goes on.
+    `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. The keeper holds
+    `lock_fd` until the last process has ended. The command gets the descriptors `inherited`, with
+    the same numbers. If this process shows no sign of life for `silence_s` seconds (at least
+    `LEAST_SILENCE_S`), the command is stopped, as if this process had ended. With None it
+    continues.
 
-    Raises ``ProcessError`` when it cannot be started. A keeper that is lost meanwhile is the end of
-    the command, as it is later; `pid` is the keeper's.
+    Raises ``ProcessError`` if the command cannot be started. If the keeper is lost during the
+    start, the returned child ends as after a later loss; its `pid` is the keeper's.
     """
     command_id = uuid.uuid4().hex
     try:
         control_read, control_write = os.pipe()
         status_read, status_write = os.pipe()
-    except OSError as error:  # too many files are open
+    except OSError as error:  # too many open files
         raise ProcessError(_why_not(command[0], cwd, error)) from error
     passed = {"--control": control_read, "--status": status_write}
     if lock_fd is not None:
@@ -240,13 +249,13 @@ def launch(
 
 
 class _KeeperLostError(Exception):
-    """Nothing more is to be heard of a keeper; says in words why."""
+    """A keeper that no longer responds; the message says why."""
 
 
 def _next_line(status: int, ask: Callable[[], None]) -> dict[str, Any]:
-    """The keeper's next line that is no mere answer; `ask` asks it for one.
+    """Return the keeper's next line that is not a bare answer; `ask` asks it for one.
 
-    Raises ``_KeeperLostError`` when it is gone, or has left `UNANSWERED` questions unanswered.
+    Raises ``_KeeperLostError`` if it is gone, or has left `UNANSWERED` questions unanswered.
     """
     text, unanswered = b"", 0
     poll = select.poll()
@@ -258,7 +267,7 @@ def _next_line(status: int, ask: Callable[[], None]) -> dict[str, Any]:
             unanswered += 1
             ask()
             continue
-        # Byte by byte, so that the next line stays in the pipe; lines are few, and short.
+        # Byte by byte, so that the next line stays in the pipe; lines are few and short.
         byte = os.read(status, 1)
         if not byte:
             raise _KeeperLostError("was killed")
@@ -271,8 +280,8 @@ def _next_line(status: int, ask: Callable[[], None]) -> dict[str, Any]:
 
 
 def _stop_from_here(keeper: subprocess.Popen[bytes], command_id: str, session: int) -> bool:
-    """Stop a keeper that is lost, and what it kept; whether the keeper is gone."""
-    # By parentage too: whom it has adopted, nothing else leads to once it is gone.
+    """Stop a lost keeper and its processes; True if the keeper is gone."""
+    # List its descendants first: once it is gone, nothing leads to those it adopted.
     below = descendants({keeper.pid}, process_table())
     keeper.send_signal(signal.SIGCONT)
     keeper.kill()

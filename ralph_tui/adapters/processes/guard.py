@@ -1,7 +1,8 @@
-"""The guard of commands that have no keeper: it ends them when ralph-tui is gone.
+"""A guard for commands that have no keeper: it ends them when ralph-tui is gone.
 
-A guard that is not needed any more is killed. A keeper takes longer to start than most commands of
-git take, so many of them share a guard, which knows them by the mark in their environment.
+A guard that is no longer needed is killed. A keeper takes longer to start than most git commands
+take to run. So many commands share one guard, which recognizes them by the mark in their
+environment.
 """
 
 import subprocess
@@ -14,10 +15,10 @@ PROGRAM = Path(__file__).with_name("guard_program.py")
 
 
 class Guard:
-    """To be dismissed when the last command has ended."""
+    """A guard process; dismiss it when the last command has ended."""
 
     def __init__(self, guard_id: str) -> None:
-        """For commands with this mark. Raises ``OSError`` where no process can be started."""
+        """Start a guard for commands with this mark; raises ``OSError`` if that is not possible."""
         with starting() as own:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(PROGRAM), guard_id],
@@ -30,7 +31,7 @@ class Guard:
             own(self._process.pid)
 
     def dismiss(self) -> None:
-        """No command is left; returns when the guard is gone."""
-        # By a signal that it takes also when an agent has stopped it.
+        """End the guard, since no command is left; returns when it is gone."""
+        # SIGKILL works even if an agent has stopped the guard.
         self._process.kill()
         self._process.communicate()

@@ -1,23 +1,23 @@
 """The keeper: the parent of one command, so that nothing the command starts can outlive a run.
 
-Run as ``python -I -S keeper.py OPTIONS -- COMMAND...``, in a session of its own, deaf to HUP, INT
-and TERM. It ends when the last descendant of its command has ended. Standard library only, and of
-that only what loads in a few milliseconds.
+Run as ``python -I -S keeper.py OPTIONS -- COMMAND...``, in its own session, ignoring HUP, INT and
+TERM. It ends when the last descendant of its command has ended. It uses only those parts of the
+standard library that load in a few milliseconds.
 
-    --control N   read end of a pipe; orders, one per line: ``interrupt``, ``stop``, ``hurry`` (to
-                  stop in half a second), ``answer``. Its end means that ralph-tui is gone, and is
-                  an order to stop.
+    --control N   read end of a pipe; orders, one per line: ``interrupt``, ``stop``, ``hurry`` (stop
+                  in half a second), ``answer``. The end of the pipe means that ralph-tui is gone,
+                  and counts as an order to stop.
     --status N    write end of a pipe; one JSON object per line: ``{"pid"}``, then ``{"exit",
                   "signal", "stopped", "leftovers", "survivors"}``; or ``{"errno"}`` alone. Between
-                  the two, ``{}`` answers whoever asks for an answer.
-    --lock N      a descriptor held until the keeper ends, and never handed to the command.
-    --silence S   seconds without an order, time that the machine has slept included, that are an
-                  order to stop; without it any silence is borne.
+                  the two, ``{}`` is the reply to ``answer``.
+    --lock N      a descriptor kept open until the keeper ends, and never passed to the command.
+    --silence S   stop after S seconds without an order, including time the machine has slept;
+                  without this option, silence is unlimited.
     --set NAME=V  a variable for the command's environment; may be repeated.
 
-The stop ladder: INT to the command's process group, after 2.5 s TERM to every descendant, after
-1.5 s more KILL, again and again until none is left. A rung that has done its work is left at once.
-Of what has nothing to bring to an end, ``hurry`` makes the rungs 0.3 s and 0.2 s.
+The stop ladder begins with INT to the command's process group. After 2.5 s it sends TERM to every
+descendant, after 1.5 s more KILL, repeated until none is left. A rung ends as soon as it has
+succeeded. ``hurry``, for commands with nothing to finish, shortens the rungs to 0.3 s and 0.2 s.
 """
 
 import os
@@ -29,34 +29,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
 else:
-    # The same without its enumerations, which take longer to load than all the rest.
+    # The same without its enumerations, which take longer to load than everything else.
     import _signal as signal
 
 INTERRUPT_S = 2.5
 TERMINATE_S = 1.5
 HURRIED_S = (0.3, 0.2)
-"""The same of a stop that is hurried."""
+"""The same for a hurried stop."""
 LEFTOVER_GRACE_S = 0.05
-"""What a command leaves for a blink of an eye (the end of a pipeline) is no leftover."""
+"""Seconds in which leftovers may still end by themselves, as the end of a pipeline does."""
 LEFTOVER_TERMINATE_S = 1.0
 GIVE_UP_S = 8.0
-"""What lives on after this cannot be killed: it is reported, the keeper stays, with the lock."""
+"""Seconds after which survivors count as unkillable; the keeper stays, and keeps the lock."""
 POLL_S = 0.02
 KILL_POLL_S = 0.002
 
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Of silence: it goes on while the machine sleeps."""
+"""Clock for silence: it also runs while the machine sleeps."""
 DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 RESTORED = (*DEAF_TO, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
 ADOPTS = "ralph-tui-adopts"
-"""Name of a memory file that a process has open while it adopts orphans: its children do not."""
+"""Name of a memory file that a process has open while it adopts orphans; children lack it."""
 _signs: list[int] = []
 """The descriptor of that file, if it is open."""
 
 
 class Entry:
-    """A row of the process table; `pid` and `started` name a process for good."""
+    """A row of the process table; `pid` and `started` identify a process permanently."""
 
     __slots__ = ("alive", "group", "leaderless", "parent", "pid", "session", "started")
 
@@ -77,13 +77,13 @@ class Entry:
         self.session = session
         self.started = started
         self.alive = alive
-        """At least one of its threads has not ended."""
+        """True if at least one of its threads is running."""
         self.leaderless = leaderless
-        """Its first thread has ended, others work on: theirs is the environment to be seen."""
+        """True if only its first thread has ended; the others show the environment."""
 
 
 def process_table() -> dict[int, Entry]:
-    """Every process by pid, as far as the system shows it."""
+    """Return every process by pid, as far as the system shows them."""
     try:
         names = os.listdir("/proc")  # noqa: PTH208 - this module loads no pathlib
     except FileNotFoundError:
@@ -93,7 +93,7 @@ def process_table() -> dict[int, Entry]:
 
 
 def read_entry(pid: str) -> Entry | None:
-    """One row of the table in ``/proc``; None when there is no such process."""
+    """Return one row of the table in ``/proc``; None if there is no such process."""
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -104,10 +104,10 @@ def read_entry(pid: str) -> Entry | None:
         return None
     finally:
         os.close(descriptor)
-    # The name in brackets may itself hold brackets and blanks.
+    # The name in brackets may itself contain brackets and spaces.
     state, parent, group, session, *rest = text.rpartition(b")")[2].split()
     started = rest[15].decode()
-    # The state is that of the first thread alone: of a dead process no other thread is left.
+    # The state is the first thread's; a dead process has no other thread left.
     ended = state in (b"Z", b"X")
     leaderless = ended and int(rest[13]) > 1
     return Entry(
@@ -122,7 +122,7 @@ def read_entry(pid: str) -> Entry | None:
 
 
 def _table_of_ps() -> dict[int, Entry]:
-    """The table where there is no /proc (macOS); it knows no sessions."""
+    """Return the table of a system without /proc (macOS); it knows no sessions."""
     import subprocess  # noqa: PLC0415 - slow to load, and not needed on Linux
 
     command = ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,state=,lstart="]
@@ -136,7 +136,7 @@ def _table_of_ps() -> dict[int, Entry]:
 
 
 def descendants(roots: set[int], table: dict[int, Entry]) -> list[Entry]:
-    """Every living process below `roots` by parentage, the roots left out."""
+    """Return every living process below `roots` by parentage, without the roots."""
     children: dict[int, list[Entry]] = {}
     for entry in table.values():
         children.setdefault(entry.parent, []).append(entry)
@@ -151,8 +151,8 @@ def descendants(roots: set[int], table: dict[int, Entry]) -> list[Entry]:
 
 
 def send(pid: int, number: int) -> None:
-    """Signal a process (a group, when negative) that may be gone, or not ours to signal."""
-    try:  # noqa: SIM105 - contextlib takes longer to load than all of this
+    """Signal a process (if negative, a group), which may be gone or not ours to signal."""
+    try:  # noqa: SIM105 - contextlib takes longer to load than this whole module
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
         pass
@@ -181,13 +181,13 @@ class Keeper:
         self.pending = b""
 
     def keep(self) -> None:
-        """Wait for the command, obey orders, stop what is left; returns when nothing is."""
+        """Wait for the command, obey orders, stop what is left; returns when nothing is left."""
         self._reap()
         while self.result is None and not self.stopped:
             self._wait(self._patience())
         began = time.monotonic()
         if self.stopped:
-            # To its process group, as from a terminal: a shell passes on no INT to what it runs.
+            # To its process group, as a terminal does: a shell does not pass INT to its commands.
             send(-self.command, signal.SIGINT)
             while self.result is None and self._wait_until(began + self.rungs[0]):
                 pass
@@ -219,7 +219,7 @@ class Keeper:
         )
 
     def _patience(self) -> float | None:
-        """Seconds that the silence may still last; none left: the command is stopped."""
+        """Return the seconds the silence may still last; if none are left, stop the command."""
         if self.silence is None:
             return None
         left = self.heard + self.silence - time.clock_gettime(CLOCK)
@@ -228,7 +228,7 @@ class Keeper:
         return max(0.0, left)
 
     def _wait(self, timeout: float | None) -> None:
-        """Sleep until a child ends, an order comes, or `timeout` seconds have passed."""
+        """Sleep until a child ends, an order arrives, or `timeout` seconds have passed."""
         for descriptor, _ in self.poll.poll(None if timeout is None else timeout * 1000):
             if descriptor == self.wakeup:
                 os.read(self.wakeup, 4096)
@@ -237,14 +237,14 @@ class Keeper:
         self._reap()
 
     def _wait_until(self, deadline: float) -> bool:
-        """Wait a little; False when the deadline has passed."""
+        """Wait briefly; False if the deadline has passed."""
         left = deadline - time.monotonic()
         if left > 0:
             self._wait(min(POLL_S, left))
         return left > 0
 
     def _listen(self) -> None:
-        self._patience()  # an order that comes too late ends no silence
+        self._patience()  # an order that arrives too late does not end the silence
         self.heard = time.clock_gettime(CLOCK)
         text = os.read(self.control, 4096)
         *orders, self.pending = (self.pending + text).split(b"\n")
@@ -262,7 +262,7 @@ class Keeper:
             self.stopped = True
 
     def _reap(self) -> bool:
-        """Collect the dead; False when no child is left, neither living nor dead."""
+        """Reap dead children; False if no child is left, living or dead."""
         try:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 if ended[0] == self.command:
@@ -272,22 +272,21 @@ class Keeper:
         return True
 
     def _alone(self) -> bool:
-        """Nothing is left: who adopts every orphan and has no child has no descendant either."""
+        """True if nothing is left: since orphans are adopted, no child means no descendant."""
         return not self._reap() and (sys.platform == "linux" or not self._below())
 
     def _below(self) -> list[Entry]:
-        """Every living process below the keeper."""
         table = process_table()
         below = descendants({os.getpid()}, table)
         if sys.platform != "linux":
-            # Orphans go to init there; most of them are still in the command's process group.
+            # On other systems, orphans go to init; most are still in the command's process group.
             known = {entry.pid for entry in below}
             mates = [entry for entry in table.values() if entry.group == self.command]
             below += [entry for entry in mates if entry.alive and entry.pid not in known]
         return below
 
     def _terminate(self, seconds: float) -> None:
-        """Ask each process once to end, newcomers too; wait for all of them."""
+        """Ask each process once to end, including new ones; wait for all of them."""
         deadline = time.monotonic() + seconds
         asked: set[tuple[int, str]] = set()
         while not self._alone():
@@ -300,11 +299,11 @@ class Keeper:
                 return
 
     def _kill(self) -> None:
-        """One pass of KILL over everything.
+        """Send KILL once to everything.
 
-        Whole process groups are killed, since no fork slips through that. A group found on a
-        descendant holds nobody else: the command began a session of its own. Children come first,
-        and before they are reaped: a dead one still tells the group that its own child is in.
+        Whole process groups are killed, because no fork escapes that. The group of a descendant
+        contains no other processes, because the command began its own session. Children come first,
+        before they are reaped: a dead one still shows the group of its own child.
         """
         own = os.getpgrp()
         for pid in self._children():
@@ -321,7 +320,7 @@ class Keeper:
             send(entry.pid, signal.SIGKILL)
 
     def _children(self) -> list[int]:
-        """Direct children, dead ones too; read so fast that a loop of forks cannot outrun it."""
+        """Return direct children, dead ones too; so fast that a loop of forks cannot outrun it."""
         try:
             with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children", "rb") as listing:  # noqa: PTH123
                 return [int(pid) for pid in listing.read().split()]
@@ -330,7 +329,7 @@ class Keeper:
 
 
 def _wake_on_child() -> int:
-    """A descriptor that becomes readable when a child ends."""
+    """Return a descriptor that becomes readable when a child ends."""
     readable, writable = os.pipe()
     os.set_blocking(readable, False)
     os.set_blocking(writable, False)
@@ -340,7 +339,7 @@ def _wake_on_child() -> int:
 
 
 def say(status: int, line: str) -> None:
-    """One line to ralph-tui, which may be gone."""
+    """Write one line to ralph-tui, which may be gone."""
     try:  # noqa: SIM105 - as above
         os.write(status, line.encode() + b"\n")
     except OSError:
@@ -348,26 +347,26 @@ def say(status: int, line: str) -> None:
 
 
 def adopt_orphans(*, adopt: bool = True) -> None:
-    """Processes whose parent dies become children of this one (Linux), or do so no more.
+    """Make processes whose parent dies children of this one (Linux), or stop doing so.
 
-    While they do, it has a memory file named `ADOPTS` open, by which others know it.
+    Meanwhile this process has a memory file named `ADOPTS` open, by which others recognize it.
     """
     if sys.platform != "linux":
         return
-    import ctypes  # noqa: PLC0415 - Linux alone has the call
+    import ctypes  # noqa: PLC0415 - only Linux has the call
 
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
     try:
         if adopt and not _signs:
             _signs.append(os.memfd_create(ADOPTS))
-    except (AttributeError, OSError):  # the system has it not, or no file is left
+    except (AttributeError, OSError):  # the system lacks it, or no descriptor is left
         pass
     while _signs and not adopt:
         os.close(_signs.pop())
 
 
 def spawn(command: list[str], environment: dict[str, str]) -> int:
-    """The pid of the command, in a session of its own; raises ``OSError`` when it cannot start."""
+    """Start the command in its own session and return its pid; ``OSError`` if that fails."""
     failure, told = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -390,7 +389,7 @@ def spawn(command: list[str], environment: dict[str, str]) -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """Keep the command that stands behind ``--``."""
+    """Keep the command that follows ``--``."""
     for number in DEAF_TO:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())

@@ -1,6 +1,6 @@
-"""Where a process comes from: everything above it, and the terminal a person can reach it by.
+"""The ancestry of a process, and the terminal where its user can be reached.
 
-Standard library only: a command of another terminal signs itself with it.
+Standard library only: a command from another terminal is signed with it.
 """
 
 import os
@@ -14,7 +14,7 @@ from ralph_tui.adapters.processes.keeper import ADOPTS, Entry, process_table, re
 from ralph_tui.adapters.processes.sweep import bears_mark
 
 LOOKS = 20
-"""Processes above one may end while it is looked at; so often it is looked at again."""
+"""Attempts to read an ancestry, since ancestors may end meanwhile."""
 _LOADED = datetime.now(UTC)
 
 
@@ -23,16 +23,17 @@ class Terminal:
     """The controlling terminal of a process."""
 
     name: str
-    """As ``ttyname`` says it, without ``/dev/``."""
+    """Name as given by ``ttyname``, without ``/dev/``."""
     in_front: bool
-    """The process is in the foreground there: what is typed reaches it."""
+    """True if the process is in the foreground there, and so receives what is typed."""
 
 
 def lineage(pid: int) -> tuple[Entry, ...]:
-    """The process and everything above it, itself first; empty when that cannot be known.
+    """Return the process and its ancestors, itself first; empty if they cannot be determined.
 
-    Who loses its parent gets another one. So a line counts only when a second look, begun after
-    the first one has ended, finds it again: nobody can drop out of it by ending in between.
+    A process that loses its parent gets another one. So a line counts only if a second look, begun
+    after the first has ended, finds it again. No process can then drop out of it by ending in
+    between.
     """
     before: tuple[Entry, ...] = ()
     for _ in range(LOOKS):
@@ -44,12 +45,12 @@ def lineage(pid: int) -> tuple[Entry, ...]:
 
 
 def belongs_to_run(line: tuple[Entry, ...]) -> bool:
-    """Whether any run or fleet of this user has started the first of them; this process is none.
+    """True if a run or fleet of this user started the first process; this process does not count.
 
-    Known by a mark in an environment, or by a process above it that adopts orphans, and so is a
-    keeper or hosts runs: a process that has left its parents and its environment is still below
-    one, for as long as one of them is alive. One that has ended meanwhile shows nothing: look at
-    the line again, afterwards.
+    A run is recognized by a mark in an environment, or by an ancestor that adopts orphans, and so
+    is a keeper or hosts runs. A process that left its parents and its environment is still below
+    one, as long as one of them is alive. An ancestor that has ended meanwhile shows nothing, so the
+    caller must check the line again afterwards.
     """
     me = os.getpid()
     marked = any(bears_mark(entry) for entry in line if entry.pid != me)
@@ -57,9 +58,9 @@ def belongs_to_run(line: tuple[Entry, ...]) -> bool:
 
 
 def started_by_run(starter: int = 0) -> bool:
-    """Whether a run or fleet has started this process, or `starter`, a process above it.
+    """True if a run or fleet started this process, or its ancestor `starter`.
 
-    A fleet's host starts and resumes the runs of its loops; none has started the host.
+    The host of a fleet starts and resumes the runs of its loops; no run has started the host.
     """
     line = lineage(os.getpid())
     first = next((place for place, entry in enumerate(line) if entry.pid == starter), 0)
@@ -67,7 +68,7 @@ def started_by_run(starter: int = 0) -> bool:
 
 
 def is_still(line: tuple[Entry, ...]) -> bool:
-    """Whether all of them are alive, and above one another."""
+    """True if all of them are alive and still descend from one another."""
     return bool(line) and _names(lineage(line[0].pid)) == _names(line)
 
 
@@ -81,7 +82,7 @@ def _adopts(entry: Entry) -> bool:
 
 
 def terminal_of(pid: int) -> Terminal | None:
-    """The controlling terminal; None when it has none, or is gone."""
+    """Return the controlling terminal; None without one, or if the process is gone."""
     with suppress(OSError, ValueError, IndexError):
         if not Path("/proc/self/stat").exists():
             return _terminal_by_ps(pid)
@@ -93,13 +94,13 @@ def terminal_of(pid: int) -> Terminal | None:
 
 
 def name_of(pid: int) -> str:
-    """How a process signs: with its terminal, for that is where its owner is."""
+    """Return how a process signs: by its terminal, because that is where its user is."""
     terminal = terminal_of(pid)
     return f"a script (process {pid})" if terminal is None else f"the terminal {terminal.name}"
 
 
 def own_start() -> datetime:
-    """When this process began; where the system does not tell, when it had been loaded."""
+    """Return when this process began; if the system hides that, when this module was loaded."""
     with suppress(OSError, ValueError, IndexError, AttributeError):
         ticks = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
         age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
@@ -108,13 +109,13 @@ def own_start() -> datetime:
 
 
 def _line(pid: int) -> tuple[Entry, ...]:
-    """One look; empty when a process above has ended meanwhile."""
+    """Read the line once; empty if an ancestor has ended meanwhile."""
     table = None if Path("/proc/self/stat").exists() else process_table()
     line: list[Entry] = []
     while pid:
         entry = read_entry(str(pid)) if table is None else table.get(pid)
         if entry is None and line and _is_anothers(pid):
-            break  # hidden from us: another user's, and so nothing that a run has started
+            break  # hidden because it is another user's, and so not started by a run
         if entry is None or not entry.alive or entry.parent == pid:
             return ()
         line.append(entry)
@@ -146,7 +147,7 @@ def _name_of(device: int) -> str:
 
 
 def _terminal_by_ps(pid: int) -> Terminal | None:
-    """Where there is no /proc (macOS)."""
+    """Use ps where there is no /proc (macOS)."""
     import subprocess  # noqa: PLC0415 - slow to load, and not needed on Linux
 
     command = ["/bin/ps", "-o", "tty=,pgid=,tpgid=", "-p", str(pid)]

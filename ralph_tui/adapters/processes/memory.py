@@ -1,4 +1,4 @@
-"""How much memory a run's processes hold, and how much they work: agent, commands, and below."""
+"""Memory and processor use of a run's processes: the agent, commands, and their descendants."""
 
 import contextlib
 import os
@@ -11,14 +11,14 @@ from ralph_tui.adapters.processes.keeper import Entry, descendants, process_tabl
 from ralph_tui.adapters.processes.sweep import COMMAND_MARK, RUN_MARK, environ
 
 FIRST_S, LONGEST_S = 0.1, 5.0
-"""Between two samples, seconds: each gap is twice the one before."""
+"""Seconds between two samples: each gap is twice the one before."""
 
 
 class MemorySampler:
-    """`ralph_tui.ports.Memory`, from samples that a thread takes while an agent works."""
+    """Implements `ralph_tui.ports.Memory` with samples that a thread takes while an agent works."""
 
     def __init__(self, sample: Callable[[], int]) -> None:
-        """`sample` gives the bytes that are held now."""
+        """`sample` returns the bytes in use now."""
         self._sample = sample
         self._lock = Lock()
         self._peak = 0
@@ -54,17 +54,17 @@ class MemorySampler:
 
 
 def resident_bytes(run_id: str, *, commands: bool = False) -> int:
-    """Resident memory of all processes that bear the run's mark, and of their descendants.
+    """Return the resident memory of all processes with the run's mark, and their descendants.
 
-    `commands`: only of what was launched as a command, which leaves the run's own git out. A page
-    that several share counts for each. 0 where the system does not show it.
+    `commands`: count only processes launched as commands, which leaves out the run's own git. A
+    page shared by several processes counts for each. Returns 0 if the system hides it.
     """
     table = process_table()
     marks = [f"{RUN_MARK}={run_id}".encode(), *([f"{COMMAND_MARK}=".encode()] if commands else [])]
     own = table.get(os.getpid())
     if own is None or not own.started.isdigit():
         return 0
-    # What bears the mark this process has started: of all that are older no environment is read.
+    # Older processes cannot have the mark, because this process starts all that have it.
     young = (entry for entry in table.values() if int(entry.started) >= int(own.started))
     marked = {entry.pid for entry in young if entry.alive and _bears(entry, marks)}
     tree = marked | {entry.pid for entry in descendants(marked, table)}
@@ -72,7 +72,7 @@ def resident_bytes(run_id: str, *, commands: bool = False) -> int:
 
 
 def worked(pid: int) -> int | None:
-    """Clock ticks that a process and its descendants have used; None: the system hides it."""
+    """Return the clock ticks used by a process and its descendants; None if the system hides it."""
     table = process_table()
     used = [_ticks(one) for one in (pid, *(entry.pid for entry in descendants({pid}, table)))]
     known = [ticks for ticks in used if ticks is not None]
@@ -82,12 +82,12 @@ def worked(pid: int) -> int | None:
 def _ticks(pid: int) -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return sum(map(int, fields[11:15]))  # its own, and of children that have ended
+        return sum(map(int, fields[11:15]))  # its own, and those of children that have ended
     return None
 
 
 def _bears(entry: Entry, marks: list[bytes]) -> bool:
-    """Whether its environment has a variable that begins with each of these."""
+    """True if its environment has, for each mark, a variable that begins with it."""
     with contextlib.suppress(OSError):
         variables = b"\0" + environ(entry)
         return all(b"\0" + mark in variables for mark in marks)
@@ -95,7 +95,7 @@ def _bears(entry: Entry, marks: list[bytes]) -> bool:
 
 
 def _resident(pid: int) -> int:
-    """Pages; 0 for a process that is gone."""
+    """Return the resident pages; 0 for a process that is gone."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return 0

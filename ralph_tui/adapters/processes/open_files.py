@@ -1,4 +1,4 @@
-"""Which files are in use, as far as the system tells it."""
+"""Files and sockets in use, as far as the system shows them."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -7,7 +7,7 @@ PROCESSES = Path("/proc")
 
 
 def open_files() -> set[tuple[int, int]]:
-    """Device and number of each file that a process of ours has open; empty where nobody tells."""
+    """Return device and inode of each file that our processes have open; empty if hidden."""
     found: set[tuple[int, int]] = set()
     with suppress(OSError):
         for process in PROCESSES.iterdir():
@@ -17,7 +17,7 @@ def open_files() -> set[tuple[int, int]]:
 
 
 def holders_of_socket(number: int) -> list[int]:
-    """The processes that have this socket open, as far as they show it."""
+    """Return the processes that have this socket open, as far as the system shows them."""
     name = f"socket:[{number}]"
     found = []
     with suppress(OSError):

@@ -1,8 +1,8 @@
-"""What a killed keeper leaves is found by the mark in its environment, and stopped.
+"""Find and stop what a killed keeper left behind, by the mark in the environment.
 
-A process is a target when its environment bears the mark, when it descends from a target, or when
-it was once seen to do so. The current process, its ancestors and the run they may themselves
-belong to are never targets; nor are other users' processes and those in other containers.
+A process is a target if its environment has the mark, if it descends from a target, or was once
+seen to do so. The current process, its ancestors and the run they may themselves belong to are
+never targets. Neither are processes of other users or in other containers.
 """
 
 import contextlib
@@ -17,28 +17,28 @@ from ralph_tui.adapters.processes.keeper import Entry, descendants, process_tabl
 
 RUN_MARK = "RALPH_RUN_ID"
 PLACE_MARK = "RALPH_WORKTREE"
-"""See `place_of`: a copied worktree has the same runs, but not their processes."""
+"""Value of `place_of`: a copied worktree has the same runs, but not their processes."""
 COMMAND_MARK = "RALPH_COMMAND_ID"
-"""Unique per launched command: tells what one keeper kept from the rest of a run."""
+"""Unique per launched command: separates what one keeper kept from the rest of a run."""
 FLEET_MARK = "RALPH_FLEET_ID"
-"""Of all that the loops of a fleet have started."""
+"""On everything that the loops of a fleet have started."""
 GUARD_MARK = "RALPH_GUARD_ID"
-"""Of commands without a keeper: tells those of one process of ralph-tui."""
+"""On commands without a keeper: identifies those of one process of ralph-tui."""
 
 MARKS = (RUN_MARK, FLEET_MARK, COMMAND_MARK, GUARD_MARK)
-"""Each of them is borne only by what a run or a fleet has started."""
+"""Only processes started by a run or a fleet have any of these."""
 
 LADDER = ((signal.SIGINT, 2.5), (signal.SIGTERM, 1.5), (signal.SIGKILL, 1.5))
-"""Each signal, and the seconds given to it."""
+"""Each signal, and the seconds it is given."""
 KILL_S = 1.0
-"""In which what is killed has ended, where nothing more can be waited for."""
+"""Seconds for killed processes to end, where there is no time for more."""
 POLL_S = 0.02
 
 Belongs = Callable[[Entry], bool]
 
 
 def place_of(worktree: Path) -> str:
-    """What tells a folder from its copies, also after it was renamed; empty when it is gone."""
+    """Return an id of a folder that survives a rename but not a copy; empty if it is gone."""
     with contextlib.suppress(OSError):
         found = worktree.stat()
         return f"{found.st_dev}:{found.st_ino}"
@@ -46,9 +46,9 @@ def place_of(worktree: Path) -> str:
 
 
 def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
-    """Stop all processes of this worktree's dead runs; their pids. Blocks for at most 6 s.
+    """Stop all processes of this worktree's dead runs; return their pids. Takes at most 6 s.
 
-    `is_dead` is asked once per run id found, and must say False for a run whose lock is held.
+    `is_dead` is asked once per run id found, and must return False for a run that holds its lock.
     """
     place = place_of(worktree)
     table = process_table()
@@ -67,7 +67,7 @@ def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
 
 
 def mark(entry: Entry, name: str) -> str | None:
-    """The value of a variable in the environment a process of ours was started with."""
+    """Return a variable of the environment that one of our processes was started with."""
     home = Path("/proc") / str(entry.pid)
     with contextlib.suppress(OSError):
         key = f"{name}=".encode()
@@ -78,7 +78,7 @@ def mark(entry: Entry, name: str) -> str | None:
 
 
 def bears_mark(entry: Entry) -> bool:
-    """Whether a run or fleet of ours has started it, whichever; or something it has started."""
+    """True if a run or fleet of ours, or one of its processes, started it."""
     keys = tuple(f"{name}=".encode() for name in MARKS)
     with contextlib.suppress(OSError):
         return any(variable.startswith(keys) for variable in environ(entry).split(b"\0"))
@@ -86,7 +86,7 @@ def bears_mark(entry: Entry) -> bool:
 
 
 def environ(entry: Entry) -> bytes:
-    """The environment it was started with; raises ``OSError`` where the system does not show it."""
+    """Return the environment it was started with; ``OSError`` if the system hides it."""
     home = Path("/proc") / str(entry.pid)
     if not entry.leaderless:
         return (home / "environ").read_bytes()
@@ -98,9 +98,9 @@ def environ(entry: Entry) -> bytes:
 
 
 def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> tuple[int, ...]:
-    """Stop what one lost keeper kept: by its mark, by the command's session, or as adopted since.
+    """Stop what a lost keeper kept, by its mark, by the command's session, or as adopted since.
 
-    `below`: what was seen below it.
+    `below`: processes seen below the keeper.
     """
 
     def belongs(entry: Entry) -> bool:
@@ -114,7 +114,7 @@ def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> 
 
 @contextlib.contextmanager
 def no_orphans() -> Iterator[None]:
-    """Who is started while the block runs, and is an orphan at its end, is stopped (Linux)."""
+    """Stop processes that start in the block and are orphans at its end (Linux)."""
     with adopting():
         try:
             yield
@@ -124,7 +124,7 @@ def no_orphans() -> Iterator[None]:
 
 
 def kill_adopted() -> None:
-    """KILL to every orphan here, before this process ends without leaving `no_orphans`."""
+    """Kill every orphan here, before this process ends without leaving `no_orphans`."""
     deadline = time.monotonic() + KILL_S
     while (left := _look_twice(is_adopted, {})) and time.monotonic() < deadline:
         for entry in left:
@@ -134,31 +134,31 @@ def kill_adopted() -> None:
 
 
 def stop_guarded(guard_id: str) -> tuple[int, ...]:
-    """Stop the commands of a guard, whose ralph-tui was killed."""
+    """Stop the commands of a guard whose ralph-tui was killed."""
     return _stop(lambda entry: mark(entry, GUARD_MARK) == guard_id)
 
 
 def continue_keepers(worktree: Path) -> None:
-    """Let keepers of this worktree go on that were stopped: they end what they keep, and go."""
+    """Continue stopped keepers of this worktree, so that they end their processes and exit."""
     for pid in keepers(worktree):
         send(pid, signal.SIGCONT)
 
 
 def keepers(worktree: Path) -> Iterator[int]:
-    """The keepers of this worktree's commands."""
+    """Yield the keepers of this worktree's commands."""
     place = f"{PLACE_MARK}={place_of(worktree)}".encode()
     for entry in process_table().values():
         home = Path("/proc") / str(entry.pid)
         with contextlib.suppress(OSError):
             words = (home / "cmdline").read_bytes().split(b"\0")
-            # It does not bear the mark itself: it gives it to its command.
+            # A keeper does not have the mark itself: it gives it to its command.
             is_keeper = any(word.endswith(b"/keeper.py") for word in words[:4])
             if is_keeper and place in words and _is_ours(home):
                 yield entry.pid
 
 
 def processes_below(pid: int) -> list[Entry]:
-    """What the leader of a session has started, as far as parentage and its session tell."""
+    """Return the processes that a session's leader started, as far as the system shows them."""
     table = process_table()
     found = {entry.pid: entry for entry in descendants({pid}, table)}
     mates = (e for e in table.values() if e.alive and pid in (e.session, e.group))
@@ -166,7 +166,7 @@ def processes_below(pid: int) -> list[Entry]:
 
 
 def orphans(name: str, value: str) -> list[Entry]:
-    """What this process has adopted; what bears this mark and does not descend from it any more."""
+    """Return adopted processes, and those with this mark that no longer descend from this one."""
     table = process_table()
     adopted = {entry.pid for entry in table.values() if is_adopted(entry)}
     below = {entry.pid for entry in descendants({os.getpid()}, table)} | {os.getpid()}
@@ -177,7 +177,7 @@ def orphans(name: str, value: str) -> list[Entry]:
 
 
 def kill(processes: list[Entry]) -> None:
-    """KILL to those that are still what they were."""
+    """Kill those processes whose pid has not been reused."""
     table = process_table()
     for one in processes:
         now = table.get(one.pid)
@@ -186,7 +186,7 @@ def kill(processes: list[Entry]) -> None:
 
 
 def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
-    """Climb the ladder until no target is left, those once `seen` included; who was there."""
+    """Climb the ladder until no target is left, including `seen`; return the pids found."""
     known = {(entry.pid, entry.started): entry for entry in seen}
     left = _look_twice(belongs, known)
     for number, seconds in LADDER:
@@ -198,7 +198,7 @@ def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
                 if number == signal.SIGKILL or (entry.pid, entry.started) not in told:
                     told.add((entry.pid, entry.started))
                     send(entry.pid, number)
-                    # Who is stopped takes no other signal than KILL before it goes on.
+                    # A stopped process receives no signal but KILL before it continues.
                     send(entry.pid, signal.SIGCONT)
             time.sleep(POLL_S)
             left = _look_twice(belongs, known)
@@ -206,14 +206,16 @@ def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
 
 
 def _look_twice(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:
-    """Living targets. A process shows no environment while it becomes another program, and one
-    that forks and ends while the table is read is in it neither before nor after.
+    """Return living targets; looks twice before it returns none.
+
+    A process shows no environment while it executes another program. One that forks and ends while
+    the table is read appears in it neither before nor after.
     """
     return _targets(belongs, known) or _targets(belongs, known)
 
 
 def _targets(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:
-    """Living targets; `known` grows by them."""
+    """Return living targets, and add them to `known`."""
     table = process_table()
     spared = _ancestry(table)
     for entry in table.values():
@@ -229,7 +231,7 @@ def _targets(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entr
 
 
 def _ancestry(table: dict[int, Entry]) -> set[int]:
-    """This process and all above it."""
+    """Return this process and all its ancestors."""
     pid, above = os.getpid(), set[int]()
     while pid and pid not in above:
         above.add(pid)
@@ -238,7 +240,7 @@ def _ancestry(table: dict[int, Entry]) -> set[int]:
 
 
 def _is_ours(home: Path) -> bool:
-    """Same user, same process namespace."""
+    """True if it has the same user and the same process namespace."""
     same_user = home.stat().st_uid == os.geteuid()
     namespace = (home / "ns" / "pid").stat().st_ino
     return same_user and namespace == Path("/proc/self/ns/pid").stat().st_ino

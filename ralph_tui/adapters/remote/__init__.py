@@ -1,1 +1,1 @@
-"""How a run is reached from other terminals."""
+"""Access to a run from other terminals."""

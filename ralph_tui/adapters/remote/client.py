@@ -1,4 +1,7 @@
-"""One command to a run of another process, one answer back. Standard library until it is heard."""
+"""Send one command to a run of another process and return its answer.
+
+Uses only the standard library until the answer arrives.
+"""
 
 import socket
 import time
@@ -21,11 +24,11 @@ if TYPE_CHECKING:
     from ralph_tui.ports.host import Accepted, Refused
 
 PATIENCE_S = 10.0
-"""How long an answer is waited for."""
+"""Seconds to wait for an answer."""
 COMES_BACK_S = 5.0
-"""How long a living run's socket is waited for: a cleaner took it away, and it is made anew."""
+"""Seconds to wait for a running run's socket: a cleaner may have removed it, and it returns."""
 LOOK_S = 0.05
-"""Between two looks whether it has come back."""
+"""Seconds between two checks whether the socket has returned."""
 GONE = "the run is gone; see ralph-tui status"
 
 
@@ -36,10 +39,10 @@ def _nobody() -> bool:
 def send(
     path: Path, command: "Command", timeout: float = PATIENCE_S, lives: Callable[[], bool] = _nobody
 ) -> "Accepted | Refused":
-    """Hand a command over, as `Engine.request` would; `timeout` in seconds.
+    """Send a command, as `Engine.request` would; `timeout` in seconds.
 
-    `lives` says whether the run's process is there: then its socket is waited for. Raises
-    ``RalphError`` when the run is gone or does not answer.
+    `lives`: returns True if the run's process exists; a missing socket is then waited for briefly.
+    Raises ``RalphError`` if the run is gone or does not answer.
     """
     from ralph_tui.ports.host import Accepted, Refused  # noqa: PLC0415  `request` does without them
 
@@ -56,9 +59,10 @@ def request(
     lives: Callable[[], bool] = _nobody,
     loop: str | None = None,
 ) -> int:
-    """As `send`, with a command's fields; gives back the number of the first event it caused.
+    """Send a command's fields; return the number of the first event it caused.
 
-    `loop`: at the socket of a fleet, the loop it is for; empty: the fleet itself.
+    Works like `send`. `loop`: at a fleet's socket, the loop the command is for; empty: the fleet
+    itself.
 
     Raises ``RefusedError`` with the run's own sentence.
     """
@@ -88,9 +92,9 @@ def request(
 
 
 def _ask(path: Path, request: bytes, deadline: float, lives: Callable[[], bool]) -> bytes:
-    """The answering line; empty when the other side hung up."""
+    """Return the answer line; empty if the other side hung up."""
     with _connected(path, deadline, lives) as connection:
-        with suppress(BrokenPipeError, ConnectionResetError):  # it may have said why
+        with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered first
             connection.sendall(request)
         answer = bytearray()
         while b"\n" not in answer and len(answer) <= ANSWER_LIMIT:
@@ -106,7 +110,7 @@ def _ask(path: Path, request: bytes, deadline: float, lives: Callable[[], bool])
 
 
 def _connected(path: Path, deadline: float, lives: Callable[[], bool]) -> socket.socket:
-    """A connection to the run; a socket that nobody answers is waited for while the run lives."""
+    """Connect to the run; while the run lives, wait for its socket to answer."""
     comes_back = min(deadline, time.monotonic() + COMES_BACK_S)
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

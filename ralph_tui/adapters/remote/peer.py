@@ -1,7 +1,8 @@
-"""Who is at the other end of a connection: what the system says, never what the other end says.
+"""The process at the other end of a connection, as the system reports it.
 
-Rule: it fails closed. A process that is gone, or that cannot be traced up to the first one, is
-nobody; so a connection is worth no more than the life of the process that has opened it.
+The peer's own claims are ignored. Checks fail closed: a process that is gone, or cannot be traced
+up to the first process, is refused. So a connection is valid only as long as the process that
+opened it lives.
 """
 
 import errno
@@ -24,7 +25,7 @@ from ralph_tui.base.errors import RalphError
 SO_PEERPIDFD = 77
 """Linux 6.5 and later; Python has no name for it yet."""
 SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID = 0, 1, 2
-"""Of macOS."""
+"""Constants of macOS."""
 
 ANOTHER_USER = "only the user who started a run can command it"
 STARTED_BY_RUN = (
@@ -34,7 +35,7 @@ GONE = "who opened this connection is gone or unknown: ask again, and wait for t
 
 
 class UnwelcomeError(RalphError):
-    """This process may not command this run; the text says why."""
+    """Raised if a process may not command this run; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,13 @@ class Speaker:
     """A process that may command the run."""
 
     name: str
-    """Where it is, for the record."""
+    """Its terminal or script, for the record."""
     at_terminal: bool
-    """A person can be at it: it is in the foreground of a terminal."""
+    """True if a person can be there: it is in the foreground of a terminal."""
 
 
 class Peer:
-    """The process that has opened a connection; another one of its number is another process."""
+    """The process that opened a connection, known by pid and start time, as pids are reused."""
 
     def __init__(self, pid: int, started: str) -> None:
         self._pid = pid
@@ -56,25 +57,25 @@ class Peer:
 
     @classmethod
     def of(cls, connection: socket.socket) -> "Peer":
-        """Raises ``UnwelcomeError`` when it is another user's, gone, or not to be known."""
+        """Identify the peer; ``UnwelcomeError`` if it is another user's, gone, or unknown."""
         pid, uid = _credentials(connection)
         if uid != os.geteuid():
             raise UnwelcomeError(ANOTHER_USER)
         line = lineage(pid) if pid > 0 else ()
-        # What was looked at is the opener itself, if that has not ended since.
+        # The process inspected is the opener itself, if that has not ended meanwhile.
         if not line or not _still_there(connection):
             raise UnwelcomeError(GONE)
         return cls(pid, line[0].started)
 
     def look(self) -> Speaker:
-        """Who it is now; raises ``UnwelcomeError`` when it may not, or not any more, command."""
+        """Return who it is now; ``UnwelcomeError`` if it may not command the run, or no longer."""
         line = lineage(self._pid)
         if not line or line[0].started != self._started:
             raise UnwelcomeError(GONE)
         if _inside(line):
             raise UnwelcomeError(STARTED_BY_RUN)
         terminal = terminal_of(self._pid)
-        # Whoever leads the session has opened the terminal.
+        # The leader of the session opened the terminal.
         leader = lineage(line[0].session) if line[0].session else line
         outside = bool(leader) and not _inside(leader) and is_still(leader)
         if not is_still(line):
@@ -83,7 +84,7 @@ class Peer:
 
 
 def opener_of(descriptor: int) -> int:
-    """The process that has made the other end of this inherited socket; 0 where it is none."""
+    """Return the process that made the other end of this inherited socket; 0 if unknown."""
     try:
         with socket.socket(fileno=os.dup(descriptor)) as connection:
             return max(0, _credentials(connection)[0])
@@ -92,13 +93,13 @@ def opener_of(descriptor: int) -> int:
 
 
 def _inside(line: tuple[Entry, ...]) -> bool:
-    """Whether a run has started it: this process, which hosts one, or any other."""
+    """True if a run started it: a run in this process, or any other."""
     me = os.getpid()
     return any(entry.pid == me for entry in line[1:]) or belongs_to_run(line)
 
 
 def _credentials(connection: socket.socket) -> tuple[int, int]:
-    """Process and user as they were when the connection was opened; -1 for what is unknown."""
+    """Return pid and uid from when the connection was opened; -1 each if unknown."""
     try:
         if hasattr(socket, "SO_PEERCRED"):
             told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -112,11 +113,11 @@ def _credentials(connection: socket.socket) -> tuple[int, int]:
 
 
 def _still_there(connection: socket.socket) -> bool:
-    """Whether the opener lives, as the kernel says it; True where it has no word for it."""
+    """True if the kernel says that the opener lives, or cannot tell."""
     try:
         descriptor = connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
     except OSError as error:
-        # Not known to the system; any other error is about a process that has ended.
+        # The option is unknown to the system; any other error means that the process has ended.
         return error.errno == errno.ENOPROTOOPT
     try:
         ended = select.poll()

@@ -1,12 +1,12 @@
-"""The language of the command socket: one JSON object per line, a version in each.
+"""The protocol of the command socket: one JSON object per line, each with a version.
 
     request   {"version": 1, "command": {"name": "guide", "text": "...", "by": "..."}}
-    answer    {"version": 1, "accepted": 123}    the number of the first event that it caused
+    answer    {"version": 1, "accepted": 123}    the number of the first event it caused
               {"version": 1, "refused": "why"}   one sentence; nothing has happened
 
-A request to a fleet names a loop beside: {"version": 1, "loop": "3a", "command": {...}}.
+A request to a fleet also names a loop: {"version": 1, "loop": "3a", "command": {...}}.
 
-Standard library only: a command of another terminal is as fast as Python starts.
+Standard library only, so that a command from another terminal takes no longer than Python's start.
 """
 
 import json
@@ -18,36 +18,36 @@ from ralph_tui.text.sanitize import clip, one_line
 
 VERSION = 1
 LIMIT = 2 << 20
-"""Bytes of a request: 100 000 characters fit, even where JSON spells each with twelve."""
+"""Maximum bytes of a request: 100 000 characters fit, even if JSON spells each with twelve."""
 ANSWER_LIMIT = 1 << 16
-"""Bytes of an answer."""
+"""Maximum bytes of an answer."""
 REASON_LIMIT = 500
-"""Characters of a refusal."""
+"""Maximum characters of a refusal."""
 
 
 class RefusedError(RalphError):
-    """The run heard a command and did not obey; the text says why."""
+    """The run received a command but refused it; the text says why."""
 
 
 def request_line(command: Mapping[str, object], loop: str | None = None) -> bytes:
-    """A command's fields as a request; `loop`: of a fleet, whom it is for."""
+    """Return a command's fields as a request; `loop`: in a fleet, the loop it is for."""
     return _line({"command": command} | ({} if loop is None else {"loop": loop}))
 
 
 def accepted_line(seq: int) -> bytes:
-    """The answer to a command that was obeyed; `seq` of the first event that it caused."""
+    """Return the answer to an accepted command; `seq` of the first event it caused."""
     return _line({"accepted": seq})
 
 
 def refused_line(reason: str) -> bytes:
-    """The answer to everything else."""
+    """Return the answer to any other request."""
     return _line({"refused": clip(one_line(reason), REASON_LIMIT)})
 
 
 def read_answer(line: bytes) -> int:
-    """The `seq` of an acceptance.
+    """Return the `seq` of an acceptance.
 
-    Raises ``RefusedError``, or ``ValueError`` when this is no answer of this version.
+    Raises ``RefusedError``, or ``ValueError`` if the line is not an answer of this version.
     """
     fields = parse_json(line)
     if not isinstance(fields, dict) or not is_version(fields.get("version")):
@@ -61,7 +61,7 @@ def read_answer(line: bytes) -> int:
 
 
 def is_version(value: object) -> bool:
-    """Whether this is the version spoken here (to Python, true is 1)."""
+    """True if this is our version of the protocol (to Python, true is 1)."""
     return type(value) is int and value == VERSION
 
 

@@ -1,4 +1,4 @@
-"""A request as it comes through the socket: whatever it says, it is a command or a sentence."""
+"""Read requests from the socket: each line yields a command, or an error in one sentence."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,32 +12,32 @@ from ralph_tui.commands import AnyCommand, Command
 from ralph_tui.text.sanitize import clip, one_line
 
 REST_LIMIT = 10_000
-"""Characters of a command without its text."""
+"""Maximum characters of a command without its text."""
 LONGEST_ID = 100
-"""Characters of a loop's id."""
+"""Maximum characters of a loop's id."""
 
 _COMMANDS: TypeAdapter[Command] = TypeAdapter(AnyCommand)
 
 
 @dataclass(frozen=True)
 class Request:
-    """A command, and whom of a fleet it is for."""
+    """A command, and which part of a fleet it is for."""
 
     command: Command
     loop: str = ""
-    """Of a fleet: the id of a loop, ``all`` of them, or empty: the fleet itself."""
+    """Fleets only: the id of a loop, ``all``, or empty for the fleet itself."""
 
 
 def read_request(line: bytes, by: str) -> Command:
-    """The command, given by `by`: what the line itself says of that counts for nothing.
+    """Return the command, signed by `by`, whatever signature the line itself has.
 
-    Raises ``ValueError`` with one sentence for anything else.
+    Raises ``ValueError`` with one sentence if the line has no valid command.
     """
     return _read(line, by, {"version", "command"}).command
 
 
 def read_fleet_request(line: bytes, by: str) -> Request:
-    """As `read_request`, of a socket that serves the loops of a fleet."""
+    """Read a request from a socket that serves the loops of a fleet, as `read_request` does."""
     return _read(line, by, {"version", "command", "loop"})
 
 
@@ -53,7 +53,7 @@ def _read(line: bytes, by: str, known: set[str]) -> Request:
 
 
 def read_fields(line: bytes) -> dict[str, Any]:
-    """The fields of a request of this version; ``ValueError`` with one sentence for all else."""
+    """Return the fields of a request; ``ValueError`` with one sentence if it is not valid."""
     try:
         fields = from_json(line, allow_inf_nan=False)
     except ValueError:
@@ -69,7 +69,7 @@ def read_fields(line: bytes) -> dict[str, Any]:
 
 
 def command_of(fields: Mapping[str, Any], by: str) -> Command:
-    """The command in a request's fields, given by `by`; raises as `read_request`."""
+    """Return the command in a request's fields, signed by `by`; raises as `read_request` does."""
     try:
         command = _COMMANDS.validate_python(fields.get("command"))
     except ValidationError as error:
@@ -83,6 +83,6 @@ def _sentence(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False)[0]
     if problem["type"] in ("union_tag_invalid", "union_tag_not_found", "model_attributes_type"):
         return "there is no such command"
-    # The first part names the command, the others lead to the field.
+    # The first part is the command's name, the others lead to the field.
     place = ".".join(clip(one_line(str(part)), 40) for part in problem["loc"])
     return f"{place}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

@@ -1,7 +1,7 @@
-"""The command socket of a run: commands in, one answer out, in a thread of the engine's process.
+"""The command socket of a run: commands in, one answer each out, in a thread of its process.
 
-Rule: whatever comes through it, the run goes on. Only the owner gets in, and who that is says the
-system, anew for every command; a line has a limit; a client that is slow or silent waits alone.
+Whatever arrives, the run continues. Only the run's user gets in, and the system confirms the sender
+again for each command. Lines have a maximum length, and a slow or silent client delays no one else.
 """
 
 import asyncio
@@ -26,16 +26,15 @@ from ralph_tui.ports.host import Accepted, Refused
 
 BACKLOG = 64
 BEGUN = ".new"
-"""Ends the name of a socket that does not listen yet."""
+"""Suffix of a socket that does not listen yet."""
 BEGUN_SECONDS = 60.0
-"""How long that may take: its process was killed, if it is older."""
+"""Seconds until it listens; an older one belongs to a killed process."""
 
 
 def bind(run_id: str) -> tuple[socket.socket, Path]:
-    """A listening socket for the run, owner only, and its path.
+    """Return a listening socket for the run, accessible only to its user, and its path.
 
-    Raises ``OSError`` when there is no place for one: nothing private, or no path that is short
-    enough.
+    Raises ``OSError`` if there is no place for one: no private folder, or no path short enough.
     """
     failure = OSError("there is no private folder for it")
     for folder in _folders():
@@ -48,9 +47,10 @@ def bind(run_id: str) -> tuple[socket.socket, Path]:
 
 
 def listen(path: Path) -> socket.socket:
-    """A listening socket at `path`; a leftover of the same name is replaced.
+    """Return a listening socket at `path`; replaces a leftover of the same name.
 
-    It gets its name when it listens: runs that begin meanwhile take away those that nobody answers.
+    It gets its name only once it listens, because runs that start meanwhile remove sockets that do
+    not answer.
     """
     _make_private(path.parent)
     _remove_deserted(path.parent)
@@ -59,7 +59,7 @@ def listen(path: Path) -> socket.socket:
     try:
         begun.unlink(missing_ok=True)
         listener.bind(str(begun))
-        # The folder keeps others out until this is done: a umask belongs to the whole process.
+        # The folder keeps others out until then; a umask would affect the whole process.
         begun.chmod(0o600)
         listener.listen(BACKLOG)
         begun.rename(path)
@@ -72,7 +72,7 @@ def listen(path: Path) -> socket.socket:
 
 
 def _remove_deserted(folder: Path) -> None:
-    """Sockets of runs that were killed: nobody listens, and nobody else would remove them."""
+    """Remove sockets of killed runs: no process listens to them, and nothing else removes them."""
     for path in folder.glob("*.sock"):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
             caller.setblocking(False)
@@ -91,7 +91,7 @@ def _remove_deserted(folder: Path) -> None:
 
 def _folders() -> Iterator[Path]:
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
-    # After `su` it may still be somebody else's.
+    # After `su` it may still be another user's.
     if runtime.is_absolute() and runtime.is_dir() and runtime.stat().st_uid == os.geteuid():
         yield runtime / "ralph-tui"
     yield Path(tempfile.gettempdir()).absolute() / f"ralph-tui-{os.geteuid()}"
@@ -107,15 +107,15 @@ def _make_private(folder: Path) -> None:
 
 
 CONNECTIONS = 16
-"""Served at once; who has been silent for longest makes room for one more."""
+"""Connections served at once; the one silent longest makes room for a new one."""
 READ_SECONDS = 10.0
-"""How long a client may take to say one line."""
+"""Seconds a client may take to send one line."""
 ANSWER_SECONDS = 60.0
-"""How long the engine may take; then the client is left without an answer, for there is none."""
+"""Seconds the engine may take; after that, the client gets no answer."""
 LOOK_SECONDS = 2.0
-"""How often the socket file is looked after: a logout or a cleaner may take it away."""
+"""Seconds between checks of the socket file: a logout or a cleaner may remove it."""
 FAREWELL_SECONDS = 1.0
-"""How long the last answers may take."""
+"""Seconds the last answers may take."""
 ONLY_PEOPLE = (
     "what the agent may do is said by a person at a terminal alone: on the run's own screen, with "
     "ralph-tui attach, or with ralph-tui decide in a terminal's foreground"
@@ -127,13 +127,13 @@ ONLY_PEOPLE_OF_FLEET = (
 
 
 class CommandReceiver(Protocol):
-    """What the server needs of the engine; both methods are callable from any thread."""
+    """The engine as the server needs it; both methods are callable from any thread."""
 
     def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
-        """Carry a command out; `reply` is called once with what came of it, from another thread."""
+        """Carry out a command; `reply` is called once with the result, from another thread."""
 
     def emit(self, event: Event) -> None:
-        """Put an event of the server itself into the record."""
+        """Record an event of the server itself."""
 
 
 Reply = Callable[[Accepted | Refused], None]
@@ -141,23 +141,23 @@ Reply = Callable[[Accepted | Refused], None]
 
 @dataclass(frozen=True)
 class Hearing:
-    """Whom a socket serves, and how."""
+    """The receiver of a socket's commands, and how they are read."""
 
     read: Callable[[bytes, str], Request]
-    """A line of whoever signs like this; raises ``ValueError`` with one sentence."""
+    """Parses a line, given the sender's signature; raises ``ValueError`` with one sentence."""
     hand_over: Callable[[Request, Reply], None]
-    """As `CommandReceiver.request`."""
+    """Like `CommandReceiver.request`."""
     warn: Callable[[str], None]
-    """Records a sentence about the server itself; from any thread."""
+    """Records a sentence about the server itself; callable from any thread."""
     whom: str = "run"
     only_people: str = ONLY_PEOPLE
 
 
 @contextmanager
 def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
-    """Commands for `receiver` are heard while the block runs; gives the socket's path.
+    """Receive commands for `receiver` while the block runs; yield the socket's path.
 
-    None when no socket could be made: the run is told, and goes on without.
+    Yields None if no socket could be made; the run is warned and continues without one.
     """
 
     def warn(text: str) -> None:
@@ -175,13 +175,13 @@ def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
 def hearing_fleet(
     hand_over: Callable[[Request, Reply], None], warn: Callable[[str], None]
 ) -> Hearing:
-    """The same for a fleet: requests name a loop."""
+    """Return the `Hearing` of a fleet, whose requests name a loop."""
     return Hearing(read_fleet_request, hand_over, warn, "fleet", ONLY_PEOPLE_OF_FLEET)
 
 
 @contextmanager
 def serving(hearing: Hearing, run_id: str) -> Iterator[Path | None]:
-    """As `listening`, for any whom a socket can serve."""
+    """Serve any kind of receiver, as `listening` does for a run."""
     try:
         listener, path = bind(run_id)
     except OSError as error:
@@ -201,16 +201,16 @@ class CommandServer:
     """Serves a listening socket until it is stopped."""
 
     def __init__(self, hearing: Hearing, listener: socket.socket, path: Path) -> None:
-        """Take over the socket that lies at `path`."""
+        """Take over the socket at `path`."""
         self._hearing = hearing
         self._listener = listener
         self._path = path
         self._loop = asyncio.new_event_loop()
         self._stopped = asyncio.Event()
         self._met: set[asyncio.Task[None]] = set()
-        """One for each connection."""
+        """One task for each connection."""
         self._silent: dict[asyncio.Task[None], None] = {}
-        """Those that wait for a line, the longest first."""
+        """Connections waiting for a line, the longest first."""
         self._told = False
         self._thread = threading.Thread(target=self._run, name="ralph-socket", daemon=True)
 
@@ -219,8 +219,8 @@ class CommandServer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Hear no more, give the answers that are due, and remove the socket."""
-        with suppress(RuntimeError):  # it has stopped already
+        """Stop listening, send the answers that are due, and remove the socket."""
+        with suppress(RuntimeError):  # it has already stopped
             self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join(2 * FAREWELL_SECONDS)
 
@@ -242,7 +242,7 @@ class CommandServer:
                 try:
                     self._listener = listen(self._path)
                     break
-                except OSError:  # its folder is gone, and may come back with the next login
+                except OSError:  # its folder is gone, and may return with the next login
                     await self._stops()
         self._listener.close()
         with suppress(OSError):
@@ -250,7 +250,7 @@ class CommandServer:
         await self._say_farewell()
 
     async def _stops(self) -> bool:
-        """Let some time pass; whether the end has come."""
+        """Wait `LOOK_SECONDS`; True if the server has to stop."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopped.wait(), LOOK_SECONDS)
         return self._stopped.is_set()
@@ -277,14 +277,14 @@ class CommandServer:
         except UnwelcomeError as error:
             writer.write(refused_line(str(error)))
         except (asyncio.CancelledError, TimeoutError, ConnectionError):
-            pass  # it has to make room, there is no answer, it has hung up
+            pass  # dropped to make room, no answer in time, or the client hung up
         finally:
             self._silent.pop(task, None)
             await _hang_up(writer)
             self._met.discard(task)
 
     def _make_room(self) -> str:
-        """Why there is none, mostly empty: the most silent client makes room for a new one."""
+        """Drop a silent client to make room for a new one; return why not, or an empty string."""
         if len(self._met) <= CONNECTIONS:
             return ""
         if not self._silent:
@@ -301,7 +301,7 @@ class CommandServer:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
-        """Answer line by line; the first one that is none, or comes from nobody, is the last."""
+        """Answer line by line, until a line is invalid or the client is gone."""
         while True:
             self._silent[task] = None
             try:
@@ -323,7 +323,7 @@ class CommandServer:
                 await writer.drain()
 
     async def _answer(self, line: bytes, peer: Peer) -> bytes:
-        """Raises ``UnwelcomeError`` when the client may not, or not any more, say anything."""
+        """Answer one line; raises ``UnwelcomeError`` if the client may not command the run."""
         speaker = peer.look()
         try:
             request = self._hearing.read(line, speaker.name)
@@ -334,7 +334,7 @@ class CommandServer:
         heard: asyncio.Future[Accepted | Refused] = self._loop.create_future()
 
         def reply(answer: Accepted | Refused) -> None:
-            with suppress(RuntimeError):  # nobody is left to be told
+            with suppress(RuntimeError):  # no client is left to answer
                 self._loop.call_soon_threadsafe(_settle, heard, answer)
 
         self._hearing.hand_over(request, reply)
@@ -347,7 +347,7 @@ class CommandServer:
                 return refused_line(answer.reason)
 
     def _tell_of_bug(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """As an event, once: the screen must not be written over."""
+        """Record a bug of the server as an event, once: a traceback would overwrite the screen."""
         if self._told:
             return
         self._told = True

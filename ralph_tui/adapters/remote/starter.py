@@ -1,9 +1,9 @@
-"""Commands of the process that started a run, through a socket that the run has inherited.
+"""Commands from the process that started a run, through a socket that the run inherited.
 
-The command socket asks the system who speaks. Here that is known: nobody else has the other end, no
-other process can open it, and what the run starts does not inherit it. So who gave a command is
-what the line says, and what only a person may say (`empowers`) is taken: the starter has found out
-who spoke. The lines are those of `protocol`, with an `id` that the answer repeats.
+The command socket asks the system who is sending. Here that is known: only the starter has the
+other end, no other process can open it, and the run's children do not inherit it. So the signature
+in the line is trusted. Commands reserved for people (`empowers`) are accepted, because the starter
+has checked who sent them. Lines follow `protocol`, with an `id` that the answer repeats.
 """
 
 import json
@@ -25,11 +25,11 @@ from ralph_tui.text.sanitize import clip, one_line
 
 CHUNK = 1 << 16
 MOST_NAME = 200
-"""Characters of who gave a command, and of a request's id."""
+"""Maximum characters of a signature, and of a request's id."""
 
 
 def starter_of(descriptor: int | None) -> socket.socket | None:
-    """The socket under this number, from now on inherited by nobody; ``UsageError``."""
+    """Return the socket with this descriptor, no longer inheritable; raises ``UsageError``."""
     if descriptor is None:
         return None
     try:
@@ -43,7 +43,7 @@ def starter_of(descriptor: int | None) -> socket.socket | None:
 
 @contextmanager
 def hearing(receiver: CommandReceiver, starter: socket.socket | None) -> Iterator[None]:
-    """Commands of the starter are heard while the block runs; None: there is none to hear."""
+    """Receive commands of the `starter` while the block runs; without one, do nothing."""
     if starter is None:
         yield
         return
@@ -65,7 +65,7 @@ class _Listener:
         self._writing = threading.Lock()
 
     def listen(self) -> None:
-        """Until the other end is gone, or says what is no line."""
+        """Receive lines until the other end is gone, or a line is too long."""
         pending = bytearray()
         while chunk := self._received():
             pending += chunk
@@ -107,7 +107,7 @@ class _Listener:
                 self._answer(request, {"refused": answer.reason})
 
     def _answer(self, request: str, fields: Mapping[str, Any]) -> None:
-        """It is the engine's thread that answers: it waits for no reader."""
+        """Send an answer without waiting for a reader: this is the engine's thread."""
         if "refused" in fields:
             fields = {"refused": clip(one_line(str(fields["refused"])), REASON_LIMIT)}
         line = json.dumps({"version": VERSION, "id": request, **fields}).encode() + b"\n"
@@ -117,7 +117,7 @@ class _Listener:
         except OSError:
             sent = 0
         if sent < len(line):
-            self.hang_up()  # half a line, or a reader that does not read: nothing more is said
+            self.hang_up()  # half a line, or a reader that does not read: send nothing more
 
 
 def _name(value: object) -> str:

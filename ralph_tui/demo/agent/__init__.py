@@ -1,1 +1,1 @@
-"""The scripted agent of the demo: an executable of its own, standard library only."""
+"""The scripted agent of the demo: a separate program, standard library only."""

@@ -17,19 +17,19 @@ from ralph_tui.demo.agent.work import Limited, Worker
 
 BEAT_S = 0.55
 WORKERS: dict[str, type[Worker]] = {"context": PlannedWorker, "asking": AskingWorker}
-"""Of the scenarios that one of its own plays."""
+"""Workers of scenarios that need their own."""
 FAST_BEAT_S = {"context": 0.05}
-"""Here the loop must be able to step in between two tools; elsewhere nothing waits."""
+"""In this scenario the loop must be able to act between two tools; others need no pause."""
 
 
 def main() -> int:
-    """Play the agent; 143 after SIGTERM, as a shell says it."""
+    """Play the agent; return 143 after SIGTERM, as a shell would."""
     parser = argparse.ArgumentParser(prog="ralph-tui demo agent")
     parser.add_argument("--scenario", choices=SCENARIOS, default="steady")
     parser.add_argument("--fast", action="store_true")
     parser.add_argument("--ask", action="store_true")
     parser.add_argument("--session-id", default=str(uuid.uuid4()))
-    # The flags of a real agent mean nothing here.
+    # The flags of a real agent are ignored.
     options, _ = parser.parse_known_args()
     if not Path("abacus", "lexer.py").is_file():
         sys.stderr.write("The demo's agent works only in its project: use `ralph-tui demo`.\n")
@@ -68,7 +68,7 @@ def _converse(wire: Wire, session: Session, worker: Worker) -> None:
             session.refuse(limited.resets_at)
         except FullError:
             session.overflow()
-        # Whatever comes after the first turn was sent by the owner.
+        # Any message after the first turn was sent by the user.
         session.guided = True
 
 

@@ -1,7 +1,7 @@
-"""What the scripted agent answers to questions outside of its sessions: one JSON object each.
+"""The scripted agent's answers to questions outside its sessions: one JSON object each.
 
-It is told apart by the form that is asked for, at the question's end, and reads no more of it than
-the names of failing tests.
+The requested form, at the end of a question, shows its kind. The rest of the question is searched
+only for names of failing tests.
 """
 
 import json
@@ -59,7 +59,7 @@ _ANSWERS: Mapping[str, Callable[[list[str]], dict[str, object]]] = {
 
 
 def answer(seconds: float) -> int:
-    """Read the question, think so long, and print the result as a real agent would."""
+    """Read the question, think for `seconds`, and print the result as a real agent would."""
     question = sys.stdin.read()
     time.sleep(seconds)
     form = question.rpartition("{")[2]
@@ -73,5 +73,5 @@ def answer(seconds: float) -> int:
         "type": "result", "subtype": "success", "is_error": False, "terminal_reason": "completed",
         "result": words, "total_cost_usd": cost, "modelUsage": {MODEL: usage}, "session_id": "q",
     }  # fmt: skip
-    print(json.dumps(result))  # noqa: T201  the answer is what is printed
+    print(json.dumps(result))  # noqa: T201  the answer goes to stdout
     return 0

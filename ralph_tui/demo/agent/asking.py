@@ -1,4 +1,4 @@
-"""What the agent asks of its owner in the scenario `asking`: a permission first, then a choice."""
+"""Questions of the agent in the scenario `asking`: a permission first, then a choice."""
 
 from collections.abc import Mapping
 
@@ -13,12 +13,12 @@ FIRST = {
     "The lexer's": (LEXER, "how numbers and comments are read"),
     "The parser's": (PARSER, "how signs, powers and groups are read"),
 }
-"""Options, each with the file that comes first then, and what it means."""
+"""Options: the file that then comes first, and what the option means."""
 REFUSED = "Nobody has permitted it."
 
 
 class AskingWorker(Worker):
-    """As in `steady`, with what its owner permits and prefers."""
+    """Works as in `steady`, but does what the user permits and prefers."""
 
     _first = ""
     """The file whose bugs come first."""
@@ -68,7 +68,7 @@ class AskingWorker(Worker):
     def _permitted(
         self, tool: str, arguments: Mapping[str, object], tool_id: str, **more: object
     ) -> Mapping[str, object]:
-        """The input that is permitted; raises ``ToolError`` with the words of a refusal."""
+        """Return the permitted input; raises ``ToolError`` with the words of a refusal."""
         answer = self.session.wire.ask(
             {
                 "subtype": "can_use_tool",

@@ -1,10 +1,10 @@
-"""The bugs planted in the sample project: where, how they look, and how they look when mended."""
+"""The bugs planted in the sample project: their place, and their broken and fixed code."""
 
 from typing import NamedTuple
 
 
 class Bug(NamedTuple):
-    """One bug; `tests` of the suite fail while it is there."""
+    """A bug; `tests` of the suite fail while it is there."""
 
     name: str
     path: str
@@ -13,7 +13,7 @@ class Bug(NamedTuple):
     diagnosis: str
     tests: int = 1
     attempts: tuple[str, ...] = ()
-    """Other ways to write it that are no better."""
+    """Other ways to write the code that are no better."""
 
 
 LEXER, PARSER = "abacus/lexer.py", "abacus/parser.py"
@@ -128,4 +128,4 @@ BUGS = (
     EXPONENT, COMMENT, ARGUMENTS, POSITION, POWER, SIGN,
     VARIABLES, FLOOR, ZERO, MEAN, GROUPS, ZEROS,
 )  # fmt: skip
-"""In the order a sensible agent would take them."""
+"""In the order in which a sensible agent would fix them."""

@@ -23,23 +23,23 @@ PLAN = "PLAN.md"
 
 
 class Item(NamedTuple):
-    """One line of the plan; it is ticked when all of its bugs are mended."""
+    """A line of the plan; it is ticked when all of its bugs are fixed."""
 
     title: str
     bugs: tuple[Bug, ...]
 
     @property
     def open(self) -> str:
-        """Its line while it is not done."""
+        """The line while the item is open."""
         return f"- [ ] {self.title}"
 
     @property
     def ticked(self) -> str:
-        """Its line afterwards."""
+        """The line when the item is done."""
         return f"- [x] {self.title}"
 
 
-# How many lines an item changes is its tag: small changes, in which a small window fills anyway.
+# Each item is tagged with the lines it changes: small changes, yet a small window fills.
 ITEMS = (
     Item(
         "Lexer: signed exponents, comments, positions in errors (~10 lines)",
@@ -58,7 +58,7 @@ TEXT = "# Plan\n\nOne item after the other; tick it when its tests pass.\n\n" + 
 
 
 def open_items() -> list[Item]:
-    """Those that the plan in this folder does not show as ticked."""
+    """Return the items that the plan in this folder does not show as ticked."""
     try:
         lines = Path(PLAN).read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,8 +1,8 @@
 """How the agent works through the plan of the scenario `context`.
 
-It has no memory beyond its session: what it knows at the start stands in its prompt and the files.
-Without a handoff it looks at everything before it begins; with one it reads that, and goes on with
-the item that the handoff names.
+It has no memory beyond its session: at the start it knows only its prompt and the files. Without a
+handoff it reads everything before it begins. With one it reads that, and continues with the item
+that the handoff names.
 """
 
 import re
@@ -16,12 +16,12 @@ from ralph_tui.demo.agent.work import Worker, present
 
 LOOKED_AT = ("README.md", LEXER, PARSER, EVALUATOR, FORMATTING)
 TAKING_OVER = "# Context checkpoint"
-"""Begins the heading of a prompt's section for a session that takes over."""
+"""Start of the heading of a prompt's section for a session that takes over."""
 _HANDOFF = re.compile(r"[\w./-]*handoff-\d+\.md")
 
 
 class PlannedWorker(Worker):
-    """Takes the plan's items one by one, and ticks them."""
+    """Works through the plan's items one by one, and ticks them."""
 
     _known: frozenset[str] = frozenset()
     """Files that this session has read."""
@@ -40,13 +40,13 @@ class PlannedWorker(Worker):
         return words
 
     def _left_to_do(self) -> list[Item]:
-        """Open items; none once this iteration has ticked its own: each takes one."""
+        """Return the open items; none once this iteration has ticked its own: each takes one."""
         left = open_items()
         done = len(ITEMS) - len(left)
         return left if done < self.iteration else []
 
     def _take_over(self) -> str:
-        """The handoff that the prompt names, as read; empty where it names none."""
+        """Read the handoff that the prompt names; empty if it names none."""
         _, heading, said = self.session.prompt.partition(TAKING_OVER)
         found = _HANDOFF.search(said) if heading else None
         if found is None:
@@ -68,7 +68,7 @@ class PlannedWorker(Worker):
         return text
 
     def _work_on(self, item: Item) -> list[Step]:
-        """Mend what the item still lacks, test after each change, and tick it."""
+        """Fix what is left of the item, test after each change, and tick it."""
         left = [bug for bug in item.bugs if present(bug) != bug.fixed]
         begun = len(item.bugs) - len(left)
         words = f"Next item: “{item.title}”."

@@ -1,13 +1,13 @@
-"""What the agent does in an iteration, decided by the state of the files and the iteration. Pure.
+"""The agent's steps in an iteration, decided by the files and the iteration number. Pure.
 
 With 25 tests, 12 of them passing, a test is worth 4 points:
 
     steady       48 56 64 72 80 88 100
-    stuck        48 56 64 64 64 64 ...            until it is redirected, or guided
+    stuck        48 56 64 64 64 64 ...            until it is redirected or guided
     oscillating  48 64 52 64 52 64 ...            likewise
     regressing   48 64 76 60 48 48 ...            likewise
     limit        as steady, but iteration 2 meets a usage limit first
-    asking       as steady, where nobody chooses otherwise: see `asking`
+    asking       as steady, unless the user chooses otherwise: see `asking`
 
 In `context` the agent works through a plan instead: see `planned`.
 """
@@ -24,7 +24,7 @@ Deed = Literal["fix", "break", "fiddle"]
 
 
 class Step(NamedTuple):
-    """One thing to do to one bug."""
+    """One action on one bug."""
 
     deed: Deed
     bug: Bug
@@ -33,13 +33,13 @@ class Step(NamedTuple):
 WHOLE_LEXER = frozenset({EXPONENT, COMMENT, POSITION, POWER})
 OTHER_SIDE = frozenset({GROUPS})
 STUCK_AT = 4
-"""Tests it mends before it meets the bug it cannot solve."""
+"""Passing tests gained before the agent meets the bug it cannot solve."""
 
 
 def plan(
     scenario: str, iteration: int, fixed: Collection[Bug], *, guided: bool, first: str = ""
 ) -> list[Step]:
-    """The steps of this iteration, given the bugs already fixed; `guided` by its owner.
+    """Return the steps of this iteration, given the fixed bugs; `guided` by the user or not.
 
     `first`: the file whose bugs come before all others.
     """
@@ -59,14 +59,14 @@ def plan(
 
 
 def _swing(done: frozenset[Bug]) -> list[Step]:
-    """Two fixes that exclude each other in the eyes of the agent."""
+    """Return steps that switch between two sets of fixes, as if these excluded each other."""
     wanted = OTHER_SIDE if done == WHOLE_LEXER else WHOLE_LEXER
     breaks = [Step("break", bug) for bug in BUGS if bug in done]
     return breaks + [Step("fix", bug) for bug in BUGS if bug in wanted]
 
 
 def _worth(tests: int, bugs: list[Bug]) -> list[Bug]:
-    """The first bugs worth about so many tests; a single test is not left for another day."""
+    """Return the first bugs worth about so many tests; a single last test is included."""
     chosen: list[Bug] = []
     for bug in bugs:
         left = sum(other.tests for other in bugs) - sum(other.tests for other in chosen)

@@ -1,4 +1,4 @@
-"""The agent's tools. They really read, edit and run; each answers (text, structured result)."""
+"""The agent's tools. They really read, edit and run; each returns (text, structured result)."""
 
 import contextlib
 import difflib
@@ -21,7 +21,7 @@ class ToolError(Exception):
 
 
 def read(path: str) -> Answer:
-    """A file's lines, numbered."""
+    """Return a file's lines, numbered."""
     try:
         content = Path(path).read_text(encoding="utf-8")
     except OSError:
@@ -33,7 +33,7 @@ def read(path: str) -> Answer:
 
 
 def edit(path: str, old: str, new: str) -> Answer:
-    """Replace a passage that stands in the file exactly once."""
+    """Replace a passage that occurs exactly once in the file."""
     before = Path(path).read_text(encoding="utf-8")
     if before.count(old) != 1:
         raise ToolError(
@@ -54,7 +54,7 @@ def edit(path: str, old: str, new: str) -> Answer:
 
 
 def grep(pattern: str, folder: str) -> Answer:
-    """The files below `folder` that hold the pattern."""
+    """Return the files below `folder` that contain the pattern."""
     expression = re.compile(pattern)
     found = [
         str(path)
@@ -65,7 +65,7 @@ def grep(pattern: str, folder: str) -> Answer:
 
 
 def bash(wire: Wire, command: str) -> Answer:
-    """Run a shell command in a session of its own; raises ToolError when it fails."""
+    """Run a shell command in its own session; raises ToolError if it fails."""
     folder = str(Path(sys.executable).parent)
     path = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
     wire.running = subprocess.Popen(
@@ -94,7 +94,7 @@ def bash(wire: Wire, command: str) -> Answer:
 
 
 def counts(output: str) -> tuple[int, int]:
-    """Passed and all tests, as unittest's summary says; (0, 0) when it says nothing."""
+    """Return passed tests and all tests, from unittest's summary; (0, 0) without a summary."""
     ran = re.search(r"^Ran (\d+) tests?", output, re.MULTILINE)
     total = int(ran[1]) if ran else 0
     bad = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", output))

@@ -1,4 +1,4 @@
-"""One turn of the scripted agent: what it says, the tools it uses, what it has cost."""
+"""A turn of the scripted agent: what it says, the tools it uses, what it costs."""
 
 import json
 import uuid
@@ -13,19 +13,19 @@ PRICES = {"read": 0.3e-6, "written": 3.75e-6, "output": 15e-6}
 """Made-up dollars per token: nothing is billed."""
 
 STEERING = ("# Guidance", "# Redirect")
-"""Headings of the owner's words, and of an approved redirect, in a prompt."""
+"""Headings of the user's guidance, and of an approved redirect, in a prompt."""
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
 
 class Session:
-    """Speaks for the agent, and keeps the account of the session."""
+    """Sends the agent's messages and counts the tokens and the cost of the session."""
 
     def __init__(self, wire: Wire, beat: float, window: Window) -> None:
         self.wire = wire
         self.prompt = ""
-        """What the turn began with."""
+        """The message that began the turn."""
         self.beat = beat
-        """Seconds between two things the agent does."""
+        """Seconds between two actions of the agent."""
         self.guided = False
         self.turns = 1
         self._results = 0
@@ -38,7 +38,7 @@ class Session:
         self._open_tool = ""
 
     def begin(self, text: str, message_id: str | None) -> None:
-        """A turn begins with this message."""
+        """Begin a turn with this message."""
         self.turns, self.prompt = 1, text
         self.wire.send("system", {
             "subtype": "init", "cwd": str(Path.cwd()), "model": MODEL,
@@ -49,7 +49,7 @@ class Session:
         self.guided = self.guided or any(heading in text for heading in STEERING)
 
     def say(self, text: str, parent: str | None = None) -> None:
-        """A message of words alone."""
+        """Send a text-only message."""
         self.wire.pause(self.beat * 1.5)
         self._message([{"type": "text", "text": text}], parent)
 
@@ -62,9 +62,9 @@ class Session:
         words: str = "",
         parent: str | None = None,
     ) -> tuple[bool, str]:
-        """Use a tool, with some words before it; whether it worked, and its answer.
+        """Use a tool, with some words before it; return whether it worked, and its answer.
 
-        `work` is given the tool call's id.
+        `work` receives the id of the tool call.
         """
         self.wire.pause(self.beat)
         tool_id = f"toolu_{uuid.uuid4().hex[:20]}"
@@ -89,7 +89,7 @@ class Session:
         return True, text
 
     def hear(self) -> None:
-        """Take in what the owner sent meanwhile."""
+        """Read what the user has sent meanwhile."""
         while not self.wire.messages.empty():
             message = self.wire.messages.get()
             if message is None:
@@ -100,14 +100,14 @@ class Session:
             self.say("You have sent me a note; I take it into account from here on.")
 
     def end(self, text: str) -> None:
-        """The turn ended of its own accord."""
+        """End the turn normally, with `text` as the result."""
         self._result({
             "subtype": "success", "is_error": False, "terminal_reason": "completed",
             "result": text, "stop_reason": "end_turn",
         })  # fmt: skip
 
     def refuse(self, resets_at: float) -> None:
-        """The service refuses to go on before this moment of the wall clock."""
+        """End the turn with a usage limit that lasts until `resets_at` (wall clock)."""
         window = {"status": "rejected", "utilization": 1, "resetsAt": int(resets_at)}
         self.wire.send("rate_limit_event", {"rate_limit_info": {
             "status": "rejected", "rateLimitType": "five_hour", "resetsAt": int(resets_at),
@@ -120,14 +120,14 @@ class Session:
         })  # fmt: skip
 
     def overflow(self) -> None:
-        """Nothing more fits into the context window."""
+        """End the turn because nothing more fits into the context window."""
         self._result({
             "subtype": "success", "is_error": True, "terminal_reason": "prompt_too_long",
             "result": "Prompt is too long",
         })  # fmt: skip
 
     def break_off(self) -> None:
-        """The turn was interrupted."""
+        """End the turn after an interruption."""
         reason = "aborted_tools" if self._open_tool else "aborted_streaming"
         if self._open_tool:
             self._answer(self._open_tool, REJECTED, f"Error: {REJECTED}", None, failed=True)

@@ -1,4 +1,4 @@
-"""How much fits into the agent's context window, and what fills it; made up, as its prices are."""
+"""The size of the agent's context window, and what fills it; made up, as its prices are."""
 
 from typing import NamedTuple
 
@@ -8,21 +8,21 @@ class Window(NamedTuple):
 
     size: int
     instructions: int
-    """In it before anything is said: the agent's own instructions and tools."""
+    """Tokens used before the first message, by the agent's instructions and tools."""
     per_prompt_character: float
     per_result_character: float
-    """What a tool answered."""
+    """Tokens per character of a tool's answer."""
     per_result: int
 
 
 LARGE = Window(200_000, 21_000, 0.2, 0.8, 600)
-"""Fills visibly in a short session, far from its end."""
+"""Fills visibly in a short session, but is far from full at its end."""
 SMALL = Window(20_000, 7_300, 0.25, 0.25, 30)
-"""Holds what the agent looks at first, and two or three runs of the tests."""
+"""Holds what the agent reads at first, and two or three runs of the tests."""
 
 
 def window_of(scenario: str) -> Window:
-    """The window in this scenario."""
+    """Return the window of this scenario."""
     return SMALL if scenario == "context" else LARGE
 
 

@@ -1,6 +1,6 @@
 """The agent's side of stream-json: one JSON object per line, both ways, with receipts.
 
-A reader thread takes what comes in while the script works, as a real agent does.
+As in a real agent, a reader thread receives messages while the script works.
 """
 
 import json
@@ -17,44 +17,44 @@ MODEL = "demo-agent"
 
 
 class Interrupted(BaseException):
-    """The turn shall end now: by a control request, or by SIGINT."""
+    """The turn must end now: by a control request, or by SIGINT."""
 
 
 class Terminated(BaseException):
-    """The process shall end now: SIGTERM."""
+    """The process must end now: by SIGTERM."""
 
 
 class Wire:
-    """Lines out, messages in."""
+    """Sends lines, receives messages."""
 
     def __init__(self, session_id: str, window: int) -> None:
         self.session_id = session_id
         self.window = window
         """Tokens that fit into the context window."""
         self.context = 0
-        """Tokens in it."""
+        """Tokens used in it."""
         self.messages: queue.SimpleQueue[tuple[str, str | None] | None] = queue.SimpleQueue()
         """User messages as (text, uuid); None at the end of stdin."""
         self.interrupted = threading.Event()
         self.leaving = False
-        """Whether SIGINT came: the turn ends, and then the process."""
+        """True once SIGINT came: the turn ends, and then the process."""
         self.running: subprocess.Popen[str] | None = None
-        """The command of a tool at work."""
+        """The command of the tool that is running."""
         self._answers: queue.SimpleQueue[Mapping[str, object] | None] = queue.SimpleQueue()
-        """To what was asked last; None where none comes any more."""
+        """Answers to the last request; None if no more will come."""
         self._over = False
-        """Whether stdin has ended."""
+        """True once stdin has ended."""
         self._lock = threading.Lock()
         self._busy = False
 
     def listen(self) -> None:
-        """Start the reader thread, and obey signals."""
+        """Start the reader thread, and handle signals."""
         signal.signal(signal.SIGINT, self._leave)
         signal.signal(signal.SIGTERM, self._terminate)
         threading.Thread(target=self._read, daemon=True).start()
 
     def next_message(self) -> tuple[str, str | None] | None:
-        """Wait for the prompt of the next turn; None when there will be none."""
+        """Wait for the prompt of the next turn; None if there will be none."""
         self._busy = False
         message = self.messages.get()
         self.interrupted.clear()
@@ -62,7 +62,7 @@ class Wire:
         return message
 
     def send(self, kind: str, fields: Mapping[str, object]) -> None:
-        """One event."""
+        """Send one event."""
         line = {"type": kind, **fields, "session_id": self.session_id, "uuid": str(uuid.uuid4())}
         text = json.dumps(line, ensure_ascii=False) + "\n"
         with self._lock:
@@ -70,11 +70,11 @@ class Wire:
             sys.stdout.flush()
 
     def receipt(self, message_id: str, state: str) -> None:
-        """Where a message that carries a uuid is."""
+        """Report the state of a message that has a uuid."""
         self.send("command_lifecycle", {"command_uuid": message_id, "state": state})
 
     def ask(self, request: Mapping[str, object]) -> Mapping[str, object]:
-        """What is answered to a request; nothing where nobody is left. Raises Interrupted."""
+        """Send a request and return its answer, empty if stdin has ended. Raises Interrupted."""
         request_id = str(uuid.uuid4())
         self._answers = queue.SimpleQueue()
         self.send("control_request", {"request_id": request_id, "request": request})
@@ -103,7 +103,7 @@ class Wire:
     def _kill(self) -> None:
         running = self.running
         if running is not None and running.poll() is None:
-            # Its own session, as a real agent's shell has: the whole group goes.
+            # It has its own session, like a real agent's shell: kill the whole group.
             os.killpg(running.pid, signal.SIGKILL)
 
     def _leave(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""How the agent goes about its work in one turn: look, change, check, report."""
+"""The agent's work in one turn: look, change, check, report."""
 
 import json
 import time
@@ -19,7 +19,7 @@ FAST_LIMIT_S = 1.0
 
 
 class Limited(Exception):  # noqa: N818  not a failure of the agent
-    """The service takes no more before `resets_at`, seconds since the epoch."""
+    """The service accepts nothing before `resets_at`, in seconds since the epoch."""
 
     def __init__(self, resets_at: float) -> None:
         super().__init__(resets_at)
@@ -27,7 +27,7 @@ class Limited(Exception):  # noqa: N818  not a failure of the agent
 
 
 class Worker:
-    """Does a scenario's steps for one iteration."""
+    """Carries out a scenario's steps for one iteration."""
 
     def __init__(self, session: Session, scenario: str, iteration: int) -> None:
         self.session = session
@@ -37,7 +37,7 @@ class Worker:
         self._tests = (0, 0)
 
     def turn(self) -> str:
-        """Work through one turn; its last words. Raises `Limited`."""
+        """Work through one turn and return its last words. Raises `Limited`."""
         self._run_tests("I start by looking at what fails.")
         if self.scenario == "limit" and self.iteration == LIMITED_ITERATION:
             self._meet_limit()
@@ -48,7 +48,7 @@ class Worker:
         for number, step in enumerate(steps):
             self._take(step, clumsy=self.iteration == 2 and number == 0)
         if self.session.guided and not guided:
-            # The owner's words came in the middle: they change the plan at once.
+            # The user's guidance arrived in the middle: it changes the plan at once.
             others = self._steps()
             steps += others
             for step in others:
@@ -59,7 +59,7 @@ class Worker:
         return words
 
     def _meet_limit(self) -> None:
-        """The first session comes upon the limit; what comes before its end is refused, too."""
+        """Reach the limit in the first session; sessions before its end are refused, too."""
         note = self.root / ".git" / "demo-limit"
         if not note.exists():
             note.write_text(
@@ -81,7 +81,7 @@ class Worker:
         self._tests = tools.counts(output)
 
     def _delegate(self) -> None:
-        """A subagent looks around, once."""
+        """Let a subagent look around, once."""
         task = {"description": "Map the tests to modules", "subagent_type": "Explore",
                 "prompt": "List the test classes and say which module each covers."}  # fmt: skip
 
@@ -148,7 +148,7 @@ class Worker:
 
 
 def present(bug: Bug) -> str:
-    """How the passage of a bug reads now; as fixed when it is none of the known ways."""
+    """Return the current code of a bug; for code that is not known, the fixed one."""
     text = Path(bug.path).read_text(encoding="utf-8")
     ways = (bug.broken, *bug.attempts)
     return next((way for way in ways if way in text), bug.fixed)

@@ -1,1 +1,1 @@
-"""What the steps of an iteration do, each with the ports it needs."""
+"""The steps of an iteration, each with the ports it needs."""

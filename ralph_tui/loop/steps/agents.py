@@ -1,8 +1,8 @@
-"""Step 10: which of several agents works; hands over to another agent, and back.
+"""Step 10: choose which of several agents works, switch to a fallback, and switch back.
 
-The first agent in the order that can work does. The run waits for an agent that is refused for a
-short time; one that is refused for longer, or for good, hands over. If no other agent is free, the
-run waits for the first that can work again.
+The first agent in the order that can work does. If an agent is refused for a short time, the run
+waits for it. If it is refused for longer, or for good, another agent takes over. If no other agent
+is free, the run waits for the first that can work again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ from ralph_tui.ports.agents import Agent
 from ralph_tui.state.roster import Refusal
 
 STARTS = 2
-"""Tries in a row after which an agent that does not start is given up."""
+"""Failed starts in a row after which ralph-tui stops trying an agent."""
 
 Refusals = Mapping[str, Refusal]
-"""By agent, why it cannot work."""
+"""Maps an agent's name to the reason why it cannot work."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +33,21 @@ class Works:
 
 @dataclass(frozen=True)
 class Waits:
-    """Nobody works before this time; then this agent is tried."""
+    """No agent works before this time; then this one is tried."""
 
     agent: str
     until: datetime
 
 
 def free_at(refusal: Refusal) -> datetime | None:
-    """When a refused agent is tried again; None: never, its owner has to mend it."""
+    """Return when to try a refused agent again; None: never, the user has to fix it."""
     if refusal.limit is None:
         return None
     return wait_until(refusal.at, refusal.limit, max(1, refusal.tries), refusal.resets_at)
 
 
 def begins(order: Sequence[str], refusals: Refusals, now: datetime) -> str:
-    """The agent of an iteration that begins; where none is free, the one that will be first."""
+    """Return the agent for a new iteration; if none is free, the one that is free first."""
     free = [name for name in order if _is_free(refusals.get(name), now)]
     return free[0] if free else (_earliest(order, refusals) or Waits(order[0], now)).agent
 
@@ -55,9 +55,9 @@ def begins(order: Sequence[str], refusals: Refusals, now: datetime) -> str:
 def goes_on(
     order: Sequence[str], refusals: Refusals, current: str, now: datetime, patience_s: float
 ) -> Works | Waits | None:
-    """Who goes on with the iteration in which `current` was refused; None: nobody ever can.
+    """Choose how to continue an iteration in which `current` was refused; None: no agent ever can.
 
-    `patience_s`: seconds from its first refusal for which an agent is waited for.
+    `patience_s`: how many seconds after its first refusal the run waits for an agent.
     """
     refusal = refusals[current]
     if refusal.cause == "not_started" and refusal.tries < STARTS:
@@ -70,7 +70,7 @@ def goes_on(
 
 
 def stands_in(order: Sequence[str], refusals: Refusals, current: str, now: datetime) -> str:
-    """Who can work now in the place of `current`; empty: nobody."""
+    """Return an agent that can replace `current` now; empty if no agent can."""
     free = (name for name in order if name != current and _is_free(refusals.get(name), now))
     return next(free, "")
 
@@ -91,11 +91,11 @@ def _earliest(order: Sequence[str], refusals: Refusals) -> Waits | None:
 _TWICE = "it does not start (tried twice): "
 
 SILENT_S = 1800.0
-"""For so long an agent that was silent is not tried again: to find out takes as long as before."""
+"""Seconds before a silent agent is tried again; noticing its silence takes as long as before."""
 
 
 class Agents(Step):
-    """The agents of a run, one of which works."""
+    """The agents of a run, one of which works at a time."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -106,16 +106,16 @@ class Agents(Step):
 
     @property
     def working(self) -> Agent:
-        """The one that works now."""
+        """The agent that works now."""
         return self._agents[self._roster.working]
 
     def warn(self) -> None:
-        """Say which agents cannot stand in, and what is to be known of those that can."""
+        """Report agents that cannot act as fallbacks, and caveats about those that can."""
         for text in self._run.ports.agent_notes:
             self.record(Noticed(level="warn", source="agent", text=text))
 
     def begin(self, k: int) -> None:
-        """An iteration begins: the first agent that can works on it."""
+        """Choose the agent for a new iteration: the first in the order that can work."""
         roster = self._roster
         name = begins(self._order, roster.refusals, self._now())
         if name == roster.working:
@@ -123,7 +123,7 @@ class Agents(Step):
         before = roster.working
         absent = self._run.ports.absent.get(before)
         if absent is not None:
-            # The first was not there when the run began: it is not waited for.
+            # The first agent was missing when the run began: the run does not wait for it.
             self.record(
                 AgentChanged(iteration=k, before=before, agent=name, cause="missing", reason=absent)
             )
@@ -133,14 +133,14 @@ class Agents(Step):
             self.record(AgentChanged(iteration=k, before=before, agent=name))
 
     def refused(self, k: int, finished: SessionFinished) -> bool:
-        """A session was refused: wait, or let another agent go on; whether another one does.
+        """Handle a refused session: wait, or switch to another agent; True if it switched.
 
-        Raises `Ended` where nobody can.
+        Raises `Ended` if no agent can work.
         """
         roster, now = self._roster, self._now()
         current = roster.working
         if finished.outcome == "unknown_model" and current == self._order[0]:
-            raise Ended("failed", finished.reason)  # a wrong setting is no outage
+            raise Ended("failed", finished.reason)  # a wrong setting is not an outage
         patience = self._run.settings.agent.fallback_after
         step = goes_on(self._order, roster.refusals, current, now, patience)
         if step is None:
@@ -162,14 +162,11 @@ class Agents(Step):
 
     @property
     def stand_in(self) -> str:
-        """Who could take over from the one that works; empty: nobody."""
+        """The agent that could replace the working one now; empty if no agent could."""
         return stands_in(self._order, self._roster.refusals, self._roster.working, self._now())
 
     def silent(self, k: int, finished: SessionFinished) -> bool:
-        """The one that works was silent again: its service counts as down, another one goes on.
-
-        Whether another one does.
-        """
+        """Treat an agent that was silent again as down; True if another one takes over."""
         other = self.stand_in
         if other:
             self.record(
@@ -187,7 +184,7 @@ class Agents(Step):
     def _wait(self, k: int, step: Waits) -> None:
         refusals = self._roster.refusals
         others = [name for name in self._order if name != step.agent and name in refusals]
-        # While one waits shortly for its own service, the others are none of its concern.
+        # While the run waits briefly for this agent's service, the others do not matter.
         others = others if len(others) + 1 == len(self._order) else []
         wait_for_service(self._run, k, step.agent, step.until, others)
 
@@ -206,7 +203,7 @@ class Agents(Step):
         )
 
     def _nobody(self, finished: SessionFinished) -> str:
-        """Why the run ends: of a single agent its own words."""
+        """Describe why the run ends; for a single agent, in the agent's own words."""
         refusals = self._roster.refusals
         if len(self._order) == 1:
             return f"{_TWICE * (finished.outcome == 'not_started')}{finished.reason}"

@@ -1,8 +1,8 @@
-"""What a running agent asks: brought to its owner one after the other, and answered.
+"""Questions of a running agent: shown to the user one at a time, and answered.
 
-Rule: a question blocks nothing but the agent that waits for it. A default never allows anything.
-Every refusal is a whole sentence for the agent, so that it goes on without what was refused. What
-was refused once is refused for the rest of its session, in the same words and without a question.
+A question blocks only the agent that waits for the answer. A default never allows anything. Every
+refusal is a full sentence for the agent, so that it can continue without the refused action. A
+refused action stays refused for the rest of the session, in the same words and without a question.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ LEAVE_WORDS = Option(
 
 @dataclass
 class _Refused:
-    """What was refused, and how often since without a question."""
+    """A refused request, and how often it was refused again without a question."""
 
     answer: AgentAnswer
     question_id: str
@@ -39,7 +39,7 @@ class _Refused:
 
 
 class AgentQuestions(Step):
-    """Brings what one session asks to its owner."""
+    """Shows one session's questions to the user."""
 
     def __init__(self, k: int, run: Run, desk: QuestionDesk) -> None:
         super().__init__(run)
@@ -49,12 +49,12 @@ class AgentQuestions(Step):
         self._headless = run.headless
         self._desk = desk
         self._request: AgentRequest | None = None
-        """What the open question is about."""
+        """The request behind the open question."""
         self._refused: dict[str, _Refused] = {}
-        """By what was asked."""
+        """Refusals, by what was asked."""
 
     def watch(self) -> None:
-        """Ask about what is next, or withdraw what was taken back; called while the agent works."""
+        """Ask the next question or withdraw one taken back; called while the agent works."""
         asking, request = self._asking, self._request
         if request is not None and request.request_id not in asking.waiting:
             last = asking.no_more
@@ -70,7 +70,7 @@ class AgentQuestions(Step):
             self._desk.open(question, self._decide, within_s=self._within_s)
 
     def end(self) -> None:
-        """The session is over, and with it what it has asked."""
+        """Withdraw the open question, because its session has ended."""
         self._withdraw("the session is over")
 
     def _refuse_again(self, asked: AgentAsked, refused: _Refused) -> None:
@@ -111,7 +111,7 @@ class AgentQuestions(Step):
         return AgentAnswer("refuse", self._words(request, given))
 
     def _words(self, request: AgentRequest, given: QuestionAnswered) -> str:
-        """Of a refusal, for the agent."""
+        """Return the text of a refusal, for the agent."""
         then = "Decide it yourself." if request.choices else "Go on without it."
         if given.by != SILENCE:
             said = given.text.strip()
@@ -124,7 +124,7 @@ class AgentQuestions(Step):
 
 
 def _call(request: AgentRequest) -> str:
-    """By what it is known again; empty for one that does not tell what it would do."""
+    """Return a key that identifies a repeated request; empty if the request gives no details."""
     if not request.input and not request.choices:
         return ""
     return request.model_dump_json(include={"tool", "input", "choices"})

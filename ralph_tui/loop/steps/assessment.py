@@ -1,7 +1,8 @@
-"""Steps 1 and 11: what an iteration came to, from evidence.
+"""Steps 1 and 11: assess from evidence what an iteration achieved.
 
-It is made while the iteration is measured (an estimate of progress may be its reading), recorded
-right after the reading, and kept as a file at the next iteration's step 1, or at the run's end.
+The assessment is made while the iteration is measured, because an estimate of progress may be its
+measurement. It is recorded right after the measurement. Its file is written in step 1 of the next
+iteration, or at the end of the run.
 """
 
 from datetime import datetime
@@ -28,10 +29,10 @@ class Assessment(Step):
         self._records = run.ports.records
         self._enabled = run.settings.intelligence.enabled
         self._saved = 0
-        """Of the assessment that its file tells: its place in the journal."""
+        """Journal sequence number of the assessment last written to a file."""
 
     def make(self, k: int, plan: Progress | None) -> AssessmentMade | None:
-        """What iteration k comes to; None when that cannot be said. It is not recorded yet."""
+        """Assess iteration k without recording it; None if the assessment fails."""
         traces = self._traces(k)
         return self.guarded(
             "intelligence",
@@ -41,12 +42,12 @@ class Assessment(Step):
         )
 
     def keep(self, k: int, made: AssessmentMade | None) -> None:
-        """Right after the reading of iteration k."""
+        """Record the assessment right after the measurement of iteration k."""
         if self._enabled:
             self.record(made or unassessed(k))
 
     def catch_up(self, k: int) -> None:
-        """Record the assessment of a reading whose process ended before it could."""
+        """Record the assessment of a measurement if the process ended before it could."""
         assessed, readings = self._state.intelligence.assessments.get(k), self._state.gate.readings
         if not self._enabled or not readings or (assessed and assessed.seq > readings[-1].seq):
             return
@@ -56,7 +57,7 @@ class Assessment(Step):
 
     @guards("records", instead=f"{FILE} is not written")
     def save(self) -> None:
-        """Step 1: the latest assessment, with the second opinion, becomes its iteration's file."""
+        """Write the latest assessment and second opinion to the iteration's file (step 1)."""
         made = self._state.intelligence.assessment
         if made is None or made.seq == self._saved:
             return
@@ -71,18 +72,18 @@ class Assessment(Step):
         self._saved = made.seq
 
     def conclude(self) -> None:
-        """At the run's end; the journal's end needs what room is left on a full disk."""
+        """Save at the end of the run unless the disk is full: the journal's end needs the room."""
         wait = self._state.needs.wait
         if wait is None or wait.cause != "disk_full":
             self.save()
 
     def _traces(self, k: int) -> Traces | None:
-        """What the session left behind; None where that cannot be looked at."""
+        """Return traces of what the session did; None if there was no session."""
         span = self._state.timeline.current
         if not k or span is None:
             return None
         since: datetime = span.started_at
-        self._scheduler.join()  # the inventory after the session tells of commits
+        self._scheduler.join()  # wait for the inventory after the session, which reports commits
         look, unseen = self._run.ports.read_traces, Traces(missing=("commits",))
         try:
             return self.guarded(
@@ -97,7 +98,7 @@ class Assessment(Step):
 
 
 def read_plan(run: Run, within_s: float = JOB_S) -> Progress | None:
-    """The plan file as it is; None without one, and where it cannot be read."""
+    """Read the plan file; None if it is missing or unreadable."""
     look = run.ports.read_plan
     try:
         return guarded(

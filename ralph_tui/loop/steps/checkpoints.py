@@ -23,18 +23,18 @@ UNKNOWN = (
 
 
 class Checkpoints(Step):
-    """Holds the worktree: at boundaries the loop waits for it, by timer and key it does not."""
+    """Saves the worktree: the loop waits for boundary snapshots, but not for other checkpoints."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.latest: Snapshot
-        """The last boundary: what the next changes are counted against. Set by `first`."""
+        """The last boundary, against which the next changes are counted. Set by `first`."""
         self.began = False
-        """Whether there is one."""
+        """True once there is a boundary."""
         self.compared = ("", "")
-        """The trees before and after the last session."""
+        """Trees before and after the last session."""
         self.handed_over = ("", "")
-        """The trees before and after the session that handed over last."""
+        """Trees before and after the last session that ended in a context handoff."""
         self._workspace = run.ports.workspace
         self._files = run.ports.checkpoint_files
         self._memory = run.ports.memory
@@ -42,21 +42,21 @@ class Checkpoints(Step):
         self._session_began: datetime | None = None
         """None between sessions."""
         self._session_tree = ""
-        """What a session that took over began with; empty: the boundary."""
+        """Tree at the start of a session that took over from another; empty: the boundary's."""
         self._started = False
-        """This iteration has its checkpoint at the start."""
+        """True once this iteration has its start checkpoint."""
         self._taken = 0
         self._captured = 0
 
     def first(self, reason: str) -> None:
-        """The first snapshot of a run; without it a run does not begin."""
+        """Take the first snapshot of a run; if that fails, the run does not begin."""
         self.latest = self._snapshot(0, reason)
         self.began = True
         self._captured = 0
         self.record(self.announce(0, "start"))
 
     def continue_numbering(self) -> None:
-        """Go on numbering after what an earlier process has held, recorded or not."""
+        """Continue numbering after the snapshots of an earlier process, recorded or not."""
         self._taken = known = max(self._state.timeline.snapshots, default=0)
         held = self._scheduler.run_job("snapshots", self._workspace.newest)
         if known and not held:
@@ -68,31 +68,30 @@ class Checkpoints(Step):
         self._taken = max(held, known)
 
     def continue_from(self, span: IterationSpan, *, settled: bool) -> None:
-        """Take up what an earlier process knew: `span` is the iteration it ended in.
+        """Restore what an earlier process knew; `span` is the iteration in which it ended.
 
-        `settled`: what the iteration did to the files is told.
+        `settled`: the iteration's file changes are already recorded.
         """
         self._captured = len(span.checkpoints)
         known = self._state.timeline.snapshots.values()
-        # What an unsettled iteration has changed is counted from where it began.
+        # Changes of an unsettled iteration are counted from where it began.
         start = max((s for s in known if s.seq < span.start_seq), key=lambda s: s.seq)
         taken = max(known, key=lambda s: s.seq) if settled else start
         self.latest = Snapshot(taken.number, taken.ref, taken.commit, taken.tree)
         if span.boundary is not None:
             self.compared = start.tree, span.boundary.tree
         self.began = True
-        # Last: a git that fails here ends the run, which counts on from what is recorded.
+        # Last, because a git failure here ends the run; the end needs the fields set above.
         self.continue_numbering()
 
     def begin_iteration(self) -> None:
-        """Checkpoints are numbered within an iteration."""
+        """Reset what belongs to one iteration; checkpoints are numbered within it."""
         self._captured, self._started, self._session_tree = 0, False, ""
 
     def begin_session(self, iteration: int, session_id: str) -> None:
-        """The checkpoint at the start; its snapshot is the last boundary's.
+        """Record the start checkpoint, which shares the last boundary's snapshot.
 
-        A session that is tried again, after a limit, begins where the first one began: no point of
-        its own.
+        A session retried after a limit begins where the first one began, so it gets no checkpoint.
         """
         self._session_id, self._session_began = session_id, self._scheduler.host.clock.now()
         if not self._started:
@@ -100,7 +99,7 @@ class Checkpoints(Step):
             self.record(self.announce(iteration, "start"))
 
     def take_boundary(self, iteration: int, reason: str) -> None:
-        """Hold the worktree before the loop goes on; when that fails the last boundary stays."""
+        """Snapshot the worktree before the loop continues; on failure the last boundary stays."""
         try:
             self.latest = self._snapshot(iteration, reason)
         except WorkspaceError as error:
@@ -109,7 +108,7 @@ class Checkpoints(Step):
             )
 
     def record_changes(self, k: int, message: str = "") -> ev.FilesChanged:
-        """What the session of iteration k did to the files, held in a snapshot."""
+        """Snapshot and record the file changes made by the session of iteration k."""
         start, workspace = self.latest, self._workspace
         self.take_boundary(k, message or f"after the session of iteration {k}")
         unknown = self.latest is start
@@ -117,7 +116,7 @@ class Checkpoints(Step):
         changes: tuple[FileChange, ...] = ()
         try:
             changes = self._scheduler.run_job("changes", lambda: workspace.changes(before, after))
-        except WorkspaceError as error:  # the agent may have deleted what they are counted against
+        except WorkspaceError as error:  # the agent may have deleted the old snapshot
             self.record(ev.Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})"))
             unknown = True
         files = files_changed(k, changes, live=False).model_copy(update={"unknown": unknown})
@@ -126,10 +125,10 @@ class Checkpoints(Step):
         return files
 
     def capture(self, iteration: int, trigger: Trigger, note: str = "", by: str = "") -> None:
-        """Take a checkpoint beside the running session; its events come when it is done.
+        """Take a checkpoint while the session runs; its events are recorded when it is done.
 
-        A disk without room for it stops the session: what the agent does could not be held. `by`:
-        who asked for it.
+        If the disk is full, the session is stopped, because its work could not be saved. `by`: who
+        asked for the checkpoint.
         """
         reason = f"asked for by {by}" if by else trigger
         number = self._next()
@@ -149,10 +148,10 @@ class Checkpoints(Step):
         )
 
     def hold_rollover(self, iteration: int, message: str) -> int | None:
-        """Hold the worktree as an ended session leaves it; gives back the snapshot's number.
+        """Snapshot the worktree as an ended session left it; return the snapshot's number.
 
-        The boundary stays: what the iteration changed is counted over all its sessions. None where
-        it cannot be held.
+        Returns None if that fails. The boundary stays: the iteration's changes are counted over all
+        its sessions.
         """
         number, began = self._next(), self._session_tree or self.latest.tree
         try:
@@ -169,16 +168,16 @@ class Checkpoints(Step):
         return number
 
     def retry_boundary(self, iteration: int) -> None:
-        """Wait until there is room for a snapshot; the boundary stays where it is."""
+        """Wait until there is room for a snapshot; the boundary does not move."""
         latest = self.latest
         self.take_boundary(iteration, "after a full disk")
         self.latest = latest
 
     def restore(self, number: int, by: str) -> None:
-        """Bring the files back to a snapshot of this run, beside whatever goes on.
+        """Restore the files to a snapshot of this run, in the background.
 
-        The present is held, and recorded, before a file is touched; when it cannot be held, nothing
-        is restored. `Scheduler.join` waits.
+        The current files are saved in a snapshot before any file changes; if that fails, nothing is
+        restored. `Scheduler.join` waits for the restore.
         """
         present = self._next()
         reason = f"before restoring snapshot {number}"
@@ -194,7 +193,7 @@ class Checkpoints(Step):
         self._scheduler.spawn("snapshot", work, tell)
 
     def write_back(self, number: int, present: int, by: str) -> None:
-        """The second half of a restore: `present` holds what was there before."""
+        """Run the second half of a restore; snapshot `present` holds the files from before."""
         iteration, target = self._state.run.iteration, self._state.timeline.snapshots[number]
         after, workspace = self._next(), self._workspace
         reason = f"as snapshot {number}"
@@ -220,21 +219,21 @@ class Checkpoints(Step):
         self._scheduler.spawn("restore", partial(workspace.restore, target.tree), tell)
 
     def _tell_failure(self, job: Job) -> None:
-        """The run goes on without it: a checkpoint's file, the snapshot after a restore."""
+        """Record a failure the run survives: a checkpoint file or the snapshot after a restore."""
         if isinstance(job.error, RalphError | OSError):
             self.record(ev.Noticed(level="error", source="records", text=str(job.error)))
         elif job.error is not None:
             raise job.error
 
     def better_point(self) -> IterationSpan | None:
-        """The best point, where it is better than the files as they are."""
+        """Return the best iteration if it reached more than the current files, else None."""
         best, now = self._state.best_span, self._state.run.completion
         if best is None or best.boundary is None or best.completion is None or now is None:
             return None
         return best if best.completion > now else None
 
     def best_point(self) -> Rollback | None:
-        """Where a rollback would lead, and what it would change; None when nowhere better."""
+        """Return the rollback to the best point and its effect; None if nothing is better."""
         best = self.better_point()
         if best is None or best.boundary is None:
             return None
@@ -266,9 +265,10 @@ class Checkpoints(Step):
         changes: tuple[FileChange, ...] = (),
         by: str = "",
     ) -> ev.Event:
-        """A checkpoint whose snapshot is held already; 0 means the last boundary's.
+        """Return the event of a checkpoint whose snapshot already exists.
 
-        Its file is written beside whatever goes on.
+        `snapshot`: 0 means the last boundary's, None that it failed. The checkpoint's file is
+        written in the background.
         """
         self._captured += 1
         path, session_id = "", self._session_id

@@ -1,7 +1,8 @@
-"""While the agent works: how full its context window is, and when its session has to hand over.
+"""Context use of the running session, and when the session has to hand off.
 
-The usage of a message is told with its first words, so a session that reaches L2 is about to use
-the tools of that message, or to end its turn: either is waited for, for as long as a tool may take.
+An agent reports the usage of a message with its first words. A session that reaches L2 is therefore
+about to use that message's tools, or to end its turn. The monitor waits for either, as long as a
+tool may take.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from ralph_tui.text.format import count
 
 @dataclass(frozen=True)
 class Wanted:
-    """A rollover that is to be carried out."""
+    """A context handoff to carry out."""
 
     cause: Cause
     reason: str
@@ -26,63 +27,66 @@ class Wanted:
 
     @property
     def at_once(self) -> bool:
-        """Whether no running tool is waited for."""
+        """True if the handoff does not wait for running tools."""
         return self.cause == "L3"
 
 
 class ContextMonitor(Step):
-    """Follows the sessions of a run."""
+    """Follows the context window of a run's sessions."""
 
     def __init__(self, run: Run, items: PlanItems) -> None:
         super().__init__(run)
         self.wanted: Wanted | None = None
-        """Why the session is to hand over; None while it is not."""
+        """The pending handoff; None if the session need not hand off."""
         self._rules = run.settings.context
         self._items = items
         self._thresholds = Thresholds(
             self._rules.warn_percent, self._rules.checkpoint_percent, self._rules.stop_percent
         )
         self._since = 0.0
-        """When the session was to hand over, by the monotonic clock."""
+        """Monotonic time at which the handoff became pending."""
         self._results = 0
-        """Calls of it that had ended by then."""
+        """Tool calls of the session that had ended at that time."""
         self._told_last = 0
-        """The iteration whose last rollover was told to be its last."""
+        """The iteration for which the limit of handoffs was reported."""
         self._told_unknown = False
 
     def begin(self) -> None:
-        """A session starts, with an empty window."""
+        """Start following a session, whose window is empty."""
         self.wanted = None
 
     def end(self) -> None:
-        """The session is over: by now it has told how full its window is, or does not."""
+        """Report that the ended session never gave its context size."""
         self._tell_unknown()
 
     def watch(self) -> None:
-        """Tell levels, and end the session when it has to hand over; called while it works."""
+        """Report levels and end the session when it must hand off; called while it works."""
         if self._scheduler.session is None or not self._state.run.session_running:
-            return  # until its start is recorded, the state tells of the session before
+            return  # until its start is recorded, the state describes the previous session
         self._tell_unknown()
         self._tell_level()
         if self._state.run.background is not None:
-            return  # its turn is over: ended now, it would lose what it waits for, and win nothing
+            return  # its turn is over: ending it would lose its background work and gain nothing
         self._decide()
         if self.wanted is not None and self._may_end(self.wanted):
             self._scheduler.end_session("rolled_over" if self.may_roll_over else "context_full")
 
     def overflowed(self) -> None:
-        """The session ended because its window was full: that is L3, whatever was measured."""
+        """Record L3 for a session that ended with a full window, whatever was measured."""
         if above("L3", self._state.context.level or "L0"):
             self.record(reached(self._state, "L3", 100.0))
 
     @property
     def may_roll_over(self) -> bool:
-        """Whether a fresh session of this iteration may follow."""
+        """True if this iteration may have another fresh session."""
         use = self._state.context.use
         return use is None or use.rollovers < MOST_ROLLOVERS
 
     def want(self, wanted: Wanted) -> None:
-        """Have the session hand over, unless it is to do so already or has done it too often."""
+        """Request a handoff, unless one is pending or the iteration has had too many.
+
+        An immediate handoff (L3) overrides both.
+        """
         before = self.wanted
         if before is not None and (before.at_once or not wanted.at_once):
             return
@@ -108,7 +112,7 @@ class ContextMonitor(Step):
             self.want(Wanted("item", self._items.unfit))
 
     def _may_end(self, wanted: Wanted) -> bool:
-        """What it is at ends first, within the time of a tool."""
+        """Allow the session to finish its current work first, for as long as a tool may take."""
         if wanted.at_once or self._now() - self._since >= self._rules.tool_wait_s:
             return True
         context = self._state.context
@@ -136,14 +140,14 @@ class ContextMonitor(Step):
         if self._told_unknown or not self._rules.rollover or context.percent is not None:
             return
         if context.tells and not context.untold:
-            return  # some tell it live, others at the end of their turn
+            return  # some agents report it live, others at the end of a turn
         self._told_unknown = True
         lacks = "how large" if context.tokens else "how full"
         text = (
             f"this agent does not tell {lacks} its context window is: each session works until it "
             "ends by itself, or until you ask for a fresh one"
         )
-        # Of an agent that never tells nothing is wrong.
+        # An agent that never reports it is not faulty, so this is no warning.
         if context.tells:
             self._warn(text)
         else:
@@ -157,7 +161,7 @@ class ContextMonitor(Step):
 
 
 def reached(state: RunState, level: Level, percent: float) -> ContextLevelReached:
-    """The fact to record of a level of the running session, or of the one that has just ended."""
+    """Return the level event for the running session, or for the one that has just ended."""
     context = state.context
     return ContextLevelReached(
         iteration=state.run.iteration,

@@ -1,5 +1,6 @@
-"""Step 12: what control, strategy and oversight make of the reading. Their rules are pure and live
-in `layers`; what they ask for is done in steps 13 and 14.
+"""Step 12: evaluate the measurement with the control law, the strategy and the oversight rules.
+
+The rules are pure and live in `layers`; steps 13 and 14 carry out what they ask for.
 """
 
 from ralph_tui.base.errors import WorkspaceError
@@ -9,11 +10,11 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 
 SHOWN = 20
-"""Paths an event names."""
+"""Maximum number of paths named in an event."""
 
 
 class Detector(Step):
-    """Evaluates each reading once."""
+    """Evaluates each measurement once."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -21,9 +22,9 @@ class Detector(Step):
         self._guard = run.layers.guard
 
     def detect(self, k: int) -> Finding | None:
-        """The control law, the strategy and the overseer's rules on the latest reading, once.
+        """Evaluate the latest measurement and record the signal, alarms and cleared alarms.
 
-        None with the overseer switched off, and when its rules fail.
+        Returns the overseer's finding; None if the overseer is off or its rules fail.
         """
         evaluated, self._governor.recalled = self._governor.recalled, None
         if evaluated is None or evaluated.evaluation.signal.iteration != k:

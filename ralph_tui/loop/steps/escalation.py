@@ -1,4 +1,4 @@
-"""Telling people who are not at the screen: one event per reason, handed to the channels."""
+"""Notify people who are away from the screen: one event per reason, passed to the channels."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -9,11 +9,11 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 
 DELIVERY_S = 3.0
-"""Seconds; what takes longer is delivered later, and not in this journal."""
+"""Seconds to wait for delivery; a later delivery is not recorded in this journal."""
 
 
 class Escalation(Step):
-    """Decides nothing: records that people are to be told, and hands it to `Outreach`."""
+    """Records that people must be notified, and passes it to `Outreach`; decides nothing itself."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -28,7 +28,7 @@ class Escalation(Step):
         reason: str,
         recommendations: Sequence[str] = (),
     ) -> None:
-        """Record it, then hand it over; `about` is None for a question nobody has answered."""
+        """Record an escalation, then send it; pass None as `about` for an unanswered question."""
         escalation = EscalationRaised(
             iteration=iteration,
             escalation_id=str(uuid4()),
@@ -41,7 +41,7 @@ class Escalation(Step):
         self._send(escalation)
 
     def again(self) -> None:
-        """Hand over once more what an earlier process may have died on."""
+        """Send again what an earlier process may not have delivered."""
         if self._outreach.enabled:
             for untold in list(self._state.oversight.untold.values()):
                 self._send(untold)
@@ -55,7 +55,7 @@ class Escalation(Step):
         )
 
     def wait_for_delivery(self) -> None:
-        """Before the last event: wait a little for the word that people were told."""
+        """Wait briefly, before the last event, for confirmation that people were notified."""
         clock = self._scheduler.host.clock
         end = clock.monotonic() + DELIVERY_S
         if self._outreach.enabled:

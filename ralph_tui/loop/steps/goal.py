@@ -1,6 +1,6 @@
-"""Before iteration 1: what completes a run whose completion command passes already.
+"""Before iteration 1: decide what completes a run whose completion command already passes.
 
-Its owner is asked; a run that was started headless fails here, before anything is spent.
+The user is asked. A headless run fails here, before anything is spent.
 """
 
 from ralph_tui.events import AbortRequested, QuestionAsked
@@ -36,7 +36,7 @@ class Goal(Step):
         self._desk = desk
 
     def settle(self) -> None:
-        """Ask where nothing but a command that passes already says it. Raises `Ended`."""
+        """Ask for a goal if the only one is a command that already passes. Raises `Ended`."""
         if not goalless(self._run.state):
             return
         command = self._run.start.command or ""

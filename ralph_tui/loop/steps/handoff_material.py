@@ -1,7 +1,8 @@
-"""What a handoff is made of, taken from what is known of the run. Pure.
+"""Build a handoff from what is known of the run. Pure.
 
-Rule: on evidence alone. Done is what the plan has ticked since the last reading; changed is what
-two snapshots differ by; how it stands is the agent's to say, and told as its words.
+It uses evidence only. Done means ticked in the plan since the last measurement. Changed means the
+difference between two snapshots. The state of the work is the agent's to describe, and is quoted as
+its words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,39 +27,38 @@ from ralph_tui.text.tool_kinds import action_type
 MOST_CALLS = 8
 MOST_SAID = 20
 CUT_OFF = "interrupted"
-"""What a row says of a call that the end of its session has cut off."""
+"""Result of a tool call that was running when its session ended."""
 MODEL = "a model"
 AGENT = "the agent"
 AGENT_BEFORE = "the agent, said before its last tool calls"
-"""Whose words a summary is in."""
-"""Who has worded it."""
+"""Used if the agent called more tools after its last words."""
 LAST_EDITS = 3
-"""Files edited last are those in progress."""
+"""How many of the files edited last count as in progress."""
 MOST_FILES = 40
-"""Files that are named at all."""
+"""Maximum number of files named in a handoff."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """What the files differ by between two trees."""
+    """Differences between two trees."""
 
     changes: tuple[FileChange, ...] = ()
     diff: str = ""
-    """Unified, bounded, without secrets."""
+    """Unified diff, bounded in size and without secrets."""
 
     def places(self) -> dict[str, str]:
-        """Where each file was changed, as far as the diff tells."""
+        """Return where each file was changed, as far as the diff shows."""
         return {one_line(spelled_name(path)): places_of(part) for path, part in parts_of(self.diff)}
 
 
 @dataclass(frozen=True)
 class Material:
-    """What was looked up for a handoff, beside what the state knows."""
+    """Facts looked up for a handoff, in addition to the state."""
 
     session: Changed = Changed()
-    """What the ended session changed."""
+    """Changes made by the ended session."""
     iteration: tuple[FileChange, ...] = ()
-    """What its iteration changed, over all its sessions."""
+    """Changes made in its iteration, over all its sessions."""
     plan: Progress | None = None
     plan_name: str = ""
     references: tuple[Reference, ...] = ()
@@ -67,7 +67,7 @@ class Material:
 def handoff_of(
     objective: str, command: str, began: RolloverBegan, state: RunState, found: Material
 ) -> Handoff:
-    """What is known of the ended session."""
+    """Return a handoff with everything known about the ended session."""
     rows = session_rows(state)
     report = state.agent.report
     summary = report.summary if report and report.summary else last_words(rows)
@@ -99,7 +99,7 @@ def handoff_of(
 def written_event(
     handoff: Handoff, began: RolloverBegan, snapshot: int | None, state: RunState
 ) -> HandoffWritten:
-    """The fact to record of it, without where it is."""
+    """Return the event to record for a handoff, with no path yet."""
     return HandoffWritten(
         iteration=began.iteration,
         number=began.number,
@@ -122,7 +122,7 @@ def written_event(
 
 
 def _in_progress(handoff: Handoff) -> str:
-    """In a sentence or two; where the agent says nothing, what it did last."""
+    """Describe the work in progress in a sentence or two, else the last tool call."""
     running = next((call for call in handoff.calls if call.running), None)
     words = [shorten(handoff.summary, LONGEST_WORDS)]
     if running is not None:
@@ -134,12 +134,12 @@ def _in_progress(handoff: Handoff) -> str:
 
 
 def session_rows(state: RunState) -> list[AgentRow]:
-    """What the last session said and did, the latest first."""
+    """Return what the last session said and did, latest first."""
     return list(takewhile(lambda row: row.seq > state.agent.began, reversed(state.agent.rows)))
 
 
 def worded(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
-    """With a model's words; what is measured stays."""
+    """Return the handoff in a model's words; measured facts stay."""
     return handoff._replace(
         summary=answer.summary,
         summary_by=MODEL,
@@ -150,12 +150,12 @@ def worded(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
 
 
 def said_last(rows: Sequence[AgentRow]) -> list[str]:
-    """The last things that the agent itself said, the latest first."""
+    """Return the agent's own last messages, latest first."""
     return [row.text for row in rows if row.kind == "text" and not row.nested][:MOST_SAID]
 
 
 def last_words(rows: Sequence[AgentRow]) -> str:
-    """The last thing that the agent itself said; the end of it, where it is long."""
+    """Return the agent's own last message; only its end if it is long."""
     text = next((row.text for row in rows if row.kind == "text" and not row.nested), "").strip()
     if len(text) <= LONGEST_WORDS:
         return text
@@ -164,7 +164,7 @@ def last_words(rows: Sequence[AgentRow]) -> str:
 
 
 def calls_of(rows: Sequence[AgentRow]) -> Iterator[Call]:
-    """Its last tool calls, the latest first; those of subagents left out."""
+    """Yield the agent's last tool calls, latest first, without those of subagents."""
     calls = [row for row in rows if row.kind == "tool" and not row.nested]
     for row in calls[:MOST_CALLS]:
         running = row.running or row.result in (NO_ANSWER, CUT_OFF)
@@ -173,9 +173,9 @@ def calls_of(rows: Sequence[AgentRow]) -> Iterator[Call]:
 
 
 def files_in_progress(found: Material, rows: Sequence[AgentRow]) -> tuple[FileInProgress, ...]:
-    """The files that the session edited last, and since it edited the plan, if it did.
+    """Return the files the session edited last, after its last edit of the plan if it made one.
 
-    Where no edit is told of, by an agent without such tools, those that it changed most.
+    If no edit is reported, because the agent has no such tools, return the files it changed most.
     """
     changed = {c.path: c for c in found.session.changes if c.path != found.plan_name}
     places = found.session.places()
@@ -207,7 +207,7 @@ def _file(change: FileChange, lines: str) -> FileInProgress:
 
 
 def ticked(state: RunState, plan: Progress | None) -> tuple[str, ...]:
-    """Items of the plan that are ticked, and were open when it was last read."""
+    """Return plan items that are ticked now and were open at the last measurement."""
     readings = state.gate.readings
     if plan is None or not readings:
         return ()
@@ -216,19 +216,19 @@ def ticked(state: RunState, plan: Progress | None) -> tuple[str, ...]:
 
 
 def open_item(state: RunState, plan: Progress | None) -> str:
-    """The plan's first open item; empty where there is none."""
+    """Return the plan's first open item, or an empty string."""
     if plan is not None:
         return next_item(plan)
     return state.context.item.item if state.context.item else ""
 
 
 def tests_of(command: str, state: RunState) -> Measured:
-    """How the completion command came out when it was last run on files that are still there."""
+    """Return the last result of the completion command that still applies to the files."""
     _, gate = measured(state)
     if gate is None or gate.error:
         return Measured(command)
     where = f"after iteration {gate.iteration}" if gate.iteration else "before iteration 1"
-    if gate.broken:  # what it counts are no tests
+    if gate.broken:  # a broken build reports modules, not tests
         return Measured(command, where, gate.ok)
     failing = tuple(plain(name) for name in gate.failing)
     return Measured(command, where, gate.ok, gate.passed, gate.failed + gate.errors, failing)

@@ -1,7 +1,7 @@
-"""The handoff of an ended session: made of evidence, kept in a file, and yours to edit.
+"""The handoff of an ended session: built from evidence, saved in a file, editable by the user.
 
-Whatever of it cannot be had costs its part alone: the next session is told at least the objective,
-and where to look.
+A part that cannot be obtained is left out. The next session gets at least the objective and where
+to look.
 """
 
 from collections.abc import Callable
@@ -35,19 +35,19 @@ from ralph_tui.loop.waiting.ends import Ended, Late
 from ralph_tui.text.terms import who_words
 
 LONGEST_DIFF = 200_000
-"""Characters of a diff that is looked through for the lines that were changed."""
+"""Maximum characters of a diff that are searched for changed lines."""
 LOOK_S = 10.0
-"""Seconds for each thing that is looked up: a handoff is not worth more."""
+"""Seconds for each lookup: a handoff is not worth more."""
 
 OBJECTIVE = 1200
-"""Characters of it where nothing else is said."""
+"""Maximum characters of the objective in a handoff that says little else."""
 TRANSCRIPT = "transcript.jsonl"
 
 T = TypeVar("T")
 
 
 class Handoffs(Step):
-    """Writes what one session leaves to the next."""
+    """Writes the handoff from one session to the next."""
 
     def __init__(
         self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints, models: ModelHelp
@@ -62,7 +62,7 @@ class Handoffs(Step):
         self._copies_fail = False
 
     def leave(self, began: ev.RolloverBegan, snapshot: int | None) -> None:
-        """Write the handoff of the session that has just ended, and let its owner edit it."""
+        """Write the handoff of the session that has just ended, and let the user edit it."""
         event, text = self.guarded(
             "context",
             lambda: self._made(began, snapshot),
@@ -85,7 +85,7 @@ class Handoffs(Step):
         return event, text
 
     def _worded(self, k: int, handoff: Handoff, diff: str) -> Handoff:
-        """In a model's words, where one is asked: what was in progress, what comes next."""
+        """Let a model, if enabled, describe the work in progress and the next step."""
         objective, said = self._run.start.objective, said_last(session_rows(self._state))
         answer = self._models.ask(
             "handoff",
@@ -96,7 +96,7 @@ class Handoffs(Step):
         return handoff if answer is None else worded(handoff, answer)
 
     def _gather(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[Handoff, str]:
-        """What is known, and the diff of what the session changed."""
+        """Return the handoff and the diff of what the session changed."""
         start, latest = self._run.start, self._checkpoints.latest
         plan = self._looked_up("plan", self._run.ports.read_plan, None)
         since = self._taken(self._handed_over_before(began)) or latest
@@ -129,7 +129,7 @@ class Handoffs(Step):
             return fallback
 
     def _handed_over_before(self, began: ev.RolloverBegan) -> int | None:
-        """The snapshot that the ended session began with; None for the iteration's first one."""
+        """Return the snapshot the ended session began with; None: the iteration's first."""
         before = (began.iteration, began.number - 1)
         left = self._state.context.handoffs
         return next((h.snapshot for h in left if (h.iteration, h.number) == before), None)
@@ -159,7 +159,7 @@ class Handoffs(Step):
         return tuple(found)
 
     def _bare(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[ev.HandoffWritten, str]:
-        """What needs no looking up; it calls nothing of what may have failed."""
+        """Return a minimal handoff that needs no lookup and calls nothing that may have failed."""
         prompt, k = self._state.gate.prompt, began.iteration
         objective = "\n> ".join(self._run.start.objective[:OBJECTIVE].split("\n"))
         transcript = self._from_root(f"results/iter-{k:03}/{TRANSCRIPT}")
@@ -186,7 +186,7 @@ class Handoffs(Step):
     # the file ---------------------------------------------------------------------------------
 
     def _keep(self, event: ev.HandoffWritten, text: str) -> ev.HandoffWritten:
-        """Write it down; the event says where, or nowhere."""
+        """Write the handoff and record its event; empty paths if it could not be written."""
         k = event.iteration
         try:
             relative = self._write(k, f"handoff-{event.number}.md", text)
@@ -206,14 +206,14 @@ class Handoffs(Step):
         return written
 
     def _write(self, k: int, name: str, text: str) -> str:
-        """Where it is in the attempt's folder; raises ``WorkspaceError``."""
+        """Write a file of the iteration; return its path in the attempt's folder."""
         path = self._scheduler.run_job(
             "handoff", lambda: self._records.write_iteration_file(k, name, text)
         )
         return self._records.relative(path)
 
     def _copy(self, event: ev.HandoffWritten, text: str) -> str:
-        """Where the copy is that people read; empty: there is none."""
+        """Copy the handoff for people to read; return the copy's path, or an empty string."""
         if not self._rules.handoff_copy or self._copies_fail:
             return ""
         copy = self._run.ports.copy_handoff
@@ -222,12 +222,12 @@ class Handoffs(Step):
         except NoRoomError:
             raise
         except WorkspaceError as error:
-            self._copies_fail = True  # it is said once
+            self._copies_fail = True  # reported once
             self._warn(f"the handoffs of this run are not copied: {error}")
             return ""
 
     def _from_root(self, path: str) -> str:
-        """A path of the attempt's folder as the agent finds it."""
+        """Return a path of the attempt's folder as the agent sees it."""
         whole: Path = self._records.folder / path
         root = self._workspace.root
         return (whole.relative_to(root) if whole.is_relative_to(root) else whole).as_posix()
@@ -235,7 +235,7 @@ class Handoffs(Step):
     # your edit --------------------------------------------------------------------------------
 
     def ask(self, written: ev.HandoffWritten, text: str) -> None:
-        """Ask whether it is sent as it is; silence sends it."""
+        """Ask the user to send or edit the handoff; without an answer it is sent as it is."""
         if self._run.start.mode != "attended" or not self._rules.handoff_edit_s:
             return
         answer = self._desk.ask(
@@ -262,13 +262,13 @@ class Handoffs(Step):
             self._keep(by, f"{edited}\n")
 
     def _set_aside(self, written: ev.HandoffWritten, text: str) -> str:
-        """Keep it as it was made: an edit may leave out what the next session has to look up."""
+        """Save the original: an edit may drop what the next session has to look up."""
         name = f"handoff-{written.number}-as-made.md"
         try:
             return self._from_root(self._write(written.iteration, name, text))
         except NoRoomError:
             raise
-        except WorkspaceError:  # that files cannot be kept there was said of the handoff itself
+        except WorkspaceError:  # already reported for the handoff itself
             return ""
 
     def _warn(self, text: str) -> None:

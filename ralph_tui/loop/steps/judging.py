@@ -1,6 +1,6 @@
-"""Who says whether a criterion is met, once the agent promises it: a model, or a human.
+"""Decide if a criterion is met once the agent promises it: a model judges, or the user.
 
-A model's yes completes the run, and its no goes on; without its verdict the human is asked.
+A model's yes completes the run, and its no continues it. Without a verdict, the user is asked.
 """
 
 from dataclasses import replace
@@ -26,14 +26,14 @@ YES = Option(key="y", answer="yes", verb="yes: the run ends here, completed")
 NO = Option(key="n", answer="no", verb="no: go on with the next iteration")
 GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
 SHOWN = 8
-"""Changed files that a question names."""
+"""Maximum number of changed files named in a question."""
 DIFF = 20_000
-"""Characters of the diff that a question shows."""
+"""Maximum characters of the diff in a question."""
 UNJUDGED = "the model that was to judge it gave no verdict"
 
 
 class Judging(Step):
-    """Holds a promise against the criterion."""
+    """Checks the agent's promise against the criterion."""
 
     def __init__(
         self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints, models: ModelHelp
@@ -45,7 +45,7 @@ class Judging(Step):
         self._models = models
 
     def judge(self, k: int, reading: Reading, files: ev.FilesChanged) -> Reading:
-        """The reading of iteration k, whose session has promised to be done."""
+        """Judge iteration k, whose session promised to be done; return its measurement."""
         wanted = self._models.wants("judge")
         if wanted:
             verdict = self.guarded(
@@ -63,7 +63,7 @@ class Judging(Step):
         return self._ask_human(k, reading, files, unjudged=wanted)
 
     def _ask_model(self, k: int, files: ev.FilesChanged) -> ev.CriterionJudged | None:
-        """Its verdict; the one that was recorded already is not asked for again."""
+        """Return the model's verdict; one that is already recorded is not requested again."""
         judged = self._state.intelligence.judged
         if judged is not None and judged.iteration == k:
             return judged
@@ -120,7 +120,7 @@ class Judging(Step):
         return reading
 
     def _diff(self, since: str, until: str, limit: int) -> str:
-        """What differs between two trees; that it cannot be told is said in its place."""
+        """Return the differences between two trees, or a note that they cannot be shown."""
         try:
             return self._scheduler.run_job(
                 "diff", lambda: self._workspace.excerpt(since, until, limit)
@@ -134,7 +134,7 @@ def _accepted(reading: Reading, by: str) -> Reading:
 
 
 def _claimed(said: ev.AgentReported | None) -> list[str]:
-    """What the agent says of its work, for who has to judge it."""
+    """List what the agent says about its work, as evidence for the judge."""
     if said is None:
         return ["the agent left no report"]
     points = "" if said.completion is None else f"it claims {percent(said.completion)}"
@@ -147,7 +147,6 @@ def _claimed(said: ev.AgentReported | None) -> list[str]:
 
 
 def _changed(files: ev.FilesChanged) -> str:
-    """What the session did to the files."""
     whole = sum(total.files for total in files.totals)
     if not whole:
         return "no file was changed in this iteration"

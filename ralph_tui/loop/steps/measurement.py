@@ -1,4 +1,4 @@
-"""Step 11: completion is measured, not believed. The gate runs, the sensor reads."""
+"""Step 11: measure completion by running the completion command and reading the plan."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,15 +28,16 @@ YES = Option(key="y", answer="yes", verb="yes: these tests may be gone")
 NO = Option(key="n", answer="no", verb="no: continue, the tests have to come back")
 GUIDE = Option(key="g", answer="guide", verb="no: continue, with words to the agent", takes="words")
 SHOWN = 8
-"""Changed test files that the question names."""
+"""Maximum number of changed test files named in the question."""
 
 
 def ask_about_removal(
     run: Run, desk: QuestionDesk, k: int, reading: Reading, files: ev.FilesChanged
 ) -> Reading:
-    """The reading of iteration k, in which the command passes and tests are gone.
+    """Ask if the missing tests may be gone; return the measurement of iteration k.
 
-    Until the user says yes, these tests count as failing, and the run cannot complete.
+    Called when the command passes and tests are gone. Until the user says yes, these tests count as
+    failing and the run cannot complete.
     """
     missing = reading.missing
     within = 0.0 if run.headless else run.settings.oversight.pause_timeout_s
@@ -78,7 +79,7 @@ UNMEASURED = GateResult(
 
 
 class Measurement(Step):
-    """Runs the completion command and turns what it said, the plan and the report to a reading."""
+    """Turns the completion command's result, the plan and the agent's report into a measurement."""
 
     def __init__(
         self, run: Run, judging: Judging, assessment: Assessment, desk: QuestionDesk
@@ -96,7 +97,7 @@ class Measurement(Step):
         self._doubted = False
 
     def baseline(self) -> Reading:
-        """The reading before iteration 1."""
+        """Measure before iteration 1. Raises `Ended` if the command cannot run."""
         gate = self._run_gate(0)
         if gate is not None and gate.error:
             raise Ended("failed", gate.error)
@@ -109,7 +110,7 @@ class Measurement(Step):
         return self._take(reading, made)
 
     def after(self, iteration: int, files: ev.FilesChanged) -> Reading:
-        """The reading after an iteration's session."""
+        """Measure after an iteration's session."""
         gate = self._run_gate(iteration)
         plan = self._read_plan()
         made = self._assessment.make(iteration, plan)
@@ -142,14 +143,14 @@ class Measurement(Step):
         return self._take(reading, made)
 
     def _may_complete(self, by: CompletedBy) -> bool:
-        """Whether a passing command would complete the run, were no tests gone."""
+        """True if a passing command would complete the run if no tests were missing."""
         state, promised = self._sensor.state, self._state.agent.promised
         if by == "judge":
             return promised
         return earns(by, green=state.green, promised=promised and state.changed)
 
     def _read(self, read: Callable[[], Reading], otherwise: Callable[[], Reading]) -> Reading:
-        """What the sensor reads; one that fails remembers nothing of what it failed on."""
+        """Return the sensor's measurement; on failure, reset the sensor and use `otherwise`."""
         sensor = self._sensor
         before = sensor.state
 
@@ -205,7 +206,7 @@ class Measurement(Step):
         self, gate: Gate, iteration: int, log: Path
     ) -> tuple[GateResult, ev.GateFinished]:
         result = self._scheduler.run_job("gate", lambda: gate.run(log))
-        # Only a full disk cancels it while the run goes on: what it would have said is unknown.
+        # While the run continues, only a full disk cancels the command: run it again.
         while result.cancelled and not self._scheduler.ending:
             result = self._scheduler.run_job("gate", lambda: gate.run(log))
         return result, self._finished(iteration, result, log)
@@ -230,7 +231,7 @@ class Measurement(Step):
         )
 
     def _read_plan(self) -> Progress | None:
-        """The plan as it is; one that cannot be read is told once, and its last items stand."""
+        """Read the plan; report once if it cannot be read, and keep its last items."""
         plan = read_plan(self._run)
         gone, self._plan_is_gone = self._plan_is_gone, plan is None
         name = self._run.start.plan

@@ -1,8 +1,8 @@
-"""Steps 2, 15 and 16, the plan before them and the reflections after them: what runs teach.
+"""Steps 2, 15 and 16, plus the attempt's plan and its reflections: what runs teach.
 
-What is decided is recorded before the knowledge files follow, and those take each call twice
-without harm: a resumed run says again only what its journal does not hold. Where the files cannot
-be used, the log says so and the run goes on without them.
+Decisions are recorded before the knowledge files are updated. Those updates are idempotent, so a
+resumed run only adds what its journal lacks. If the files cannot be used, the log reports it and
+the run continues without them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,11 +34,11 @@ from ralph_tui.ports.knowledge import Credit
 
 T = TypeVar("T")
 WITHOUT = "the run goes on without it"
-"""What a failure of memory means."""
+"""The consequence of a failure of memory."""
 
 
 class MemoryLayer(Step):
-    """Looks up what earlier runs have taught, and keeps what this one adds."""
+    """Looks up what earlier runs have taught, and stores what this one adds."""
 
     def __init__(self, run: Run, models: ModelHelp) -> None:
         super().__init__(run)
@@ -49,13 +49,13 @@ class MemoryLayer(Step):
         self._objective = run.start.objective
         self._task_type = task_type(self._objective)
         self._hanging: Job | None = None
-        """What was let go: until it ends nothing else is asked of memory."""
+        """A job that took too long; until it ends, memory starts no other job."""
         self._told: set[str] = set()
-        """Sentences of the log that need not be said again."""
+        """Log messages already reported."""
 
     @guards("memory", instead=WITHOUT)
     def plan(self) -> None:
-        """Before iteration 1: the plan of this attempt, from what came of earlier ones."""
+        """Plan this attempt from the results of earlier ones, before iteration 1."""
         if not self._enabled or self._state.memory.plan is not None:
             return
         reflections = self._list("reflections", self._past.reflections)
@@ -69,7 +69,7 @@ class MemoryLayer(Step):
 
     @guards("memory", instead=WITHOUT)
     def retrieve(self, k: int) -> None:
-        """Step 2: what fits this iteration. Recorded when something does, or no longer does."""
+        """Find learnings for this iteration (step 2); record them if there are or were any."""
         found: list[Retrieved] = []
         if self._enabled:
             candidates, again = (self._candidates()), self._state.memory.again
@@ -80,13 +80,13 @@ class MemoryLayer(Step):
                     ).learnings
                 )
             )
-        # No wait stands between this and the prompt: what is recorded here is what it carries.
+        # Nothing waits between this and the prompt, so the prompt carries what is recorded here.
         if found or self._state.memory.current:
             self.record(_found(k, self._task_type, found))
 
     @guards("memory", instead=WITHOUT)
     def extract(self, k: int) -> None:
-        """Step 15: what came of the learnings in the prompt, and what the agent has learned."""
+        """Credit the learnings in the prompt and stage the agent's new ones (step 15)."""
         if not self._enabled:
             return
         self._credit(k)
@@ -96,7 +96,7 @@ class MemoryLayer(Step):
 
     @guards("memory", instead=WITHOUT)
     def promote(self, k: int) -> None:
-        """Step 16: what two runs have said, or one has used with success, becomes knowledge."""
+        """Promote learnings that two runs reported, or that one used with success (step 16)."""
         if not self._enabled:
             return
         promotions = self._list("promotion", self._knowledge.promote)
@@ -114,18 +114,18 @@ class MemoryLayer(Step):
 
     @guards("memory", instead=WITHOUT)
     def index(self) -> None:
-        """Step 17: what was recorded can be found."""
+        """Add what was recorded to the search index (step 17)."""
         notices = self._list("search index", self._past.index)
         for text in notices:
             self._tell_once(text)
 
     @guards("memory", instead=WITHOUT)
     def conclude(self, outcome: Outcome) -> None:
-        """At the run's end: what it teaches as a whole, and the reflections on it."""
+        """Stage learnings and record reflections on the run as a whole, at its end."""
         k = self._state.run.iteration
         wait = self._state.needs.wait
         full = wait is not None and wait.cause == "disk_full"
-        if not self._enabled or not k or full:  # the journal's end needs what room is left
+        if not self._enabled or not k or full:  # the journal's end needs the room that is left
             return
         readings = self._state.gate.readings
         if readings and readings[-1].iteration == k:
@@ -142,7 +142,7 @@ class MemoryLayer(Step):
                 self.record(self._reworded(reflection, outcome))
 
     def _reworded(self, reflection: ev.ReflectionWritten, outcome: Outcome) -> ev.ReflectionWritten:
-        """In a model's words, where one is asked; how the work went stays by template."""
+        """Let a model, if enabled, reword a reflection; how the work went keeps the template."""
         asks = outcome in ("completed", "limit_reached") and reflection.reflection_type == (
             "success-pattern" if outcome == "completed" else "process-improvement"
         )
@@ -192,9 +192,9 @@ class MemoryLayer(Step):
             self._job("credits", lambda: self._knowledge.credit(given), None)
 
     def _new(self, k: int, learnings: list[Learning]) -> list[Learning]:
-        """Those that the prompt had not told the agent: an echo confirms nothing.
+        """Return the learnings that the prompt did not show the agent: an echo confirms nothing.
 
-        Who has lost tests shows nobody how it is done.
+        If the agent lost tests, its strategies are dropped.
         """
         told = [one.sent[k] for one in self._state.memory.carried(k)]
         lost = lost_tests(self._state)
@@ -205,7 +205,7 @@ class MemoryLayer(Step):
         ]
 
     def _unheard(self, learnings: list[Learning]) -> list[Learning]:
-        """Without the strategies that a prompt of this run had told: their credit says it."""
+        """Drop strategies that a prompt of this run showed: they get credit instead."""
         seen = self._state.memory.seen.values()
         told = {text for one in seen for text in one.sent.values()}
         return [one for one in learnings if one.type != "strategy" or not _is_told(one, told)]
@@ -225,7 +225,7 @@ class MemoryLayer(Step):
         )
 
     def _decide(self, decide: Callable[[], list[T]]) -> list[T]:
-        """What a rule gives; nothing when it fails."""
+        """Return what a rule decides; nothing if it fails."""
         nothing: list[T] = []
         return self.guarded("memory", decide, lambda: nothing, instead=WITHOUT)
 
@@ -234,7 +234,7 @@ class MemoryLayer(Step):
         return self._job(name, work, nothing)
 
     def _job(self, name: str, work: Callable[[], T], otherwise: T) -> T:
-        """Run `work` beside the engine thread; what fails there costs the run only its memory."""
+        """Run `work` off the engine's thread; a failure costs the run only its memory."""
         scheduler = self._run.scheduler
         if self._hanging is not None and not self._hanging.done:
             return otherwise
@@ -265,7 +265,7 @@ def _found(k: int, task: str, learnings: Sequence[Retrieved]) -> ev.LearningsRet
 
 
 def _of(kind: type[T], given: T) -> T:
-    """The same; raises ``TypeError`` where a rule gave something else."""
+    """Return `given`; raise ``TypeError`` if a rule returned another type."""
     if not isinstance(given, kind):
         raise TypeError(f"a {kind.__name__} is no {type(given).__name__}")
     return given
@@ -276,7 +276,7 @@ def _is_told(learning: Learning, told: Iterable[str]) -> bool:
 
 
 def _end_of(run: Run) -> str:
-    """What ends the run, in words."""
+    """Describe what ends the run."""
     goal = run.goal
     if goal.criterion:
         return "the criterion is met" + (" and the completion command passes" * bool(goal.command))

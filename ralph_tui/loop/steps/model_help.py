@@ -1,7 +1,7 @@
-"""What models are asked beside the agent's sessions: one question, one answer, two events.
+"""Questions to models outside the agent's sessions: one question, one answer, two events.
 
-A question is a job: the run hears its owner meanwhile, and the end of the run cancels it. Whatever
-goes wrong costs the answer alone: the log says so in one line, and whoever asked goes on without.
+A question is a job: the run still handles user commands, and the end of the run cancels it. A
+failure costs only the answer: the log reports it in one line, and the caller continues without it.
 """
 
 import json
@@ -31,7 +31,7 @@ WORDS: dict[Purpose, str] = {
     "judge": "verdict",
     "handoff": "handoff",
 }
-"""What is asked for."""
+"""Names of the answers in log messages."""
 INSTEAD: dict[Purpose, str] = {
     "prompt": "the template's prompt is sent",
     "assessment": "the assessment stands alone",
@@ -39,21 +39,21 @@ INSTEAD: dict[Purpose, str] = {
     "judge": "you are asked",
     "handoff": "the handoff by template stands",
 }
-"""What happens without an answer."""
+"""The consequence of a missing answer, for log messages."""
 SHORTEST_S = 1.0
 """Seconds that must be left of a time limit for a second question."""
 REPAIRED: tuple[Purpose, ...] = ("prompt",)
-"""Whose answers are asked for once more when they cannot be used."""
+"""Purposes for which ralph-tui repeats the question if the answer cannot be used."""
 LATE_S = 5.0
-"""Seconds that an answer may be late, or a question take to be cancelled, before it is let go."""
+"""Seconds an answer may be late, or a question take to be cancelled, before ralph-tui moves on."""
 LONGEST_SAID = 4000
-"""Characters of an unusable answer that a model is shown again."""
+"""Maximum characters of an unusable answer that a model is shown again."""
 CANCELLED = "The question was cancelled: the run ends."
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What is set for a purpose."""
+    """The settings for a purpose."""
 
     wanted: bool
     model: str
@@ -73,15 +73,15 @@ class ModelHelp(Step):
         self._told_budget = False
 
     def wants(self, purpose: Purpose) -> bool:
-        """Whether it is switched on, and the agent can be asked."""
+        """True if this help is switched on and the agent can answer questions."""
         return self._chosen(purpose).wanted
 
     def model(self, purpose: Purpose) -> str:
-        """Which one is asked."""
+        """Return the model to ask."""
         return self._chosen(purpose).model
 
     def warn(self) -> None:
-        """Once, at the start: what is switched on, and cannot be had of this agent."""
+        """Report, once at the start, model help that is switched on but not available."""
         if self._asker is None and (wanted := switched_on(self._settings, self._context)):
             names = ", ".join(wanted)
             can = " or ".join(f"`{name}`" for name in self._askers) or "no agent"
@@ -99,9 +99,9 @@ class ModelHelp(Step):
         form: type[Form],
         accept: Callable[[Form], object] = lambda answer: None,
     ) -> Form | None:
-        """The answer in its form; None without a usable one, which the log tells.
+        """Return the answer as a `form`; None if there is no usable one, which is logged.
 
-        `accept` raises ``ValueError`` where the answer cannot be used.
+        `accept` raises ``ValueError`` for an answer that cannot be used.
         """
         if not self.wants(purpose) or not (self._affordable()):
             return None
@@ -143,7 +143,7 @@ class ModelHelp(Step):
         check: Callable[[Asked], tuple[Form | None, str]],
         until: float,
     ) -> tuple[Form | None, Asked, str]:
-        """Ask one question; with what came of it, and why there is no usable answer."""
+        """Ask one question; return its answer, the raw reply, and why it is not usable."""
         clock = self._scheduler.host.clock
         began = clock.monotonic()
         ask = Ask(words, self.model(purpose), until - began)
@@ -165,7 +165,7 @@ class ModelHelp(Step):
         return answer, asked, error
 
     def _wait(self, ask: Ask) -> Asked:
-        """What comes of it, within its time; the end of the run cancels it."""
+        """Wait for the reply, up to its time limit; the end of the run cancels the question."""
         asker, clock = self._asker, self._scheduler.host.clock
         assert asker is not None
         latest = clock.monotonic() + ask.timeout_s + LATE_S
@@ -190,7 +190,7 @@ class ModelHelp(Step):
                 raise error
 
     def _affordable(self) -> bool:
-        """Whether the budgets allow a question."""
+        """True if the budgets allow another question."""
         run, start = self._state.run, self._start
         used = (
             budget_of(self._state).spent >= 1
@@ -230,7 +230,7 @@ class ModelHelp(Step):
 
 
 def switched_on(settings: IntelligenceSettings, context: ContextSettings) -> list[str]:
-    """The settings by which a model is asked."""
+    """List the settings in effect that make ralph-tui ask a model."""
     names = ("model_prompts", "model_assessment", "model_reflections", "model_judge")
     on = [f"intelligence.{name}" for name in names if settings.enabled and getattr(settings, name)]
     return [*on, *(["context.model_handoff"] if context.model_handoff else [])]

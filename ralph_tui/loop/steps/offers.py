@@ -1,4 +1,4 @@
-"""The answers that the overseer's questions offer, each with all that it does."""
+"""Answers offered by the overseer's questions, each with its full effect."""
 
 from collections.abc import Sequence
 
@@ -23,21 +23,21 @@ MORE: dict[Takes, str] = {
     "money": "money",
     "more": "iterations or money",
 }
-"""What more of a budget is called."""
+"""Words for the kinds of budget extension."""
 NEAR_END = 0.7
-"""The used share of a budget from which more of it is offered."""
+"""Used share of a budget above which an extension is offered."""
 GAINING = 2
 """Iterations without a new best after which a forecast does not count."""
 
 
 def extend(takes: Takes) -> Option:
-    """The answer that continues with more of a budget."""
+    """Return the answer that continues with more of a budget."""
     verb = f"continue, with more {MORE[takes]}"
     return Option(key="+", answer="extend", verb=verb, takes=takes)
 
 
 def extensions(state: RunState) -> list[Option]:
-    """The offer of more iterations or money where these run out; at most one answer."""
+    """Return at most one answer: more iterations or money, if these run out."""
     run, signal = state.run, state.control.latest
     gains = signal is not None and signal.iteration - (signal.best_at or 0) < GAINING
     needed = signal.forecast if signal is not None and gains else None
@@ -59,9 +59,10 @@ def runs_out(used: float, limit: float, needed: float | None) -> bool:
 def roll_back(
     to: Rollback | None, *, instructs: bool, readings: Sequence[float] = ()
 ) -> list[Option]:
-    """The answer that leads back, where there is a way, and all that it does.
+    """Return the option to restore a better snapshot, with its effects; empty without `to`.
 
-    `instructs`: it approves instructions, too; `readings`: what it is written beside, points.
+    `instructs`: the answer also approves instructions. `readings`: percentages shown beside it, so
+    that it gets enough decimals to differ from them.
     """
     if to is None:
         return []

@@ -1,7 +1,7 @@
-"""Steps 13 and 14: what is done about what shows in the readings, and who is told.
+"""Steps 13 and 14: act on what the measurements show, and notify people.
 
-The rules are pure and live in `oversight`; here they meet the run and its owner. A PAUSE waits in
-step 13, before the next iteration, and uses no agent.
+The rules are pure and live in `oversight`; this module applies them to the run and asks the user. A
+PAUSE waits in step 13, before the next iteration, and uses no agent.
 """
 
 from uuid import uuid4
@@ -48,12 +48,12 @@ UNANSWERED = "no answer in time"
 
 
 def ended_by(answer: ev.QuestionAnswered) -> str:
-    """The reason of an end that an answer, or the lack of one, has decided on."""
+    """Return the reason for an end decided by an answer, or by the lack of one."""
     return UNANSWERED if answer.by == SILENCE else f"aborted by {who_words(answer.by)}"
 
 
 class Overseer(Step):
-    """Intervenes with the human in the loop, and keeps the health log."""
+    """Intervenes with the user in the loop, and keeps the health log."""
 
     def __init__(
         self, run: Run, checkpoints: Checkpoints, desk: QuestionDesk, escalation: Escalation
@@ -64,12 +64,12 @@ class Overseer(Step):
         self._escalation = escalation
         self._governor = run.layers.governor
         self._abort = ""
-        """Why the run has to end with this iteration; empty while it has not."""
+        """Why the run has to end with this iteration; empty if it need not."""
 
     # -- step 13: InterventionSystem -------------------------------------------------------------
 
     def intervene(self, k: int, finding: Finding) -> None:
-        """Do what the highest level says; asks where it has to, and waits for the answer."""
+        """Carry out the highest intervention level; asks the user if needed, and waits."""
 
         def act() -> bool:
             self._intervene(k, finding)
@@ -81,7 +81,7 @@ class Overseer(Step):
             self.tell_failure(k)
 
     def tell_failure(self, k: int) -> None:
-        """That the overseer itself fails people are told, once in a run."""
+        """Notify people, once per run, that the overseer itself failed."""
         if any(about == "oversight" for _, about in self._state.oversight.escalated):
             return
         text = (
@@ -91,7 +91,7 @@ class Overseer(Step):
         self._escalation(k, "critical", "oversight", text, UNWATCHED)
 
     def _let_go(self, k: int) -> None:
-        """A REDIRECT that nobody could be asked about is not approved."""
+        """Record a REDIRECT that could not be put to the user as not approved."""
         made = self._state.oversight.undecided
         if made is not None and made.iteration == k and made.level == "REDIRECT":
             self._governor.answered(approved=False)
@@ -116,7 +116,7 @@ class Overseer(Step):
                 )
             )
         elif fold.undecided is None and acts.level != "ABORT":
-            return  # it was before the run was resumed
+            return  # already handled before the run was resumed
         match acts.level:
             case "REDIRECT":
                 self._redirect(k, finding)
@@ -136,7 +136,7 @@ class Overseer(Step):
             self._escalate(k, acts)
         gate, proposal = self._state.gate.last, redirect_words(acts.about, self._state)
         failing = [f"failing now: {gate.failing_words}"] if gate and gate.failing else []
-        if broken := self._state.gate.broken_words:  # what it names are modules
+        if broken := self._state.gate.broken_words:  # then `failing` names modules, not tests
             failing = [broken]
         answer = self._given or (
             self._desk.ask(
@@ -175,10 +175,10 @@ class Overseer(Step):
         acts, *others = finding.situations
         settings, best = self._governor.oversight, (self._checkpoints.best_point())
         self._escalate(k, acts)
-        # What is merely slow or used up ends nothing early: silence goes on to the limit.
+        # A run that is merely slow or low on budget continues to its limit without an answer.
         default = "continue" if acts.goes_on else "abort"
         within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
-        if within:  # somebody is waited for: that is what the check of this iteration finds
+        if within:  # the wait is what this iteration's health check reports
             self._check_health(k, finding, "paused")
         answer = self._given or (
             self._desk.ask(
@@ -207,7 +207,7 @@ class Overseer(Step):
         self._carry_out(k, answer, best)
 
     def _recommended(self, about: Subject) -> tuple[str, ...]:
-        """Only what can be done: where the files are the best there is no way back to better."""
+        """Recommend only what is possible: no restore if the files are at their best."""
         return recommendations(about, at_best=self._checkpoints.better_point() is None)
 
     def _back(self, best: Rollback | None, *, instructs: bool) -> list[Option]:
@@ -215,14 +215,14 @@ class Overseer(Step):
         return roll_back(best, instructs=instructs, readings=readings)
 
     def _said(self, reason: str) -> str:
-        """What calls for the question; and where no work can end the run, what would."""
+        """Return the reason for the question; if no work can end the run, add what would."""
         if not passes_already(self._state):
             return reason
         ends = needed_words(self._state.run.started)
         return f"{reason.rstrip('.')}; the completion command passes already: {ends}"
 
     def _found(self, k: int) -> list[str]:
-        """What layer 2 says of the iteration: evidence in a question, no level of its own."""
+        """Return blockers and validation issues of the iteration, as evidence for a question."""
         known = self._state.intelligence
         assessed, validated = known.assessments.get(k), known.validations.get((k, "after"))
         blockers = assessed.blockers if assessed else []
@@ -233,7 +233,7 @@ class Overseer(Step):
         ]
 
     def _carry_out(self, k: int, answer: ev.QuestionAnswered, best: Rollback | None) -> None:
-        """What the answers of both kinds of question mean for the run."""
+        """Apply the answer to either kind of question."""
         match answer.answer:
             case "guide":
                 self.record(
@@ -242,19 +242,19 @@ class Overseer(Step):
             case "extend":
                 self.record(extended(self._state, answer.iterations, answer.budget_usd, answer.by))
             case "roll_back" if best is not None and self._state.oversight.owed is not None:
-                self._scheduler.join()  # of two restores the later one counts
+                self._scheduler.join()  # the later of two restores counts
                 self._checkpoints.restore(best.snapshot, answer.by)
                 self._scheduler.join()
             case "abort":
                 self._abort = ended_by(answer)
                 self.record(ev.AbortRequested(by=answer.by))
         if answer.by != SILENCE and answer.answer not in ("roll_back", "abort"):
-            # The owner may have changed files while he was asked.
+            # The user may have changed files before answering.
             self._checkpoints.take_boundary(k, "after a question")
 
     @property
     def _given(self) -> ev.QuestionAnswered | None:
-        """The answer that was given before the run was resumed, and had no effect yet."""
+        """An answer from before the run was resumed that has had no effect yet."""
         made = self._state.oversight.interventions[-1]
         return self._state.needs.answer if made.decision else None
 
@@ -262,7 +262,7 @@ class Overseer(Step):
 
     @guards("oversight", instead="this iteration has no health check")
     def check(self, k: int, finding: Finding) -> None:
-        """The health check, and what earlier interventions have changed."""
+        """Record the health check and the effects of earlier interventions."""
         for made in self._state.oversight.due(k):
             self.record(
                 ev.EffectObserved(
@@ -278,19 +278,19 @@ class Overseer(Step):
         self._check_health(k, finding, health_of(finding))
 
     def _check_health(self, k: int, finding: Finding, status: Health) -> None:
-        """One check per iteration."""
+        """Record one check per iteration."""
         checks = self._state.oversight.checks
         if checks and checks[-1].iteration == k:
             return
         self.record(health_check(k, status, finding))
 
     def end_if_aborted(self) -> None:
-        """Raise `Ended` when this iteration was the last one by decision."""
+        """Raise `Ended` if a decision made this iteration the last one."""
         if self._abort:
             raise Ended("aborted", self._abort)
 
     def tell_abort(self, reason: str) -> None:
-        """Record an end that a human, or his silence, has decided on, and tell the others."""
+        """Record an abort decided by the user, or by silence, and notify the others."""
         made = self._state.oversight.interventions
         if made and made[-1].level == "ABORT":
             return

@@ -1,4 +1,4 @@
-"""A pause: before an iteration, for as long as the owner wants."""
+"""Pause the run before an iteration, for as long as the user wants."""
 
 from ralph_tui.commands import Controls
 from ralph_tui.events import Paused
@@ -7,9 +7,9 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 
 
 def pause_point(run: Run, checkpoints: Checkpoints) -> None:
-    """Wait here when a pause was asked for, until it is taken back; files may change meanwhile.
+    """Wait here if a pause was requested, until it is withdrawn; files may change meanwhile.
 
-    Raises `Ended` where the run is to stop after its iteration.
+    Raises `Ended` if the run is to stop after its iteration.
     """
     state, scheduler = run.state, run.scheduler
     if not state.run.pause_requested:

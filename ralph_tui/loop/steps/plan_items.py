@@ -1,7 +1,7 @@
-"""While the agent works: which item of the plan is the next one, and whether it still fits.
+"""Follow the plan while the agent works: its next item, and whether that still fits.
 
-The plan file is read before a session starts, when it is over, and meanwhile, beside the engine's
-thread, after the agent was heard of or a file has changed, at most every few seconds.
+The plan file is read before and after each session. During a session it is read off the engine's
+thread, after agent output or a file change, at most every few seconds.
 """
 
 from ralph_tui.events import Noticed, PlanItemBegan
@@ -13,18 +13,18 @@ from ralph_tui.loop.steps.assessment import read_plan
 from ralph_tui.ports.host import Job
 
 LOOK_S = 3.0
-"""Seconds from one look at the plan to the next."""
+"""Seconds between two reads of the plan."""
 READ_S = 10.0
-"""Seconds that are waited for the plan between two sessions."""
+"""Seconds to wait for the plan between two sessions."""
 GAIN = 5.0
-"""Points of the window that a fresh session must gain: the least that any item takes."""
+"""Percentage points of the window that a fresh session must gain: the least any item takes."""
 
 LONGEST = 500
-"""Characters of an item that are recorded."""
+"""Maximum characters of an item that are recorded."""
 LATER = 20
-"""Open items after it that are recorded."""
+"""Maximum number of later open items that are recorded."""
 MEDIUM = estimate("")
-"""What an item is taken for of which nothing is known."""
+"""Estimate for an unknown item."""
 
 
 class PlanItems(Step):
@@ -33,19 +33,19 @@ class PlanItems(Step):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.unfit = ""
-        """Why a fresh session should take the next item on, as a sentence; empty: no reason."""
+        """Why a fresh session should take the next item, as a sentence; empty: no reason."""
         self._host = run.scheduler.host
         self._job: Job | None = None
         self._due = 0.0
         self._signs: tuple[object, ...] | None = None
         self._unsure: str | None = None
-        """An item that was read once: a plan that is just being written may miss some."""
+        """An item read only once so far: a plan that is being written may lack some items."""
         self._settled = False
-        """Whether this session's first item is known."""
+        """True once this session's first item is known."""
         self._failed = False
 
     def begin(self) -> None:
-        """A session is about to start: the item it begins with."""
+        """Start following a session; note the plan item it begins with."""
         self.unfit, self._job, self._due = "", None, 0.0
         self._signs = self._unsure = None
         self._failed = self._settled = False
@@ -53,7 +53,7 @@ class PlanItems(Step):
         self._settled = self._state.context.item is not None
 
     def watch(self) -> None:
-        """Look at the plan when that may tell something new; called while the agent works."""
+        """Read the plan when it may have changed; called while the agent works."""
         if self._run.start.plan is None or self._failed:
             return
         if self._job is None:
@@ -67,7 +67,7 @@ class PlanItems(Step):
         signs = (run.last_output_at, run.last_change_at)
         if now >= self._due and (signs != self._signs or self._unsure is not None):
             self._signs, self._due = signs, now + LOOK_S
-            # Nobody waits for it: a plan on a disk that hangs holds up nothing.
+            # In the background, so that a plan on a hanging disk delays nothing.
             self._job = self._host.start("plan", self._run.ports.read_plan)
 
     def _take(self, job: Job) -> None:
@@ -89,11 +89,11 @@ class PlanItems(Step):
             self._unsure, self._due = item, 0.0
 
     def end(self) -> None:
-        """The session is over: what it ticked last is noticed before anybody takes over."""
+        """Note what the ended session ticked last, before another one takes over."""
         self._notice(self._state.context.percent)
 
     def _notice(self, percent: float | None) -> None:
-        """Between sessions nobody is writing the plan: it is read once, and waited for a little."""
+        """Read the plan once, with a short wait: between sessions nothing writes it."""
         if self._run.start.plan is None:
             return
         plan = read_plan(self._run, READ_S)
@@ -137,9 +137,9 @@ class PlanItems(Step):
             )
 
     def _why_unfit(self, expected: Estimate) -> str:
-        """An item that begins in a session that has worked gets a fresh one where that helps.
+        """Describe why the item needs a fresh session; empty if it fits or nothing would be gained.
 
-        The first item of a session is never asked about: a rollover would only lead back to it.
+        A session's first item never needs one, because a handoff would only lead back to it.
         """
         context = self._state.context
         percent, window = context.percent, context.window
@@ -159,7 +159,6 @@ class PlanItems(Step):
 
 
 def _first_open(plan: Progress) -> str:
-    """Empty: all of them are done."""
     return next((text for text, done in plan.items if not done), "")[:LONGEST]
 
 

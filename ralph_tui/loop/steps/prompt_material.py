@@ -1,6 +1,6 @@
-"""What a prompt is made of, taken from what is known of the run.
+"""Build the input of a prompt from what is known of the run.
 
-Rule: after a roll back nothing is said that belongs to what was undone.
+After a rollback, the prompt contains nothing that belongs to the undone work.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import duration
 
 SHOWN = 20
-"""Changed files that a prompt names."""
+"""Maximum number of changed files named in a prompt."""
 LAST_REPORTS = 2
-"""Iterations whose reports it quotes."""
+"""How many iterations' reports a prompt quotes."""
 
 
 def said_only(iteration: int, start: ev.RunStarted, state: RunState) -> PromptInput:
-    """What the owner has said, and nothing that is derived: all that a fallback says."""
+    """Return only what the user has said, with nothing derived; a fallback prompt has no more."""
     redirect, goal = state.oversight.redirect, state.run.started or start
     return PromptInput(
         objective=start.objective,
@@ -51,9 +51,10 @@ def all_known(
     control: Evaluation | None,
     settings: Settings,
 ) -> PromptInput:
-    """All that is known of the run; `control` is None with the layer off, and before a reading.
+    """Return everything known about the run, for a prompt.
 
-    Without `settings.memory.enabled` nothing of earlier runs is said, whatever the record holds.
+    `control`: None if that layer is off, and before the first measurement. Without
+    `settings.memory.enabled`, nothing from earlier runs is included, whatever the record holds.
     """
     agent, known = state.agent, state.intelligence
     restored, back = _restored(state), state.oversight.rollback
@@ -92,7 +93,7 @@ def all_known(
 
 
 def _found_out(iteration: int, state: RunState, settings: Settings) -> list[str]:
-    """What the agent reported as learned earlier in this run; work that is undone is marked."""
+    """List what the agent reported as learned earlier in this run; undone work is marked."""
     known = state.memory.for_prompt(iteration) if settings.memory.enabled else []
     found = found_out(state, iteration, [one.text for one in known])
     return [
@@ -102,13 +103,13 @@ def _found_out(iteration: int, state: RunState, settings: Settings) -> list[str]
 
 
 def _left(state: RunState) -> ev.HandoffWritten | None:
-    """The handoff that the next session goes on from; None without one, and once it is undone."""
+    """Return the handoff the next session continues from; None without one, or once undone."""
     left = state.context.handoff
     return None if left is None or _undone_since(state, left.iteration) else left
 
 
 def _judged(state: RunState) -> ev.CriterionJudged | None:
-    """A no that is still about the files as they are."""
+    """Return a model's negative verdict that still applies to the current files."""
     judged = state.intelligence.judged
     if judged is None or judged.met or _undone_since(state, judged.iteration):
         return None
@@ -116,9 +117,9 @@ def _judged(state: RunState) -> ev.CriterionJudged | None:
 
 
 def _reports(iteration: int, state: RunState) -> Sequence[ev.AgentReported]:
-    """The last ones of the iterations before whose work is there; the older first."""
+    """Return the last reports of earlier iterations whose work still exists, oldest first."""
     there: dict[int, IterationSpan] = {}
-    for span in reversed(state.timeline.spans):  # the later of two of one number counts
+    for span in reversed(state.timeline.spans):  # if a number occurs twice, the later span counts
         before = 0 < span.number < iteration and span.number not in there
         if before and not _undone_since(state, span.number):
             there[span.number] = span
@@ -128,9 +129,9 @@ def _reports(iteration: int, state: RunState) -> Sequence[ev.AgentReported]:
 
 
 def _restored(state: RunState) -> str:
-    """What the files were brought back to after the last reading; empty when they were not.
+    """Describe what the files were restored to after the last measurement; empty if nothing.
 
-    A restore that was undone is none.
+    A restore that was undone does not count.
     """
     back, last = state.oversight.rollback, _last_measured(state)
     if back is None or (last is not None and _at(state, back) is last):
@@ -139,7 +140,7 @@ def _restored(state: RunState) -> str:
 
 
 def measured(state: RunState) -> tuple[ev.ReadingTaken | None, ev.GateFinished | None]:
-    """What is known of the files as they are."""
+    """Return the measurement and command result that apply to the current files."""
     readings, back = state.gate.readings, state.oversight.rollback
     if back is None or not _restored(state):
         return (readings[-1] if readings else None), state.gate.last
@@ -150,9 +151,9 @@ def measured(state: RunState) -> tuple[ev.ReadingTaken | None, ev.GateFinished |
 
 
 def _undone_since(state: RunState, iteration: int) -> str:
-    """What the files were brought back to since that iteration, to a state before its end.
+    """Describe the restore, if any, that undid the work of `iteration`.
 
-    Empty: they were not.
+    Empty if the files were not restored since then, or to a state that includes this work.
     """
     since = [
         back
@@ -176,12 +177,12 @@ def _named(state: RunState, back: ev.WorktreeRestored) -> str:
 
 
 def _at(state: RunState, back: ev.WorktreeRestored) -> IterationSpan | None:
-    """The iteration whose measured work was brought back; None for a state in between."""
+    """Return the iteration whose measured work was restored; None for a state in between."""
     measured = [s for s in state.timeline.spans if s.boundary and s.completion is not None]
     for span in measured:
         if span.boundary is not None and span.boundary.number == back.snapshot:
             return span
-    # An undo brings back a snapshot of its own, of the same files.
+    # An undo restores a snapshot of its own that has the same files.
     same = (s for s in reversed(measured) if s.boundary and s.boundary.tree == back.tree)
     return next(same, None)
 
@@ -191,7 +192,7 @@ def _last_measured(state: RunState) -> IterationSpan | None:
 
 
 def _advice(control: Evaluation, state: RunState, iteration: int, *, planned: bool) -> str:
-    """What the control layer says, which knows nothing of episodes."""
+    """Return the control layer's advice; that layer does not track episodes itself."""
     last = state.gate.readings[-2:]
     return advice(
         control.signal,
@@ -207,14 +208,14 @@ def _advice(control: Evaluation, state: RunState, iteration: int, *, planned: bo
 
 
 def _urgent(signal: ev.SignalComputed, strategy: ev.StrategyPlanned | None) -> ev.SignalComputed:
-    """The signal; where the approach is given up, it is urgent however near the end is."""
+    """Return the signal; a change of approach makes it urgent, however near the end is."""
     if strategy is None or strategy.approach == "persist" or signal.urgency == "critical":
         return signal
     return signal.model_copy(update={"urgency": "high"})
 
 
 def _last_worked(iteration: int, state: RunState) -> int:
-    """The iteration before that one in which an agent was told anything; 0 without one."""
+    """Return the last earlier iteration in which an agent got a prompt, or 0."""
     last = iteration - 1
     for span in reversed(state.timeline.spans):
         cut_off = span.finished is not None and span.finished.status == "interrupted"
@@ -224,9 +225,9 @@ def _last_worked(iteration: int, state: RunState) -> int:
 
 
 def _interrupted(last: int, state: RunState) -> tuple[str, list[str]]:
-    """What iteration `last` left behind when it was cut off, and the files it had changed.
+    """Describe the interruption of iteration `last` and list the files it had changed.
 
-    Empty when it was not.
+    Both are empty if it was not interrupted, or if its work was undone.
     """
     before = next((span for span in reversed(state.timeline.spans) if span.number == last), None)
     if before is None or before.finished is None or before.finished.status != "interrupted":
@@ -234,7 +235,7 @@ def _interrupted(last: int, state: RunState) -> tuple[str, list[str]]:
     changes = before.files.changes if before.files and not before.files.live else []
     back = state.oversight.rollback
     if state.oversight.stale and back is not None and back.iteration >= before.number:
-        return "", []  # what it had done is not there any more
+        return "", []  # its work is no longer there
     took = duration(before.finished.duration_s)
     said = (
         f"Iteration {before.number} was interrupted after {took}. Look at the state of the files, "

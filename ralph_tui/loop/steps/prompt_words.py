@@ -1,4 +1,4 @@
-"""The words of a prompt: composed of what is known, and changed afterwards. Pure."""
+"""The words of a prompt: composed from what is known, and edited afterwards. Pure."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,28 +14,27 @@ from ralph_tui.loop.steps.prompt_material import all_known, said_only
 from ralph_tui.state import RunState
 
 Origin = Literal["template", "model", "fallback"]
-"""As of `PromptPrepared`."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """What the agent is told."""
+    """The prompt and system context that the agent gets."""
 
     prompt: Prompt
     system_context: str
-    """What holds for every iteration."""
+    """Text that applies to every iteration."""
     composed: str = ""
-    """The prompt as the template has it; empty with the layer switched off."""
+    """The prompt as the template has it; empty with the intelligence layer off."""
     origin: Origin = "template"
     edited_by: str = ""
     own_layout: bool = False
-    """Whether the user's template was used."""
+    """True if the user's template was used."""
     model_urgency: str = ""
-    """What the model that worded it called its urgency; recorded, and not sent."""
+    """Urgency given by the model that worded the prompt; recorded, not sent."""
 
 
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
-    """What the owner has said, and nothing that is derived: with the layer off."""
+    """Return a prompt of what the user has said, with nothing derived; used with the layer off."""
     return build_prompt(said_only(iteration, start, state))
 
 
@@ -47,9 +46,9 @@ def compose_prompt(
     settings: Settings,
     template: Template = BUILT_IN_TEMPLATE,
 ) -> Prompt:
-    """All that is known of the run, in words; with the layer off what the owner has said alone.
+    """Return the prompt for an iteration; with the intelligence layer off, only the user's words.
 
-    `control` is None with that layer off.
+    `control`: None if the control layer is off.
     """
     if not settings.intelligence.enabled:
         return basic_prompt(iteration, start, state)
@@ -58,9 +57,9 @@ def compose_prompt(
 
 
 def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
-    """What the owner has said since a prompt was written, as its last sections.
+    """Return what the user said since a prompt was written, as its last sections.
 
-    `instructed` is the standing instruction that it has.
+    `instructed`: the standing instruction that the prompt already has.
     """
     said = ""
     now = state.intelligence.standing_instruction
@@ -74,6 +73,6 @@ def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
 
 
 def reworded(words: Words, text: str) -> Words:
-    """The same with another text."""
+    """Return a copy with another text."""
     prompt = replace(words.prompt, text=text, tokens=estimate_tokens(text))
     return replace(words, prompt=prompt)

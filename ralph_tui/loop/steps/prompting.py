@@ -1,4 +1,4 @@
-"""Step 9: what is known of the run, put before the agent."""
+"""Step 9: write the prompt of an iteration from what is known of the run."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from ralph_tui.text.terms import who_words
 SEND = Option(key="y", answer="send", verb="send it as it is")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
 MOST_EDITABLE = 100_000
-"""Characters: an answer has no more."""
+"""Characters; an answer cannot be longer."""
 NEXT_PROMPT = "next-prompt.md"
 SYSTEM_CONTEXT = "system-context.md"
 
@@ -49,14 +49,14 @@ class PromptWriter(Step):
         self._told_too_long = False
         self._given = run.ports.template
         self._template_now: str | None = None
-        """The text of the user's own layout as it was last seen."""
+        """The user's template as it was last read."""
         self._answer: PromptAnswer | None = None
-        """How a model worded this iteration's prompt."""
+        """A model's wording of this iteration's prompt."""
         self._yours: tuple[Words, str] | None = None
-        """This iteration's prompt as you edited it, and the standing instruction that it has."""
+        """This iteration's prompt as you edited it, and the standing instruction it contains."""
 
     def write(self, k: int, control: Evaluation | None) -> Words:
-        """What is sent; `control` is None with the layer off, and before a reading."""
+        """Write the prompt; `control`: None if that layer is off, and before a measurement."""
         self._answer = self._yours = None
         words = self._compose(k, control)
         words = self._worded(k, control, words)
@@ -65,9 +65,10 @@ class PromptWriter(Step):
         return words
 
     def write_again(self, k: int) -> Words:
-        """What the next session of the same iteration is told: the same, and the handoff.
+        """Write the prompt for the iteration's next session: the same prompt plus the handoff.
 
-        Nobody is asked again: your edit of the prompt, or else a model's words, stand in it.
+        Neither the user nor a model is asked again: your edit, or else a model's wording, is
+        reused.
         """
         governor = self._run.layers.governor
         control = governor.evaluation if self._settings.control.enabled else None
@@ -78,7 +79,7 @@ class PromptWriter(Step):
             lambda: words,
             instead="the template's prompt is sent",
         )
-        words = replace(words, composed="")  # the iteration's own was kept before
+        words = replace(words, composed="")  # the iteration's own is already saved
         self._keep(k, words, [item.guidance_id for item in self._state.guidance.queued])
         return words
 
@@ -139,7 +140,7 @@ class PromptWriter(Step):
 
     @guards("intelligence", instead="the template is not looked at")
     def _look_at_template(self) -> None:
-        """Say what the user's own layout lacks, and that it was changed: each once."""
+        """Report, once each, what the user's template lacks and that it has changed."""
         given = self._given
         assert given is not None
         if self._template_now is None:
@@ -165,7 +166,7 @@ class PromptWriter(Step):
         self.record(ev.Noticed(level="warn", source="intelligence", text=text))
 
     def _worded(self, k: int, control: Evaluation | None, words: Words) -> Words:
-        """In a model's words, where one is asked; without them those of the template."""
+        """Let a model word the prompt, if enabled; otherwise the template's words stay."""
         limit = self._settings.intelligence.prompt_budget_tokens
         if not words.composed or not self._models.wants("prompt"):
             return words
@@ -184,7 +185,7 @@ class PromptWriter(Step):
         return replace(words, prompt=made[-1], origin="model", model_urgency=answer.urgency)
 
     def _as_before(self, k: int, control: Evaluation | None, words: Words) -> Words:
-        """With what you, or a model, made of the prompt of this iteration's first session."""
+        """Reuse your edit, or a model's wording, from the iteration's first session."""
         known = all_known(k, self._start, self._state, control, self._settings)
         if self._yours is not None:
             yours, instructed = self._yours
@@ -200,11 +201,11 @@ class PromptWriter(Step):
         return replace(words, prompt=prompt, origin="model", model_urgency=self._answer.urgency)
 
     def _template(self, words: Words) -> Template:
-        """The layout that the prompt was composed by."""
+        """The template by which the prompt was composed."""
         return self._given.template if self._given and words.own_layout else BUILT_IN_TEMPLATE
 
     def _shown(self, k: int, words: Words) -> tuple[Words, list[str]]:
-        """The words as their owner wants them, and the ids of the guidance they carry."""
+        """Let the user edit the prompt if requested; also return the ids of the guidance in it."""
         queued = self._state.guidance.queued
         if not self._state.intelligence.edit_requested or self._run.headless:
             return words, [item.guidance_id for item in queued]
@@ -247,11 +248,11 @@ class PromptWriter(Step):
         return replace(reworded(words, f"{text}\n"), edited_by=answer.by)
 
     def _keep(self, k: int, words: Words, guidance: list[str]) -> None:
-        """Write it down, before it is sent."""
+        """Save the prompt and its system context, then record it, before it is sent."""
         records, prompt = self._records, words.prompt
 
         def write_beside() -> str:
-            before = k - 1  # what it came to led to this prompt
+            before = k - 1  # its result led to this prompt
             if words.composed:
                 records.write_iteration_file(before, NEXT_PROMPT, words.composed)
             path = records.write_iteration_file(before, SYSTEM_CONTEXT, words.system_context)
@@ -292,7 +293,7 @@ class PromptWriter(Step):
             self.record(ev.GuidanceDelivered(guidance_id=guidance_id, into="prompt"))
 
     def _carried(self, k: int, text: str) -> list[str]:
-        """The ids of the learnings that a prompt really carries."""
+        """Return the ids of the learnings that the prompt actually contains."""
         looked_up = self._state.memory.for_prompt(k)
         lines = set(text.splitlines())
         return [one.learning_id for one in looked_up if harmless(learning_line(one)) in lines]

@@ -1,9 +1,10 @@
-"""The question desk: the one question that may be open, its deadline, and what an answer does.
+"""The question desk: the one open question, its deadline, and the effect of an answer.
 
-Opening a question blocks nothing. A wait offers `answered` and `tick` as controls: they let
-answers in and look at the clock. Of several answers the first in the inbox counts.
-Without an answer the default is taken at the deadline; what stays unanswered for long is escalated,
-once. While somebody is at a screen of the run the deadline moves on. The time is the injected
+Opening a question blocks nothing. A wait offers `answered` and `tick` as controls, which accept
+answers and check the clock. If several answers arrive, the first in the inbox counts.
+
+Without an answer, the default is used at the deadline. A question that stays open for long is
+escalated once. Keys pressed at a screen of the run postpone the deadline. Time is the injected
 clock's.
 """
 
@@ -21,7 +22,7 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 
 POSTPONED_S = 60.0
-"""A deadline that moves on by less is not recorded anew."""
+"""Seconds; a smaller change of the deadline is not recorded."""
 OnAnswer = Callable[[ev.QuestionAnswered], None]
 
 
@@ -30,11 +31,11 @@ class _Open:
     asked: ev.QuestionAsked
     on_answer: OnAnswer
     escalate_at: datetime | None
-    """When people who are not here are told; None when they were, or need not be."""
+    """When to notify absent people; None if that was done or is not needed."""
     within: timedelta
-    """How long it waits once nobody is there."""
+    """How long the question waits after the last sign of the user."""
     since: datetime | None
-    """Only who was seen after this holds the countdown; None: whoever was there before, too."""
+    """Only keys pressed after this postpone the deadline; None: earlier ones do, too."""
 
 
 class QuestionDesk(Step):
@@ -50,7 +51,7 @@ class QuestionDesk(Step):
 
     @property
     def is_open(self) -> bool:
-        """Whether a question waits for an answer."""
+        """True while a question waits for an answer."""
         return self._open is not None
 
     def open(
@@ -64,8 +65,8 @@ class QuestionDesk(Step):
     ) -> None:
         """Ask; `on_answer` is called once, with the answer or, after `within_s`, the default.
 
-        `within_s`: seconds. `escalated`: people know already. `offers`: it goes on as it should
-        without an answer, so only keys that are pressed from now on hold it.
+        `within_s`: seconds. `escalated`: people have already been notified. `offers`: the default
+        is what should happen without the user, so only keys pressed from now on postpone it.
         """
         now = self._scheduler.host.clock.now()
         escalate_at = None if escalated else now + timedelta(seconds=self._escalate_after_s)
@@ -77,18 +78,18 @@ class QuestionDesk(Step):
         self.record(asked)
 
     def _held_until(self, open_: _Open) -> datetime | None:
-        """The deadline as the last key moves it; None where nobody was seen, or need be."""
+        """Return the deadline as postponed by the last key; None if no key postpones it."""
         seen = self._scheduler.seen_at
         if seen is None or not open_.within or (open_.since is not None and seen < open_.since):
             return None
         return seen + self._presence + open_.within
 
     def tick(self) -> None:
-        """Look at the clock: take the default, or escalate. Called while the loop waits."""
+        """Use the default or escalate when due; called while the loop waits."""
         if self._open is None or self._scheduler.ending:
             return
         asked, now = self._open.asked, self._scheduler.host.clock.now()
-        # The owner may have stopped the countdown: what counts is the question as recorded.
+        # The user may have stopped the countdown: the recorded question decides.
         question = self._state.needs.question
         deadline = question.deadline if question is not None else None
         until = self._held_until(self._open)
@@ -108,13 +109,13 @@ class QuestionDesk(Step):
             self._escalation(asked.iteration, "warning", None, asked.text)
 
     def answered(self, answer: ev.QuestionAnswered) -> None:
-        """The answer is recorded: close the question, and do what the answer means."""
+        """Close the question and apply its answer, which has been recorded."""
         if self._open is not None and answer.question_id == self._open.asked.question_id:
             closed, self._open = self._open, None
             closed.on_answer(answer)
 
     def withdraw(self, reason: str) -> None:
-        """The question needs no answer any more; `reason` is a few words."""
+        """Withdraw the open question; `reason` is a few words."""
         if self._open is not None:
             asked, self._open = self._open.asked, None
             self.record(ev.QuestionWithdrawn(question_id=asked.question_id, reason=reason))
@@ -129,14 +130,14 @@ class QuestionDesk(Step):
     ) -> ev.QuestionAnswered:
         """Open a question and wait for its answer; files may be restored meanwhile.
 
-        Parameters as of `open`. Raises `Ended` when the owner ends the run meanwhile, or
-        wants it to stop after its iteration: an answer would begin what is not wanted.
+        Takes the parameters of `open`. Raises `Ended` if the user ends the run meanwhile, or wants
+        it to stop after this iteration: an answer would start unwanted work.
         """
         given: list[ev.QuestionAnswered] = []
         self.open(question, given.append, within_s=within_s, escalated=escalated, offers=offers)
         controls = Controls(restore=self._restore, answered=self.answered, look_after=self.tick)
         with self._scheduler.offering(controls):
-            # A deadline of now needs no look into the inbox.
+            # A default that is due now does not wait for the inbox.
             self.tick()
             self._scheduler.wait_for_owner(lambda: bool(given), "it waited for an answer")
             self._scheduler.join()

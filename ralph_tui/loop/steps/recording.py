@@ -1,4 +1,4 @@
-"""Step 17: the record of an iteration, and the files that others read of the run."""
+"""Step 17: the record of an iteration, and the files of the run that others read."""
 
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import IterationFinished, Noticed
@@ -16,18 +16,18 @@ SESSION_STATUS: dict[str, IterationStatus] = {
     "stopped": "interrupted",
     "interrupted": "interrupted",
 }
-"""An iteration's status by how its session ended; what is not named is an error."""
+"""Iteration status by outcome of its session; any other outcome is an error."""
 
 
 class IterationRecorder(Step):
-    """Says how an iteration ended, and brings the projections up to date."""
+    """Records how an iteration ended, and updates the projections."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._records = run.ports.records
 
     def finished(self, k: int) -> IterationFinished:
-        """What iteration k came to, as the state tells it."""
+        """Return the final record of iteration k, from the state."""
         state, run = self._state, self._state.run
         gate, span, ended = state.gate.last, state.timeline.current, state.agent.ended
         files = span.files if span else None
@@ -53,7 +53,7 @@ class IterationRecorder(Step):
 
     @guards("records", instead="the files that others read stay as they were")
     def write_projections(self) -> None:
-        """Bring the files that others read up to date; the journal does not depend on them."""
+        """Update the files that others read; the journal does not depend on them."""
         records, projected = self._records, self._records.project(self._state)
         try:
             self._scheduler.run_job("projections", lambda: records.write_projections(projected))

@@ -1,6 +1,6 @@
-"""What a REDIRECT proposes: what the record knows of the trouble, then what to do about it.
+"""Text of a proposed REDIRECT: what the record shows of the problem, then what to do.
 
-Names, paths and an agent's words are fenced as data. Pure.
+Names, paths and the agent's words are fenced as data. Pure.
 """
 
 import shlex
@@ -14,15 +14,15 @@ from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import count, percent
 
 NAMED = 10
-"""Tests, or files, that a list names."""
+"""Maximum number of tests or files named in a list."""
 TRIED = 6
-"""Iterations whose summaries are listed."""
+"""Maximum number of iterations whose summaries are listed."""
 RESULTS = 6
-"""Results that are listed when they went up and down."""
+"""Number of results listed if they oscillate."""
 
 
 def redirect_words(about: Subject, state: RunState) -> str:
-    """The instructions that a REDIRECT proposes."""
+    """Return the instructions that a REDIRECT proposes."""
     spans = [span for span in state.timeline.spans if span.completion is not None]
     facts = {"stuck": _stuck, "regressing": _regressing, "oscillating": _oscillating}.get(about)
     said = facts(spans) if facts and spans else []
@@ -30,7 +30,7 @@ def redirect_words(about: Subject, state: RunState) -> str:
 
 
 def _best(spans: Sequence[IterationSpan]) -> int:
-    """The place of the first of the best results."""
+    """Return the index of the first of the best results."""
     return max(range(len(spans)), key=lambda place: (spans[place].completion or 0.0, -place))
 
 
@@ -101,7 +101,7 @@ def _oscillating(spans: Sequence[IterationSpan]) -> list[str]:
 
 
 def _turns(failed: Sequence[bool]) -> bool:
-    """Whether it changed at least twice: what failed, and passes since, was repaired."""
+    """True if a test changed at least twice: one that failed and now passes was repaired."""
     return sum(one != other for one, other in pairwise(failed)) > 1
 
 
@@ -124,7 +124,7 @@ def _names(label: str, names: Sequence[str]) -> str:
 
 
 def _changed(spans: Sequence[IterationSpan]) -> str:
-    """The files that these iterations changed, and by how much in sum; empty without any."""
+    """List the files changed in these iterations, with totals; empty if no file changed."""
     lines: dict[str, tuple[int, int]] = {}
     for span in spans:
         for change in span.files.changes if span.files else ():

@@ -1,7 +1,7 @@
-"""Between two sessions of one iteration: the first hands over, and the second is told of it.
+"""Context handoffs between two sessions of one iteration.
 
-In this order, so that a kill at any moment loses nothing: it is recorded that a session handed
-over, the files are held in a snapshot, the handoff is written and recorded, and then the prompt.
+The order makes sure that a kill at any moment loses nothing. The handoff is recorded as begun, the
+files are saved in a snapshot, the handoff is written and recorded, then the prompt.
 """
 
 from ralph_tui.base.errors import WorkspaceError
@@ -17,11 +17,11 @@ from ralph_tui.loop.steps.prompt_words import Words
 from ralph_tui.loop.steps.prompting import PromptWriter
 
 NAMED = 3
-"""Files that are left out and told each by each."""
+"""Maximum number of left-out files named in the warning."""
 
 
 def commit_work(run: Run, k: int, trees: tuple[str, str], message: str) -> None:
-    """Commit what changed between two trees, or say why not: the rollover goes on in any case."""
+    """Commit the changes between two trees, or report why not; the handoff continues anyway."""
     commits, (since, until) = run.ports.commits, trees
     if commits is None or not run.settings.context.commit_wip or not until:
         return
@@ -49,7 +49,7 @@ def _warn(run: Run, text: str) -> None:
 
 
 class Rollovers(Step):
-    """Carries out the rollovers of a run."""
+    """Carries out the context handoffs of a run."""
 
     def __init__(
         self, run: Run, checkpoints: Checkpoints, handoffs: Handoffs, prompt_writer: PromptWriter
@@ -60,7 +60,7 @@ class Rollovers(Step):
         self._prompt_writer = prompt_writer
 
     def hand_over(self, k: int, wanted: Wanted) -> Words:
-        """From an ended session to what the next one is told."""
+        """Hand off from an ended session; return the words for the next one."""
         began = self._began(k, wanted)
         self.record(began)
         snapshot = self._checkpoints.hold_rollover(k, message_of(began))
@@ -70,16 +70,16 @@ class Rollovers(Step):
         return self._prompt_writer.write_again(k)
 
     def leave_behind(self, k: int, wanted: Wanted) -> None:
-        """The same for the next iteration, whose first session goes on: this one has no more."""
-        began = self._began(k, wanted)  # nobody takes over in this iteration: it is not recorded
+        """Leave a handoff to the next iteration, because this one may have no more sessions."""
+        began = self._began(k, wanted)  # not recorded: no session takes over in this iteration
         snapshot = self._checkpoints.hold_rollover(k, message_of(began))
         self._handoffs.leave(began, snapshot)
 
     def catch_up(self, asked: QuestionAsked | None) -> None:
-        """Finish a rollover that broke off: the next iteration goes on from it.
+        """Complete a handoff that was cut off; the next iteration continues from it.
 
-        Its handoff is written where it was not, from the record; the owner who was `asked` about
-        it, and had not answered, is asked again.
+        A missing handoff is written from the record. A user who was `asked` about it and had not
+        answered is asked again.
         """
         began, left = self._state.context.rollover, self._state.context.handoff
         if began is None:
@@ -92,7 +92,7 @@ class Rollovers(Step):
         self._handoffs.leave(began, snapshot)
 
     def _comment(self, began: RolloverBegan) -> None:
-        """On the run's issue, where it has one."""
+        """Comment on the run's issue, if it has one."""
         outreach, key = self._run.ports.outreach, f"rollover-{began.iteration}-{began.number}"
         if not outreach.enabled:
             return
@@ -117,7 +117,7 @@ class Rollovers(Step):
 
 
 def comment_of(began: RolloverBegan, left: HandoffWritten | None) -> str:
-    """``iteration 5: a session hands over, the context is 86 % full. In progress: ...``."""
+    """Return the comment on the run's issue about a handoff."""
     said = [f"iteration {began.iteration}: a session hands over to a fresh one, {began.reason}."]
     if left is not None and left.summary:
         said.append(f"In progress: {left.summary}")
@@ -127,6 +127,6 @@ def comment_of(began: RolloverBegan, left: HandoffWritten | None) -> str:
 
 
 def message_of(began: RolloverBegan) -> str:
-    """``ralph: checkpoint iter 5 (L2 at 85%)``, as the seed words it."""
+    """Return the commit message, in the form ``ralph: checkpoint iter 5 (L2 at 85%)``."""
     full = "" if began.percent is None else f" at {whole(began.percent)}%"
     return f"ralph: checkpoint iter {began.iteration} ({began.cause}{full})"

@@ -1,4 +1,4 @@
-"""Step 1: a model's second opinion on what the last iteration came to. It is never a reading."""
+"""Step 1: a model's second opinion on the last iteration. It is never a measurement."""
 
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import AssessmentRefined
@@ -11,7 +11,7 @@ from ralph_tui.loop.steps.model_help import ModelHelp
 
 
 class SecondOpinion(Step):
-    """Asks for it, once for each assessment."""
+    """Asks a model once for each assessment."""
 
     def __init__(self, run: Run, checkpoints: Checkpoints, models: ModelHelp) -> None:
         super().__init__(run)
@@ -22,7 +22,7 @@ class SecondOpinion(Step):
 
     @guards("intelligence", instead="the assessment stands alone")
     def refine(self) -> None:
-        """What a model makes of the latest assessment; the assessment stands beside it."""
+        """Ask a model about the latest assessment; its answer is kept beside the assessment."""
         known = self._state.intelligence
         made = known.assessment
         if not self._models.wants("assessment") or made is None or not made.iteration:
@@ -51,7 +51,7 @@ class SecondOpinion(Step):
             )
 
     def _diff(self) -> str:
-        """What the last session changed; nothing where it is not known any more."""
+        """Return the changes of the last session, or a note that they cannot be shown."""
         since, until = self._checkpoints.compared
         try:
             return self._scheduler.run_job(

@@ -1,6 +1,6 @@
 """Limits and outages of the agent's service: how long the run waits before it tries again.
 
-An outage is waited for as long as it takes: a night must not be lost to it, nor an iteration.
+The run waits out an outage, however long it is, so that it costs neither a night nor an iteration.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ LONGEST_WAIT_S: dict[WaitCause, float] = {
     "usage_limit": 1800.0,
     "outage": 600.0,
 }
-"""No more than this is lost of the time after an outage has ended."""
+"""Seconds; no more time than this is lost after an outage ends."""
 AFTER_RESET_S = 5.0
-"""Clocks differ: a reset is waited for a little longer."""
+"""Seconds added to a reset time, because clocks differ."""
 STALE_RESET_S = 60.0
-"""A session ends a little after it was refused: its reset may have passed by then, and counts."""
+"""Seconds a reset may be past and still count: a session ends a little after its refusal."""
 
 NEVER_SERVED = (
     "it has not answered once in this run: check the network, and the address that the agent uses"
@@ -28,9 +28,9 @@ NEVER_SERVED = (
 
 
 def wait_for_service(run: Run, k: int, agent: str, until: datetime, others: Sequence[str]) -> None:
-    """Wait until an agent's service may take a session again, as it was refused.
+    """Wait until an agent's service may accept a session again, and record the wait.
 
-    `others`: the further agents, where none of them can work either.
+    `others`: the other agents, if none of them can work either.
     """
     scheduler, refusal = run.scheduler, run.state.roster.refusals[agent]
     cause: WaitCause = refusal.limit or "overload"
@@ -49,7 +49,7 @@ def wait_for_service(run: Run, k: int, agent: str, until: datetime, others: Sequ
         )
     )
     began = scheduler.host.clock.now()
-    # Where many wait for the same moment they must not all try at once: each is told when.
+    # Runs that wait for the same reset must not all try at once: `after_limit_s` staggers them.
     turn_s = run.settings.agent.after_limit_s if refusal.resets_at is not None else 0.0
     by = scheduler.sleep_until(until + timedelta(seconds=turn_s))
     run.record(WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began)))
@@ -58,7 +58,7 @@ def wait_for_service(run: Run, k: int, agent: str, until: datetime, others: Sequ
 def wait_until(
     now: datetime, cause: WaitCause, attempt: int, resets_at: datetime | None
 ) -> datetime:
-    """When to try again: at the reset, where it is known; else after a growing pause."""
+    """Return when to try again: at the reset if it is known, else after a growing pause."""
     if resets_at is not None and resets_at > now - timedelta(seconds=STALE_RESET_S):
         return max(now, resets_at) + timedelta(seconds=AFTER_RESET_S)
     pause = FIRST_WAIT_S[cause] * 2 ** min(attempt - 1, 20)

@@ -1,8 +1,8 @@
-"""Step 10: the agent works, through limits, silence and interruptions, until its turn is over.
+"""Step 10: the agent works, through limits, silence and interruptions, until its turn ends.
 
-What a limit, an outage or a full disk has ended is tried again in the same iteration; only
-what the agent itself ended, or its owner, or its budget, ends the step. What had begun to work is
-resumed where the agent can; where it cannot, it gets the whole prompt again.
+A session ended by a limit, an outage or a full disk is tried again in the same iteration. Only an
+end by the agent, the user or a budget ends the step. A session that had begun to work is resumed if
+the agent can do that. Otherwise the whole prompt is sent again.
 """
 
 from dataclasses import replace
@@ -37,11 +37,11 @@ class SessionBudget(Step):
         self._exceeded = False
 
     def begin(self) -> None:
-        """A session starts."""
+        """Start watching a new session."""
         self._exceeded = False
 
     def allowed_usd(self) -> float | None:
-        """What the next session may cost: the rest of the iteration's and of the run's budget."""
+        """Return the rest of the iteration's and the run's budget in USD; None without a budget."""
         run, start = self._state.run, self._start
         rests = []
         if run.budget_usd is not None:
@@ -51,7 +51,7 @@ class SessionBudget(Step):
         return max(0.01, min(rests)) if rests else None
 
     def keep(self) -> None:
-        """Stop a session that has used what it may, for agents that do not look themselves."""
+        """Stop a session that has used up a budget, for agents that do not check it themselves."""
         if self._exceeded or self._scheduler.session is None:
             return
         words = self._limit_reached()
@@ -64,7 +64,7 @@ class SessionBudget(Step):
 
     @property
     def used_up(self) -> bool:
-        """Whether no further session may begin in this iteration."""
+        """True if no further session may begin in this iteration."""
         return bool(self._limit_reached())
 
     def _limit_reached(self) -> str:
@@ -86,7 +86,7 @@ class SessionBudget(Step):
         return ""
 
     def tell_overshoot(self, k: int) -> None:
-        """A session is stopped after the call that went over: by how much is said."""
+        """Report budget overruns: a session is stopped only after the call that exceeds one."""
         run, start = self._state.run, self._start
         over = [
             f"{what} by {unit}{used - limit:,.4g}"
@@ -104,10 +104,10 @@ class SessionBudget(Step):
 
 
 REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")
-"""Ends of a session after which its agent cannot work, for a time or until its owner mends it."""
+"""Session outcomes after which an agent cannot work, for a time or until the user fixes it."""
 
 HANDING_OVER = ("rolled_over", "limited", "silent", "unresumable", "stopped")
-"""Ends of a session after which one of the same iteration follows."""
+"""Session outcomes after which another session of the same iteration follows."""
 _FROM_THERE = (
     "Look at the state of the files, and go on with the task from there; do not start it again."
 )
@@ -115,12 +115,12 @@ GO_ON = f"You were interrupted because nothing was heard of you for a long time.
 GO_ON_SERVED = (
     f"Your service refused to go on, by a limit or an outage; it is tried again now. {_FROM_THERE}"
 )
-"""What a session is told that is resumed."""
+"""Prompts for a session that is resumed."""
 TAKEN_OVER = (
     "Another agent worked on this task before you and cannot go on; the repository is as it left "
     f"it. {_FROM_THERE}"
 )
-"""What the first session of an agent is told that takes over."""
+"""Addition to the prompt of an agent's first session after it takes over."""
 
 
 class Sessions(Step):
@@ -147,13 +147,13 @@ class Sessions(Step):
         self._budget = SessionBudget(run)
 
     def warn(self) -> None:
-        """Say before the first of them what is to be known of the agents."""
+        """Report caveats about the agents before their first session."""
         self._agents.warn()
 
     def run(self, k: int, told: Words) -> ev.SessionFinished:
-        """Work on what is told; gives back how the last session ended.
+        """Run sessions until the iteration's work ends; return how the last one ended.
 
-        Raises `Ended` when the agent cannot work at all, ``AgentError`` when it cannot be started.
+        Raises `Ended` if no agent can work, ``AgentError`` if the agent cannot be started.
         """
         watchdog = Watchdog(k, self._run, self._desk, lambda: self._agents.stand_in)
         prompt, instructed = told.prompt.text, self._state.intelligence.standing_instruction
@@ -179,13 +179,13 @@ class Sessions(Step):
             if self._handed_over(k, finished, watchdog):
                 resume, taken_over = None, f"\n\n{TAKEN_OVER}"
             elif finished.outcome == "limited":
-                if finished.tokens and resumes:  # without an answer nothing was begun
+                if finished.tokens and resumes:  # without an answer, no work had begun
                     resume, go_on = turn.session_id, GO_ON_SERVED
             elif finished.outcome == "silent":
                 resume, go_on = (turn.session_id if resumes else None), GO_ON
             elif finished.outcome in ("unresumable", "not_started"):
                 resume = None
-            elif finished.outcome == "stopped":  # but the run goes on: the disk was full
+            elif finished.outcome == "stopped":  # by a full disk; the run continues
                 resume = None
                 self._checkpoints.retry_boundary(k)
             elif finished.outcome not in ("rolled_over", "context_full"):
@@ -206,7 +206,7 @@ class Sessions(Step):
                 return finished
 
     def _handed_over(self, k: int, finished: ev.SessionFinished, watchdog: Watchdog) -> bool:
-        """Whether another agent goes on with the iteration."""
+        """Handle a refused or silent session; True if another agent continues the iteration."""
         if finished.outcome in REFUSED:
             return self._agents.refused(k, finished)
         if finished.outcome == "silent" and watchdog.hands_over:
@@ -214,14 +214,15 @@ class Sessions(Step):
         return False
 
     def _wanted(self, turn: Turn, finished: ev.SessionFinished) -> Wanted | None:
-        """Why another session is to take its work over; None where none is.
+        """Return why another session should take over; None if none should.
 
-        What was to hand over when a limit or silence ended it is not resumed, but hands over.
+        A session that was due to hand off when a limit or silence ended it is not resumed, but
+        hands off.
         """
         monitor, wanted = self._context, self._context.wanted
         if finished.outcome == "context_full":
             monitor.overflowed()
-            # The prompt alone fills the window where nothing was done: it would fill the next one.
+            # Without any work done, the prompt alone filled the window and would fill the next one.
             done = turn.resume is not None or self._state.context.calls > 0
             acts = done and self._run.settings.context.rollover
             wanted = Wanted("L3", "the context window is full") if acts else None
@@ -230,13 +231,13 @@ class Sessions(Step):
         return wanted
 
     def _may_go_on(self) -> bool:
-        """Whether a fresh session of the same iteration may follow."""
+        """True if a fresh session of the same iteration may follow."""
         return self._context.may_roll_over and not self._budget.used_up
 
     def _keep_words(self, k: int, words: str, unsent: str | None) -> None:
-        """Keep what the next session is told in a file, before it is told.
+        """Save the words for the next session in a file, before they are sent.
 
-        `unsent` is the file of the prompt while no session got it.
+        `unsent`: the prompt's file if no session has received it, else None.
         """
         queued, records = self._state.guidance.queued, self._ports.records
         path = self._scheduler.run_job("prompt", lambda: records.write_prompt(k, words, unsent))
@@ -318,5 +319,5 @@ class Sessions(Step):
 
 
 def _mode(recorded: str) -> Literal["edits", "skip", "ask"]:
-    """What a session may do; a mode that is not known allows no more than the least."""
+    """Return the permission mode; an unknown one becomes the most restrictive."""
     return "skip" if recorded == "skip" else "ask" if recorded == "ask" else "edits"

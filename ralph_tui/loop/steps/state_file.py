@@ -1,7 +1,7 @@
-"""The state file of the run: written as iterations end, the plan moves on, sessions hand over.
+"""The run's state file: written when an iteration ends, the plan advances or a session hands off.
 
-Nothing waits for it but the run's end, for a moment, and nothing depends on it: where it cannot be
-written that is said once.
+Only the end of the run waits for it, briefly, and nothing depends on it. If it cannot be written,
+that is reported once.
 """
 
 from collections.abc import Sequence
@@ -17,39 +17,39 @@ from ralph_tui.loop.step import Step
 from ralph_tui.ports.host import Job
 
 LAST_S = 10.0
-"""Seconds that the run's end waits for it."""
+"""Seconds the end of the run waits for the file."""
 
 Fields = dict[str, Any]
 
 
 class StateFile(Step):
-    """Keeps it up to date, one writing after the other."""
+    """Keeps the file up to date, one write at a time."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._file = run.ports.state_file
         self._host = run.scheduler.host
         self._kept: Fields | None = None
-        """What was written last, or is being written."""
+        """Fields last written, or being written."""
         self._next: Fields | None = None
-        """What is to be written after that."""
+        """Fields to write next."""
         self._job: Job | None = None
         self._failed = False
-        """That it cannot be written was said."""
+        """True once a write failure has been reported."""
         self._signs: tuple[object, ...] = ()
 
     def follow(self) -> None:
-        """Write it where the plan's item, or what waits for a session, is another one."""
+        """Write the file if the plan item or the pending handoff has changed."""
         if self._file is None:
             return
         if self._signs != self._now_signs:
-            self._kept = None  # the plan is read when it is written
+            self._kept = None  # forces a write, which also reads the plan
             self.keep()
         else:
             self._take()
 
     def keep(self, ended: Outcome | None = None) -> None:
-        """Write it, unless nothing is new; `ended`: how the run ends just now."""
+        """Write the file unless nothing is new; `ended`: how the run is ending now."""
         if self._file is None:
             return
         self._take()
@@ -65,7 +65,7 @@ class StateFile(Step):
             self._begin()
 
     def conclude(self, ended: Outcome) -> None:
-        """Write it for the last time."""
+        """Write the file for the last time, and wait for it briefly."""
         self.keep(ended)
         clock = self._host.clock
         until = clock.monotonic() + LAST_S
@@ -94,7 +94,7 @@ class StateFile(Step):
             self._job = self._host.start("state file", partial(self._file.keep, fields))
 
     def _take(self) -> None:
-        """What came of the last writing, if that is over; the next one begins."""
+        """Handle the result of a finished write, and begin the next one."""
         job = self._job
         if job is None or not job.done:
             return

@@ -1,6 +1,6 @@
-"""Steps 3, 8 and the validation of step 11: how a session goes about it, and what does not fit.
+"""Steps 3 and 8, and the validation in step 11: the approach of a session, and its problems.
 
-A strategy is planned with the reading that it follows from (step 12); here it is recorded.
+A strategy is planned in step 12, with the measurement it follows from; here it is recorded.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ UNVALIDATED = "nothing is validated"
 
 
 class Strategist(Step):
-    """Records strategies and what validation finds, each once, whatever process comes to it."""
+    """Records strategies and validation results, each once, whichever process gets there first."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -36,7 +36,7 @@ class Strategist(Step):
 
     @guards("intelligence", instead="the approach stays as it is")
     def plan(self, k: int) -> None:
-        """Step 3: how iteration k goes about it."""
+        """Record the approach for iteration k (step 3)."""
         if not self._enabled or k in self._state.intelligence.strategies:
             return
         strategy = self.guarded(
@@ -50,7 +50,7 @@ class Strategist(Step):
 
     @guards("intelligence", instead=UNVALIDATED)
     def before(self, k: int) -> None:
-        """Step 8: what does not fit before the session of iteration k."""
+        """Validate the plan for iteration k before its session (step 8)."""
         if not self._due(k, "before"):
             return
         conflicts = self._conflicts()
@@ -68,7 +68,7 @@ class Strategist(Step):
 
     @guards("intelligence", instead=UNVALIDATED)
     def after(self, k: int) -> None:
-        """Step 11: what does not fit after it; the reading is taken."""
+        """Validate the result of the session, once it is measured (step 11)."""
         if not self._due(k, "after"):
             return
         self._validate(
@@ -93,12 +93,12 @@ class Strategist(Step):
         return made.blockers if made is not None else []
 
     def _conflicts(self) -> Sequence[str]:
-        """Those of the last iteration that are there still: you may have resolved them."""
+        """Return the last iteration's conflicts that still exist: you may have resolved them."""
         if not self._governor.memory.trail.conflicted:
             return ()
         try:
             return self._run.scheduler.run_job("conflicts", self._run.ports.workspace.conflicts)
-        except WorkspaceError:  # step 12 looks again, and says why it cannot
+        except WorkspaceError:  # step 12 tries again and reports the error
             return ()
 
     def _session(self) -> validation.Session:
@@ -115,9 +115,9 @@ class Strategist(Step):
 
 
 def next_strategy(governor: Governor, state: RunState) -> Strategy | None:
-    """As planned with the last reading; None where that could not be done."""
+    """Return the strategy planned with the last measurement; None if planning failed."""
     readings, course = state.gate.readings, governor.course
-    if governor.evaluation is None:  # nothing but the baseline was read yet
+    if governor.evaluation is None:  # only the baseline has been measured
         course = governor.planned(state)
     if not readings or course.reading != readings[-1].iteration:
         return None
@@ -128,7 +128,7 @@ def next_strategy(governor: Governor, state: RunState) -> Strategy | None:
 
 
 def planned_event(k: int, strategy: Strategy) -> StrategyPlanned:
-    """What is recorded of the strategy of iteration k."""
+    """Return the event that records the strategy of iteration k."""
     return StrategyPlanned(
         iteration=k,
         approach=strategy.approach,

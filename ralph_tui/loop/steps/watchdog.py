@@ -1,4 +1,4 @@
-"""The watchdog: an agent that is silent for long is asked about, never killed without a word."""
+"""The watchdog: asks the user about a silent agent; by default it retries, then moves on."""
 
 from collections.abc import Callable
 
@@ -24,15 +24,15 @@ HAND_OVER = Option(
 class Watchdog:
     """Watches the sessions of one iteration.
 
-    Its default retries once; then another agent takes over, or the session is ended.
+    By default it retries once; then another agent takes over, or the session is ended.
     """
 
     def __init__(
         self, k: int, run: Run, desk: QuestionDesk, stand_in: Callable[[], str] = lambda: ""
     ) -> None:
-        """`stand_in`: who could take over from the agent; empty: nobody."""
+        """`stand_in`: returns the agent that could take over, or an empty string."""
         self.hands_over = False
-        """Whether the session was ended so that another agent goes on."""
+        """True if the session was ended so that another agent takes over."""
         self._k = k
         self._stand_in = stand_in
         self._scheduler = run.scheduler
@@ -41,15 +41,15 @@ class Watchdog:
         self._desk = desk
         self._retried = False
         self._asks = False
-        """Whether its question is open."""
+        """True while the watchdog's question is open."""
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0
-        """The last sign of life, or answer to a question about there being none."""
+        """Monotonic time of the last sign of life, or of the last answer about the silence."""
         self._heard_at = 0.0
-        """The last sign of life."""
+        """Monotonic time of the last sign of life."""
 
     def begin(self) -> None:
-        """A session starts: that is a sign of life. Another agent is retried as the first was."""
+        """Start watching a session, which is a sign of life; a new agent gets its own retry."""
         if self.hands_over:
             self.hands_over = self._retried = False
         self._quiet_since = self._heard_at = self._now()
@@ -57,7 +57,7 @@ class Watchdog:
     def watch(self) -> None:
         """Ask about a silent agent, or withdraw the question; called while the agent works."""
         run = self._state.run
-        if self._state.asking.waiting:  # it waits for its owner, who is asked
+        if self._state.asking.waiting:  # it is waiting for the user
             self._withdraw("the agent asks")
             self._quiet_since = self._heard_at = self._now()
             return
@@ -72,11 +72,11 @@ class Watchdog:
             self._desk.open(asked, self._decide, within_s=self._limits.silence_answer_s)
 
     def end(self) -> None:
-        """The session is over, and so is any question about it."""
+        """Withdraw the watchdog's question, because the session has ended."""
         self._withdraw("the session is over")
 
     def _withdraw(self, reason: str) -> None:
-        """The desk may have a question of another's."""
+        """Withdraw only the watchdog's own question: the desk may show another one."""
         if self._asks:
             self._asks = False
             self._desk.withdraw(reason)

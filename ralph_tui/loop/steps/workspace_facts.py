@@ -1,4 +1,4 @@
-"""What was done to the files, as the events that tell it."""
+"""Events that record changes to the files."""
 
 from ralph_tui.events import Event, SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import MOST_KEPT, MOST_PATHS
@@ -8,7 +8,7 @@ from ralph_tui.ports.worktree import Restored, Snapshot
 def worktree_restored(
     iteration: int, target: SnapshotTaken, present: int, restored: Restored, by: str
 ) -> WorktreeRestored:
-    """The fact to record of files that were brought back to `target`."""
+    """Return the event for files that were restored to `target`."""
     return WorktreeRestored(
         iteration=iteration,
         snapshot=target.number,
@@ -24,7 +24,7 @@ def worktree_restored(
 
 
 def snapshot_taken(iteration: int, snapshot: Snapshot, reason: str) -> Event:
-    """The fact to record of a snapshot that is held."""
+    """Return the event for a snapshot that was taken."""
     return SnapshotTaken(
         iteration=iteration,
         number=snapshot.number,

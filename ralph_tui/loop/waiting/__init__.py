@@ -1,1 +1,1 @@
-"""The one place where the loop waits; commands are carried out meanwhile."""
+"""The only place where the loop waits; commands are carried out during a wait."""

@@ -1,36 +1,37 @@
-"""The scheduler: the one place where a run waits, and so the one place where it hears its owner.
+"""The scheduler: the only place where a run waits, and so where it handles user commands.
 
 Theory of operation
 -------------------
-Threads. The engine's thread alone runs the loop. What happens is given to `record`: the engine
-stamps the event, appends it to the journal and folds it into `state` before that call returns. So
-`state` is always what the journal says, and nothing here needs a lock.
-Jobs (git, the completion command, files), the agent's readers, the file watcher, the command
-socket and the screen have threads of their own. None of them touches the state of a run.
 
-Inbox. They reach the run through the inbox of the host, in the order in which they come:
-observations (`Event`), finished work (`Job`), wishes (`Command`), and wishes whose giver waits for
-an answer (`CommandRequest`). `receive` gives the next one, or None after `LOOK_S` seconds.
+Threads. Only the engine's thread runs the loop. `record` passes an event to the engine, which
+stamps it, appends it to the journal and folds it into `state` before the call returns. So `state`
+always matches the journal, and nothing here needs a lock. Jobs (git, the completion command,
+files), the agent's readers, the file watcher, the command socket and the screen have their own
+threads. None of them touches the state of a run.
 
-Waits. Everything that takes time is a call here: `wait_until` a condition, `run_job`, `join` what
-`spawn` began, `wait_for_session`, `sleep_until`. All of them are `wait_until`, which takes items
-out of the inbox until its condition holds: an observation is recorded, a job is marked as done (and
-its `then` is called, when nobody waits for it), a command is handled. Between two
-items the timer and the wait's `look_after` get their turn. So a pause, guidance, a checkpoint or an
-abort is heard at any time, within `LOOK_S` plus the handling of one item.
+Inbox. These threads reach the run through the host's inbox, in order of arrival. It carries
+observations (`Event`), finished work (`Job`), commands (`Command`), and commands whose sender waits
+for an answer (`CommandRequest`). `receive` returns the next item, or None after `LOOK_S` seconds.
 
-Controls. What a command may do depends on what is waited for. A wait offers its `Controls` for the
-length of a with-block: during a session a checkpoint can be taken, during a pause files can be
-restored, a limit can be retried. A command finds None for what is not offered, and is refused.
+Waits. Everything that takes time is a call here: `wait_until` a condition, `run_job`, `join` for
+jobs begun by `spawn`, `wait_for_session`, `sleep_until`. All of them use `wait_until`, which takes
+items from the inbox until its condition holds. It records an observation and handles a command. It
+marks a job as done, and calls the job's `then` if nothing waits for it. Between two items, the
+timer and the wait's `look_after` get their turn. So a pause, guidance, a checkpoint or an abort
+takes effect within `LOOK_S` plus the handling of one item.
 
-Ends. `end` (by stop, abort, the watchdog, or a wait for an owner who has asked for a stop) only
-notes how the run is to end and stops the work. `wait_until` raises `Ended` when its condition
-holds, an `idle` wait (for a person or for time) at once: so a step always finds its job or session
-finished. A step raises `Ended` itself for an end that it finds (completed, limit reached, hopeless
-agent). `Loop.run_to_end` catches it and closes; after `close` no wait raises it any more. Errors of
-a job are raised where it is waited for.
+Controls. What a command may do depends on the current wait, which offers its `Controls` for the
+length of a with-block. During a session a checkpoint can be taken, during a pause files can be
+restored, during a limit the user can retry. A command whose control is not offered is refused.
 
-The disk may be full at any of these moments: see `disk_full`.
+Ends. `end` only notes how the run is to end and stops the work. It is called by a stop, an abort,
+the watchdog, or a wait for a user who has asked for a stop. `wait_until` raises `Ended` when its
+condition holds; an `idle` wait (for a person or for time) raises it at once. So a step always finds
+its job or session finished. A step raises `Ended` itself for an end it detects (completed, limit
+reached, hopeless agent). `Loop.run_to_end` catches it and closes the run; after `close`, no wait
+raises it again. Errors of a job are raised where the step waits for it.
+
+The disk may fill up at any of these moments: see `disk_full`.
 """
 
 import math
@@ -56,9 +57,9 @@ from ralph_tui.state import RunState
 
 
 class Stopwatch:
-    """Measures how long a run has worked, by the monotonic clock, which nobody can set.
+    """Measures how long a run has worked, by the monotonic clock, which cannot be set.
 
-    It starts from what the journal says when the process takes the run up.
+    It starts from the journal's value when this process takes over the run.
     """
 
     def __init__(self, host: Host, state: RunState) -> None:
@@ -67,13 +68,13 @@ class Stopwatch:
         self._began: float | None = None
 
     def start(self) -> None:
-        """The run was started, or resumed, with the event that was recorded last."""
+        """Start counting; the event recorded last started or resumed the run."""
         self._before_s = self._state.run.worked_s(self._state.at)
         self._began = self._host.clock.monotonic()
 
     @property
     def worked_s(self) -> float:
-        """Seconds, all processes of the run together; the journal's until it is started."""
+        """Seconds worked in all processes of the run; until `start`, the journal's value."""
         if self._began is None:
             return self._state.run.worked_s(self._host.clock.now())
         return self._before_s + self._host.clock.monotonic() - self._began
@@ -82,15 +83,15 @@ class Stopwatch:
 T = TypeVar("T")
 
 LOOK_S = 1.0
-"""How long one look into the inbox may take; timers are looked at in between."""
+"""Seconds to wait for one inbox item; timers are checked in between."""
 JOB_S = 120.0
-"""Seconds that a layer waits for what the run can do without."""
+"""Seconds a layer waits for a result that the run can do without."""
 ENDING_S = 5.0
-"""The same, once the owner has ended the run."""
+"""The same, once the user has ended the run."""
 
 
 class Scheduler:
-    """Waits for the loop, and handles what comes meanwhile."""
+    """Waits for the loop, and handles what arrives meanwhile."""
 
     def __init__(
         self,
@@ -99,9 +100,9 @@ class Scheduler:
         hurry: Callable[[], None] = lambda: None,
         knowledge: Knowledge | None = None,
     ) -> None:
-        """`hurry` is called when the owner ends the run: git takes no long time from then on.
+        """`hurry` is called when the user ends the run, to cut git calls short.
 
-        `knowledge` is where the owner's wishes about learnings are carried out.
+        `knowledge` carries out the user's commands about learnings.
         """
         self.host = host
         self._hurry = hurry
@@ -110,27 +111,27 @@ class Scheduler:
         self.stopwatch = Stopwatch(host, state)
         self.session: Session | None = None
         self.controls = Controls()
-        """What the present wait offers."""
+        """The controls that the current wait offers to commands."""
         self._asked_to_end: Session | None = None
         self._finished: SessionFinished
         self._ending: Ended | None = None
         self._ended_at = 0.0
-        """When the owner has ended the run, by the monotonic clock."""
+        """Monotonic time at which the user ended the run."""
         self._closing = False
         self._pending: list[Job] = []
         self.seen_at: datetime | None = None
-        """When somebody was last at a screen of the run."""
+        """When the user last pressed a key at a screen of the run."""
         self._timer: tuple[float, float, Callable[[], None]] | None = None
 
     def record(self, event: Event) -> None:
-        """Journal and fold an event; `state` says so when this returns."""
+        """Journal and fold an event; `state` includes it when this returns."""
         self.host.record(event)
 
     # -- waiting -----------------------------------------------------------------------------
 
     @contextmanager
     def offering(self, controls: Controls) -> Iterator[None]:
-        """Offer these controls to commands, until the block is left."""
+        """Offer these controls to commands until the block ends."""
         before, self.controls = self.controls, controls
         try:
             yield
@@ -138,9 +139,9 @@ class Scheduler:
             self.controls = before
 
     def wait_until(self, done: Callable[[], bool], *, idle: bool = False) -> None:
-        """Take in what comes until `done`; an `idle` wait also ends when the run has to.
+        """Handle inbox items until `done`; an `idle` wait also ends when the run has to end.
 
-        Raises `Ended` afterwards when the owner has ended the run meanwhile.
+        Raises `Ended` afterwards if the run has to end.
         """
         while not done():
             if idle and self._ending is not None:
@@ -154,10 +155,10 @@ class Scheduler:
             raise self._ending
 
     def wait_for_owner(self, done: Callable[[], bool], doing: str) -> None:
-        """Wait until `done` for somebody to act, while no agent works.
+        """Wait until `done` for the user to act, while no agent works.
 
-        Who wants the run to stop after its iteration is not waited for: it ends. `doing` says what
-        it did then: "it was paused".
+        If the user has asked the run to stop after its iteration, the run ends instead of waiting.
+        `doing` completes the reason, for example "it was paused".
         """
 
         def over() -> bool:
@@ -170,10 +171,10 @@ class Scheduler:
         self.wait_until(over, idle=True)
 
     def run_job(self, name: str, work: Callable[[], T], within_s: float = math.inf) -> T:
-        """Run `work` beside the engine thread and wait for it; its error is raised here.
+        """Run `work` off the engine's thread and wait for it; its error is raised here.
 
-        While the disk is full it is tried again; any other refusal of the system is one sentence.
-        Raises `Late` where it takes longer than `within_s`.
+        A job that finds the disk full is tried again; any other ``OSError`` becomes a
+        ``WorkspaceError``. Raises `Late` if it takes longer than `within_s` seconds.
         """
         began: datetime | None = None
         while True:
@@ -188,7 +189,7 @@ class Scheduler:
                 case None:
                     return job.result  # type: ignore[return-value]
                 case error if is_full(error):
-                    if self._ending is not None:  # nothing to wait for: the owner has ended it
+                    if self._ending is not None:  # no point in waiting: the user has ended the run
                         raise NoRoomError(f"{name}: {error}; free some space") from error
                     began = self._wait_for_room(began, f"{name}: {error}")
                 case OSError() as error:
@@ -200,14 +201,14 @@ class Scheduler:
                     raise error
 
     def _is_over(self, job: Job, started: float, within_s: float) -> bool:
-        """Whether it is done, or its time is over, which is short when the run is to end."""
+        """True if the job is done or its time is up; a run that has to end leaves little time."""
         until = started + within_s
         if self._ending is not None and within_s < math.inf:
             until = min(until, max(started, self._ended_at) + ENDING_S)
         return job.done or self.host.clock.monotonic() >= until
 
     def _wait_for_room(self, began: datetime | None, found_by: str) -> datetime:
-        """Wait a little; gives back when the waiting began."""
+        """Wait `RETRY_S` seconds; return when the waiting began."""
         now = self.host.clock.now()
         if began is None:
             self.record(wait_began(self.state.run.iteration, found_by))
@@ -222,9 +223,9 @@ class Scheduler:
         *,
         holds_work: bool = False,
     ) -> None:
-        """Run `work` without waiting; `then` tells its events when it is done.
+        """Run `work` without waiting; `then` records its events when it is done.
 
-        `holds_work`: without room for it the agent and the completion command are stopped.
+        `holds_work`: if the disk is full, stop the agent and the completion command.
         """
 
         def finish(job: Job) -> None:
@@ -237,53 +238,53 @@ class Scheduler:
         self._pending.append(job)
 
     def join(self) -> None:
-        """Wait for all that was begun with `spawn`."""
+        """Wait for all jobs begun with `spawn`."""
         self.wait_until(lambda: not self._pending)
 
     def end_session(self, outcome: str) -> None:
-        """Ask the session to end, unless it was asked: a second call would kill it."""
+        """Ask the session to end, but only once: a second call would kill it."""
         if self.session is not None and self.session is not self._asked_to_end:
             self._asked_to_end = self.session
             self.session.stop(outcome)
 
     def start_timer(self, seconds: float, act: Callable[[], None]) -> None:
-        """Call `act` at this interval, in seconds, while waiting; there is one timer."""
+        """Call `act` every `seconds` while waiting; there is only one timer."""
         self._timer = (self.host.clock.monotonic() + seconds, seconds, act)
 
     def stop_timer(self) -> None:
-        """No more calls by timer."""
+        """Stop the timer."""
         self._timer = None
 
     def wait_for_session(self) -> SessionFinished:
-        """Wait for the end of the session; gives back how it ended."""
+        """Wait for the end of the session and return its last event."""
         self.wait_until(lambda: self.session is None)
         return self._finished
 
     def sleep_until(self, moment: datetime) -> str:
-        """Wait for a moment of the wall clock, or for a `RetryNow`; gives back who ended it."""
+        """Wait for a wall-clock time or a `RetryNow`; return what ended the wait."""
         ended_by: list[str] = []
         with self.offering(replace(self.controls, retry=ended_by.append)):
             self.wait_until(lambda: bool(ended_by) or self.host.clock.now() >= moment, idle=True)
         return ended_by[0] if ended_by else "the clock"
 
     def seconds_since(self, moment: datetime | None) -> float:
-        """Wall seconds since a recorded moment, never negative; 0 when there is none."""
+        """Wall-clock seconds since a recorded moment, never negative; 0 for None."""
         if moment is None:
             return 0.0
         return max(0.0, (self.host.clock.now() - moment).total_seconds())
 
     @property
     def ending(self) -> bool:
-        """Whether the run is on its way out, and handles no more commands."""
+        """True if the run is about to end, so that commands are refused."""
         return self._closing or self._ending is not None
 
     def close(self) -> None:
-        """The run is closing: what still works is stopped, and no wait raises `Ended` any more."""
+        """Stop what still works; from now on, no wait raises `Ended`."""
         self._closing = True
         self.stop_work()
 
     def stop_work(self) -> None:
-        """Begin to end whatever runs for this run: the agent, the completion command."""
+        """Begin to stop the session and whatever job the current wait can cancel."""
         if self.session is not None:
             self.session.stop()
         if self.controls.cancel is not None:
@@ -317,21 +318,21 @@ class Scheduler:
                 return
 
     def _reply_to(self, request: CommandRequest) -> None:
-        """Handle the command, and give its sender the result."""
+        """Handle the command and send the result to its sender."""
         first = self.state.seq + 1
         reason = self._handle(request.command)
         accepted = Accepted(min(first, self.state.seq))
         request.reply(accepted if reason is None else Refused(reason))
 
     def _handle(self, command: Command) -> str | None:
-        """Carry out one command of the owner, or refuse it; gives back why it was refused."""
-        if isinstance(command, Present):  # it asks for nothing, and is no news
+        """Carry out a user command or refuse it; return the reason for a refusal."""
+        if isinstance(command, Present):  # it requests nothing and is not recorded
             self.seen_at = self.host.clock.now()
             return None
         reason = "the run is ending" if self.ending else refusal(command, self.state, self)
         if self.ending and isinstance(command, Stop | Abort):
             self._hurry()
-            if self.controls.cancel is not None:  # a model that is asked about the run's end
+            if self.controls.cancel is not None:  # a model may be answering at the run's end
                 self.controls.cancel()
         if reason is not None:
             self.record(CommandRefused(command=command.name, reason=reason))
@@ -343,25 +344,25 @@ class Scheduler:
 
     @property
     def works(self) -> bool:
-        """Whether a session works."""
+        """True while a session runs."""
         return self.session is not None
 
     def say(self, guidance_id: str, text: str) -> None:
-        """Give words to the session, where one works and takes them."""
+        """Send guidance to the session, if one is running and accepts it."""
         if self.session is not None and self.session.takes_guidance:
             self.session.send(guidance_id, text)
 
     def interrupt(self) -> None:
-        """End the turn of the session."""
+        """End the session's turn."""
         if self.session is not None:
             self.session.stop("interrupted")
 
     def reflect(self, text: str) -> None:
-        """Record a reflection in the owner's words."""
+        """Record a reflection in the user's words."""
         self.record(by_hand(self.state, text))
 
     def change_learning(self, learning_id: str, change: Change, text: str, by: str) -> None:
-        """Change the knowledge file; it is told when that is done, or why it is not."""
+        """Change a learning in the background; record the change, or why it failed."""
 
         def told(job: Job) -> None:
             if isinstance(job.error, RalphError | OSError):
@@ -378,7 +379,7 @@ class Scheduler:
         self.spawn("learning", lambda: self.knowledge.change(learning_id, change, text), told)
 
     def end(self, outcome: Outcome, reason: str) -> None:
-        """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
+        """End the run: stop what works, and make the current wait raise `Ended`."""
         self._hurry()
         if self._ending is None:
             self._ending = Ended(outcome, reason)

@@ -1,1 +1,1 @@
-"""Where a screen's events come from: a live run, a record, another process."""
+"""Sources of a screen's events: a live run, a record, another process."""

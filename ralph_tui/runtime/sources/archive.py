@@ -1,6 +1,6 @@
-"""The runs of a repository, looked back at: searched, and opened at a moment.
+"""The past runs of a repository: search them, or open one at an event.
 
-Rule: what an index names is looked for among the runs that are there; it opens no other path.
+A run named by the index is opened only if it is among the runs found here. No other path is opened.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -20,7 +20,7 @@ from ralph_tui.runtime.sources.recorded import opened
 
 
 def worktree_of(attempt: Path | None) -> Path:
-    """The worktree whose records an attempt's folder is part of, else the one we are in."""
+    """Return the worktree that contains an attempt's folder, else that of the current directory."""
     around = None if attempt is None else worktree_around(attempt)
     return worktree_root(Path.cwd()) if around is None else around
 
@@ -33,7 +33,7 @@ def search_all(
     kinds: Collection[str] = KINDS,
     tell: Callable[[str], None] = silent,
 ) -> list[Found]:
-    """As `adapters.search.query.search`, over the runs of a worktree, whoever recorded them."""
+    """Search the runs of a worktree, whichever tool recorded them, with `query.search`."""
     others = [_told(run) for run in foreign_runs().find(root)]
     return search(root, query, limit, kinds=kinds, others=others, tell=tell)
 
@@ -43,10 +43,10 @@ def _told(run: ForeignRun) -> OtherRun:
 
 
 class ArchivedRuns:
-    """See `ports.search.Archive`, which it implements."""
+    """Implements `ports.search.Archive` for a worktree."""
 
     def __init__(self, root: Callable[[], Path]) -> None:
-        """`root` names the worktree whose records are looked at; a new run has it after a while."""
+        """`root`: returns the worktree, which a new run knows only after a while."""
         self._root = root
 
     def search(self, query: str, limit: int = 50) -> Sequence[Found]:

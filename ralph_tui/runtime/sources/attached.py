@@ -1,7 +1,7 @@
-"""A run of another process: its state comes from its journal alone, commands go to its socket.
+"""A run of another process: its state comes from its journal, commands go to its socket.
 
-Rule: `poll` runs on the UI thread and stays short, however much there is to read; the socket is
-spoken to in a thread.
+`poll` runs on the UI thread and stays short, however much there is to read. A separate thread talks
+to the socket.
 """
 
 import socket
@@ -33,7 +33,7 @@ def _wall_clock() -> datetime:
 
 
 class Attached:
-    """A `Source` that looks on from another process, and hands commands over."""
+    """A `Source` that watches a run of another process and sends it commands."""
 
     live = True
     elsewhere = True
@@ -51,7 +51,7 @@ class Attached:
         files: Files | None = None,
         wall_clock: Callable[[], datetime] = _wall_clock,
     ) -> None:
-        """`name` is how the run will sign the commands of this screen."""
+        """`name`: signature of the commands from this screen."""
         self.name = name
         self.files = files
         self.folder: Path | None = run.folder
@@ -75,20 +75,20 @@ class Attached:
         return state
 
     def _look_after(self, state: RunState, now: float) -> None:
-        """Whether somebody still works on it."""
+        """Check if a process still works on the run."""
         started = state.run.started
         works = started.run_id if started is not None and state.run.live else None
         if self._presence.look(works, now):
             self.lost = self._presence.lost
             newer = told_newer(started) if started is not None else ""
-            self.note = self._journal.problem or newer  # that it is lost stands in the verdict
+            self.note = self._journal.problem or newer  # the verdict already shows `lost`
 
     def clock(self, state: RunState) -> datetime:
-        """See `Source`; nothing grows older once the process is gone."""
+        """Return the wall time, or the last event's time once the process is gone."""
         return state.at if self.lost else self._wall_clock()
 
     def send(self, command: Command) -> None:
-        """See `Source`; a refusal arrives in `refused`."""
+        """Send a command; a refusal arrives in `refused`."""
         self._outbox.put(command)
 
     def stop(self) -> None:
@@ -102,7 +102,7 @@ class Attached:
         )
 
     def _owner(self) -> Owner:
-        """Who can be sent a command."""
+        """Return the lock owner that accepts commands; raises ``RalphError`` without one."""
         owner = holder(self._run.lock)
         if owner is None:
             raise RalphError(GONE)
@@ -114,9 +114,9 @@ class Attached:
 
 
 class Watched(Attached):
-    """A loop whose sessions ralph-tui did not start, from the journal that their hooks write.
+    """A loop that ralph-tui did not start, from the journal written by its hooks.
 
-    Nobody takes a command, and no process tells whether it goes on.
+    It accepts no commands, and no process shows whether it continues.
     """
 
     def _look_after(self, state: RunState, now: float) -> None:

@@ -1,6 +1,6 @@
-"""A journal that another process writes, folded as it grows.
+"""A journal written by another process, folded as it grows.
 
-Rule: a look is called on the UI thread and stays short, however much there is to read.
+A look is called on the UI thread and stays short, however much there is to read.
 """
 
 from collections import deque
@@ -24,11 +24,11 @@ POLL_S = 0.2
 
 
 class Fold(Protocol):
-    """What events become."""
+    """The state that events are folded into."""
 
     @property
     def seq(self) -> int:
-        """Of the last event that was taken in; 0: of none."""
+        """Number of the last event folded; 0 if none."""
 
 
 F = TypeVar("F", bound=Fold)
@@ -36,7 +36,7 @@ E = TypeVar("E", bound=Event)
 
 
 class Following(Generic[F, E]):
-    """Follows one journal; whoever looks keeps the state."""
+    """Follows one journal; the caller keeps the state."""
 
     def __init__(
         self,
@@ -46,24 +46,24 @@ class Following(Generic[F, E]):
         apply: Callable[[F, E], object],
         advice: str = "",
     ) -> None:
-        """`parse` raises ``ValueError`` for a line that is no event behind a state.
+        """`parse` raises ``ValueError`` for a line that is not a valid next event.
 
-        `advice`: what else to do where the journal breaks off.
+        `advice`: added to the message about a damaged journal.
         """
         self.problem = ""
-        """One sentence about where the journal breaks off; empty: it does not."""
+        """One sentence about where the journal breaks off; empty if it does not."""
         self.whole = False
-        """Whether all that stood there at first was taken in."""
+        """True once everything that was there at first has been folded."""
         self.path = journal
         self._fresh, self._parse, self._apply = fresh, parse, apply
         self._advice = advice
         self._tail = Tail(journal)
         self._lines: deque[bytes] = deque()
         self._ahead: F | None = fresh()
-        """While the record is read from its start: not shown, lest settled questions open."""
+        """The state while the record is first read: hidden, lest settled questions open."""
 
     def look(self, state: F) -> F:
-        """The state with what has come; another one where the journal was read from its start."""
+        """Return the state with new events; a new object once a journal was read from its start."""
         deadline = monotonic() + LOOK_S
         try:
             done = self._fold(self._ahead or state, deadline)
@@ -80,7 +80,7 @@ class Following(Generic[F, E]):
         return state
 
     def _fold(self, state: F, deadline: float) -> bool:
-        """Take in what has come, until the deadline; whether that was all."""
+        """Fold new events until the deadline; True if that was all."""
         while monotonic() < deadline:
             if not self._lines:
                 self._lines.extend(self._tail.lines())
@@ -106,14 +106,14 @@ class Following(Generic[F, E]):
             )
 
     def close(self) -> None:
-        """It is looked at no more."""
+        """Stop watching the journal."""
         self._tail.close()
 
 
 def followed_run(
     journal: Path, heard: Callable[[Event], object] | None = None
 ) -> Following[RunState, Event]:
-    """The journal of a run; `heard` gets each event once."""
+    """Follow the journal of a run; `heard` receives each event once."""
 
     def parse(line: bytes, state: RunState) -> Event:
         return parse_line(line, state.run.started)
@@ -127,7 +127,7 @@ def followed_run(
 def telling(
     apply: Callable[[F, E], object], heard: Callable[[E], object]
 ) -> Callable[[F, E], object]:
-    """As `apply`, and `heard` gets each event once, also where a journal is read again."""
+    """Wrap `apply` so that `heard` receives each event once, even if a journal is read again."""
     last = 0
 
     def both(state: F, event: E) -> None:
@@ -141,12 +141,12 @@ def telling(
 
 
 def until_over(journal: Following[F, E], state: F, works: Callable[[F], bool]) -> F:
-    """Follow it until nothing comes any more and nobody works on it; the last state.
+    """Follow a journal until no process writes it and no event is left; return the last state.
 
-    Raises ``JournalError`` where the journal breaks off, or is empty.
+    Raises ``JournalError`` if the journal breaks off or is empty.
     """
     while True:
-        over, before = not works(state), state.seq  # asked before the last look
+        over, before = not works(state), state.seq  # checked before the last look
         state = journal.look(state)
         if journal.problem:
             raise JournalError(journal.problem)

@@ -1,9 +1,9 @@
-"""What a user calls RUN, whoever wrote it: found, and read as the same events.
+"""Find the run that a user names as RUN, whichever tool recorded it, and read it as events.
 
-RUN is what `adapters.records.runs` says of runs of ours, or a run that another tool has recorded
-here: its name (``aiwg/1a2b3c4d``; ``aiwg``: the newest of them), its file, or a folder around it
-(``.aiwg``, ``ralph-external``), wherever that lies. Nothing at all means the newest run, whoever
-wrote it.
+RUN is one of our runs, as `adapters.records.runs` describes, or a run that another tool recorded.
+Such a run is given by name (``aiwg/1a2b3c4d``, or ``aiwg`` for the newest), by its file, or by a
+folder around it (``.aiwg``, ``ralph-external``). File and folder may be anywhere. Without RUN, the
+newest run of any tool is used.
 """
 
 from dataclasses import replace
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 AnyRun = RecordedRun | ForeignRun
 LISTED = 6
-"""Runs of other tools that are named where one was not found."""
+"""Maximum number of other tools' runs listed in an error."""
 
 
 def find_run(root: Path, name: str | None, *, hooked: bool = True) -> AnyRun:
-    """The run a user means, whoever wrote it; `hooked`: also a loop that hooks have recorded.
+    """Find the run a user means, of any tool; `hooked` includes loops recorded by hooks.
 
-    Raises ``UsageError`` when there is no such run, naming those there are.
+    Raises ``UsageError`` if there is no such run; the message lists the runs there are.
     """
     if name is None:
         return _newest(root, hooked=hooked) or _resolved(root, None, hooked=hooked)
@@ -41,7 +41,7 @@ def find_run(root: Path, name: str | None, *, hooked: bool = True) -> AnyRun:
 
 
 def _resolved(root: Path, name: str | None, *, hooked: bool) -> RecordedRun:
-    """As `resolve_run`, which knows nothing of other tools."""
+    """Resolve one of our runs; an error also lists the runs of other tools."""
     try:
         return resolve_run(root, name, hooked=hooked)
     except UsageError as error:
@@ -62,7 +62,7 @@ def _exists(name: str) -> bool:
 
 
 def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> RecordedRun:
-    """The run of ours that a command is to act on.
+    """Find the run of ours that a command should act on.
 
     Raises ``UsageError`` as `resolve_run` does, and for a run of another tool, which is only read.
     """
@@ -77,7 +77,7 @@ def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> Recorded
 
 
 def only_read(run: ForeignRun) -> str:
-    """Why no command acts on it, and what can be done."""
+    """Explain why no command acts on a run of another tool, and what can be done."""
     name, tool = one_line(run.name), foreign_runs().tool
     return (
         f"{name} was recorded by {tool}, and ralph-tui only reads it: 'ralph-tui replay {name}' "
@@ -86,12 +86,12 @@ def only_read(run: ForeignRun) -> str:
 
 
 def to_replay(run: AnyRun) -> "Path | Recording":
-    """What a screen is opened on: of a run of ours its journal, which may be long, or go on."""
+    """Return what a screen opens: events, or our journal's path, as it may be long or growing."""
     return run.journal if isinstance(run, RecordedRun) else read_run(run)
 
 
 def read_run(run: AnyRun) -> "Recording":
-    """All of it as events; raises ``JournalError`` for a journal of ours that is none."""
+    """Read all events of a run; raises ``JournalError`` if our journal is not valid."""
     if not isinstance(run, RecordedRun):
         return replace(foreign_runs().read(run), kept_in=run.folder)
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
@@ -100,7 +100,7 @@ def read_run(run: AnyRun) -> "Recording":
 
 
 def _newest(root: Path, *, hooked: bool) -> AnyRun | None:
-    """The one that was written to last; None where there is none."""
+    """Return the run that was written to last, or None."""
     ours = newest_run(root, hooked=hooked)
     theirs = max(foreign_runs(root).find(root), key=lambda run: run.changed, default=None)
     if ours is None or theirs is None:
@@ -109,7 +109,7 @@ def _newest(root: Path, *, hooked: bool) -> AnyRun | None:
 
 
 def find_foreign(root: Path, name: str) -> ForeignRun | None:
-    """The run of another tool that is called so, or that lies there; None for any other name."""
+    """Return the other tool's run with this name or path; None for any other name."""
     foreign = foreign_runs()
     tool, _, short = name.partition("/")
     if tool == foreign.tool:
@@ -125,7 +125,7 @@ def find_foreign(root: Path, name: str) -> ForeignRun | None:
 
 
 def _worktree(name: str) -> Path | None:
-    """The worktree that a path names, itself or by its ``.aiwg``."""
+    """Return the worktree that a path names, directly or by its ``.aiwg``."""
     path = named_path(name)
     try:
         if (path / ".aiwg").is_dir():

@@ -1,8 +1,8 @@
-"""Copies of a `RunState`, so that a replay can jump back without folding everything anew.
+"""Copies of a `RunState`, so that a replay can jump back without folding everything again.
 
-Rule: what never changes (events, rows of the log) is shared; what a fold may still change is copied
-once, also where it is held twice. A fold's parts take events in themselves: those of the copy stay,
-and are filled.
+Immutable objects (events, rows of the log) are shared. Mutable ones are copied, once each even if
+referenced twice. The parts of a fold handle events themselves, so a copy keeps its own parts and
+fills them.
 """
 
 import gc
@@ -18,13 +18,13 @@ from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.fold import Fold, Part
 
 FRAME = 1024
-"""Events between two keyframes of a replay: what a jump has to make and fold at most."""
+"""Events between two keyframes of a replay, and so the maximum that a jump has to fold."""
 
 
 class Keyframes:
-    """States at every so many events, made ahead of whoever jumps there.
+    """States at regular intervals of events, made ahead of any jump.
 
-    Its thread folds the record once; what it has kept is never changed, and handed out as a copy.
+    A thread folds the record once. Stored states are never changed; callers receive copies.
     """
 
     def __init__(self, record: Record) -> None:
@@ -34,32 +34,32 @@ class Keyframes:
         self._thread = threading.Thread(target=self._fold, name="ralph-keyframes", daemon=True)
 
     def start(self) -> None:
-        """Begin to make them, where the record is longer than one lasts."""
+        """Begin to make keyframes if the record is longer than one interval."""
         if len(self._record) > FRAME and not self._stop.is_set():
             self._thread.start()
 
     def stop(self) -> None:
-        """Nobody jumps any more."""
+        """Stop making keyframes."""
         self._stop.set()
 
     @property
     def at_work(self) -> bool:
-        """Whether more of them are on their way."""
+        """True while more keyframes are being made."""
         return self._thread.is_alive()
 
     def before(self, position: int) -> int:
-        """Events of the nearest one that is not beyond a position; 0: none is there."""
+        """Return the event number of the nearest keyframe at or before a position; 0 if none."""
         frame = position - position % FRAME
         while frame and frame not in self._frames:
             frame -= FRAME
         return frame
 
     def copy(self, frame: int) -> RunState:
-        """A state that goes on from there."""
+        """Return an independent state at a keyframe; a fresh one for 0."""
         return copied(self._frames[frame]) if frame else RunState()
 
     def keep(self, applied: int, state: RunState) -> None:
-        """Take note of a state, where one is wanted."""
+        """Store a copy of a state if a keyframe is due at this event."""
         if applied % FRAME == 0 and applied and applied not in self._frames:
             self._frames[applied] = copied(state)
 
@@ -68,7 +68,7 @@ class Keyframes:
         while not self._stop.is_set():
             events = self._record.events(applied, applied + FRAME)
             if len(events) < FRAME:
-                gc.freeze()  # what is kept stays: a collection that looked at it would be felt
+                gc.freeze()  # keyframes stay: collecting garbage among them would be noticed
                 return
             state.apply_all(events)
             applied += FRAME
@@ -76,7 +76,7 @@ class Keyframes:
 
 
 def copied(state: RunState) -> RunState:
-    """A state that goes on independently of this one."""
+    """Return an independent copy of a state."""
     twin = RunState()
     twin.seq, twin.at = state.seq, state.at
     memo: dict[int, Any] = {}
@@ -104,7 +104,7 @@ def _copied(value: Any, memo: dict[int, Any]) -> Any:
     if kind is set:
         return set(value)
     if kind is AgentRow and not value.running:
-        return value  # there are thousands of them, and it is complete
+        return value  # there are thousands of them, and a finished one does not change
     twin = memo.get(id(value))
     names = _names(kind)
     if twin is None and not names:
@@ -122,7 +122,7 @@ _KNOWN: dict[type, tuple[str, ...]] = {}
 
 
 def _names(kind: type) -> tuple[str, ...]:
-    """Field names of a dataclass that may change; nothing for any other type, which is shared."""
+    """Return the field names of a mutable dataclass; none for other types, which are shared."""
     names = _KNOWN.get(kind)
     if names is None:
         frozen = not is_dataclass(kind) or kind.__dataclass_params__.frozen  # type: ignore[attr-defined]

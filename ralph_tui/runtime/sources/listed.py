@@ -1,6 +1,6 @@
-"""The runs of a worktree for a list that stays on a screen: found anew only when some came or went.
+"""The runs of a worktree for a list on a screen, searched again only after a change.
 
-Rule: what is asked once a second costs a few looks at folders, however many runs there are.
+A call once a second costs only a few checks of folders, however many runs there are.
 """
 
 import os
@@ -20,23 +20,22 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.foreign import ForeignRun
 
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
-"""Of the records: folders that change with a new task or loop, files with every end."""
+"""Paths in the records: folders change with a new task or loop, files with every end."""
 AT_ONCE = 100
-"""Tasks that the first look lists, the newest ones: to list ten thousand takes a while."""
+"""Newest tasks listed by the first call: listing ten thousand takes a while."""
 
 
 class FleetGlances(Protocol):
-    """The newest fleet of a worktree, looked at again and again, in a thread."""
+    """The newest fleet of a worktree, checked repeatedly in a thread."""
 
     def glance(self) -> FleetGlance | None:
-        """How it stands; None where there is none, or nothing is recorded of it yet."""
+        """Return its status; None if there is no fleet or it has recorded nothing yet."""
 
 
 class ListedRuns:
-    """See `ports.runs.Runs`, which it implements."""
+    """Implements `ports.runs.Runs` for a worktree."""
 
     def __init__(self, root: Path) -> None:
-        """`root`: the worktree."""
         self._root = root
         self._found: Mapping[str, ListedRun] = {}
         self._imported: Mapping[str, ForeignRun] = {}
@@ -44,12 +43,12 @@ class ListedRuns:
         self._fleet: FleetGlances | None = None
         self._first = True
         self._whole = False
-        """Whether those of other tools were looked for, too."""
+        """True once the runs of other tools have been searched, too."""
         self._stamp: object = None
 
     @property
     def place(self) -> str:
-        home = os.path.expanduser("~")  # noqa: PTH111  a user who has none is no error here
+        home = os.path.expanduser("~")  # noqa: PTH111  a user without a home is not an error here
         text = str(self._root)
         return one_line(f"~{text[len(home) :]}" if text.startswith(f"{home}/") else text)
 
@@ -61,12 +60,12 @@ class ListedRuns:
         stamp = tuple(map(self._changed, _CHANGING))
         working = self._working()
         if stamp != self._stamp or (working and working not in self._found):
-            self._stamp, self._whole = None, False  # what cannot be listed now is tried again
+            self._stamp, self._whole = None, False  # an error in listing is retried next time
             self._found = {listed.name: listed for listed in list_runs(self._root)}
             self._stamp = stamp
         elif self._whole:
             return None
-        # What finds those of other tools takes long to load.
+        # The module that finds runs of other tools is slow to load.
         from ralph_tui.adapters.records.foreign import foreign_runs  # noqa: PLC0415
 
         foreign = foreign_runs(self._root)
@@ -82,7 +81,7 @@ class ListedRuns:
 
     def fleet(self) -> FleetGlance | None:
         if self._fleet is None:
-            # Few repositories have fleets, and what reads their journals takes long to load.
+            # Few repositories have fleets, and the module for their journals is slow to load.
             have = os.path.lexists(ralph_folder(self._root) / "fleets")
             if not (have and is_there(FLEET_GLANCES)):
                 return None
@@ -111,7 +110,7 @@ class ListedRuns:
         return owner.run if owner is not None else ""
 
     def _heard(self) -> Iterator[str]:
-        """Loops of hooks of which something was heard lately."""
+        """Yield loops recorded by hooks that wrote an event recently."""
         oldest = time() - HEARD_S
         for name, listed in self._found.items():
             if name.startswith(f"{HOOKED}/") and self._written(listed.journal) > oldest:

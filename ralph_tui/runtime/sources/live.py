@@ -1,6 +1,6 @@
 """A run of this process: its events come through a deque, its commands go to its engine.
 
-Rule: `poll` runs on the UI thread at 15 Hz and stays short; a source never touches a widget.
+`poll` runs on the UI thread at 15 Hz and stays short. A source never touches a widget.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ from ralph_tui.ports.source import Files, OnDisk
 from ralph_tui.state import RunState
 
 PER_POLL = 5000
-"""Events taken in at most per poll, so that a flood of them delays no key."""
+"""Maximum number of events folded per poll, so that a flood of them delays no key."""
 
 
 def _wall_clock() -> datetime:

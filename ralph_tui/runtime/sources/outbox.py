@@ -1,6 +1,6 @@
-"""Wishes that go to another process: handed over in a thread, one after the other.
+"""Commands to another process, sent by a thread one after the other.
 
-Rule: whoever puts one in does not wait; what was refused is there to be told.
+The caller does not wait; refused commands are collected, so that they can be reported.
 """
 
 import threading
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 class Outbox(Generic[T]):
-    """Begins with `start`; what was put in before waits."""
+    """A queue of commands; it sends nothing before `start`."""
 
     def __init__(self, hand_over: Callable[[T], Accepted | Refused]) -> None:
-        """`hand_over` blocks; what it raises as ``RalphError`` counts as refused, too."""
+        """`hand_over` blocks; a ``RalphError`` from it counts as a refusal."""
         self.refused: deque[tuple[T, str]] = deque()
-        """Each with the reason."""
+        """Refused commands, each with the reason."""
         self._hand_over = hand_over
         self._wishes: SimpleQueue[T | None] = SimpleQueue()
         self._messenger = threading.Thread(target=self._deliver, name="ralph-attach", daemon=True)
@@ -32,11 +32,11 @@ class Outbox(Generic[T]):
         self._messenger.start()
 
     def put(self, wish: T) -> None:
-        """Hand it over, behind those that wait."""
+        """Add a command to the end of the queue."""
         self._wishes.put(wish)
 
     def stop(self) -> None:
-        """No more than what is in it."""
+        """Deliver what is in the queue, then stop."""
         self._wishes.put(None)
 
     def _deliver(self) -> None:

@@ -1,29 +1,29 @@
-"""Whether the process that works on a record is still there, by its lock; looked at sparingly."""
+"""Check, by its lock and once a second at most, if the process of a record exists."""
 
 from pathlib import Path
 
 from ralph_tui.adapters.records.lock import owner_of
 
 LOOK_S = 1.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 MISSED = 2
-"""Looks in vain until it is called gone: a ``git clean`` takes the lock's name for a second."""
+"""Failed checks until a process counts as gone: ``git clean`` removes the lock for a second."""
 
 
 class Presence:
-    """The process of one record, as it is seen from another."""
+    """The process that works on a record, as seen from another process."""
 
     def __init__(self, lock: Path) -> None:
         self.lost = False
-        """It is gone, although the record has no end."""
+        """True if it is gone although the record has no end."""
         self._lock = lock
         self._due = float("-inf")
         self._missed = 0
 
     def look(self, expected: str | None, now: float) -> bool:
-        """Whether it was time to look; `now` is monotonic.
+        """Check the lock if a check is due; True if it was. `now` is monotonic.
 
-        `expected`: the id that the lock's owner has to have; None: nobody needs to be there.
+        `expected`: the id that the lock's owner must have; None: no process is needed.
         """
         if now < self._due:
             return False

@@ -1,6 +1,6 @@
-"""What a replay is made of: a run's events in their order, and where to look for what.
+"""The record behind a replay: a run's events in order, with an index.
 
-Rule: a position is counted from 1, an index from 0. A record may grow while it is looked at.
+A position counts from 1, an index from 0. A record may grow while it is shown.
 """
 
 from collections.abc import Sequence
@@ -12,35 +12,35 @@ from ralph_tui.state.outline import Outline
 
 
 class Record(Protocol):
-    """The events of a run, made where they are asked for."""
+    """The events of a run, created on request."""
 
     @property
     def outline(self) -> Outline:
-        """Of the whole record, as far as it is read."""
+        """Outline of the record, as far as it has been read."""
 
     @property
     def problem(self) -> str:
-        """One sentence about why this is not all of it; empty when it is."""
+        """One sentence about why events are missing; empty if none are."""
 
     @property
     def remark(self) -> str:
-        """One sentence about what is not told of it; empty when all is."""
+        """One sentence about what the record does not tell; empty if nothing is missing."""
 
     def __len__(self) -> int:
-        """How many events there are; fewer, once a line turned out to be bad."""
+        """Return the number of events; it shrinks if a line turns out to be bad."""
 
     def events(self, start: int, stop: int) -> Sequence[Event]:
-        """Those from index `start` to before `stop`; from any thread."""
+        """Return the events from index `start` to before `stop`; callable from any thread."""
 
     def look(self) -> bool:
-        """Take in some of what has come since; whether there was any."""
+        """Read some of the new events; True if there were any."""
 
     def close(self) -> None:
-        """It is looked at no more."""
+        """Stop watching the record."""
 
 
 class ListedRecord:
-    """Events that are at hand."""
+    """A record of events in memory."""
 
     problem = remark = ""
 
@@ -57,7 +57,7 @@ class ListedRecord:
         return self._events[start:stop]
 
     def look(self) -> bool:
-        """See `Record`; nothing comes any more."""
+        """Return False: no event is ever added."""
         return False
 
     def close(self) -> None:

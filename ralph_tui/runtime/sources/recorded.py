@@ -22,17 +22,17 @@ from ralph_tui.text.terms import UNHEARD
 
 
 def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -> Replay:
-    """A recorded run, held at event number `at`, or at its end; `note` is a sentence about it.
+    """Open a recorded run at event number `at`, or at its end; `note` is a sentence about it.
 
-    Named by its journal it is read as it is looked at, and followed while it grows. Raises
-    ``JournalError``, and ``UsageError`` where it has no such event.
+    A journal given by its path is read as needed, and followed while it grows. Raises
+    ``JournalError``, and ``UsageError`` if there is no such event.
     """
     if isinstance(record, Path):
         name, folder = f"attempt {one_line(record.parent.name)}", record.parent
         replay = Replay(LazyJournal(record), folder, note=note)
         replay.record = RunRecord(record)
         run = RecordedRun(record)
-        if worktree_around(folder) is not None:  # of a copy nobody knows
+        if worktree_around(folder) is not None:  # for a copy elsewhere, this is unknown
             replay.gone = partial(_is_gone, run)
         if run.of_fleet:
             replay.why_lost = f"{UNHEARD.word}: {FLEET_GONE}"
@@ -50,13 +50,13 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
 
 
 def was_left(replay: Replay) -> bool:
-    """Whether its user has not seen its end: what came of it is told before it is shown."""
+    """True if the user has not seen the run's end, so that its result is shown first."""
     first, seen = replay.first, replay.record.seen() if replay.record is not None else None
     return isinstance(first, RunStarted) and not first.imported and away.was_left(first, seen)
 
 
 def named(recording: Recording) -> str:
-    """What the run is called, where its record tells that."""
+    """Return the name of the run, as its record has it, else its attempt."""
     first = recording.events[0] if recording.events else None
     if isinstance(first, RunStarted) and first.imported:
         return first.name
@@ -64,7 +64,7 @@ def named(recording: Recording) -> str:
 
 
 def _is_gone(run: RecordedRun, state: RunState) -> bool:
-    """Whether no process works on it; of a loop of hooks, whether nothing is heard of it."""
+    """True if no process works on the run, or if a loop's hooks have fallen silent."""
     started = state.run.started
     try:
         if started is None:
@@ -82,7 +82,7 @@ def _imported(recording: Recording) -> bool:
 
 
 def within(name: str, length: int, at: int) -> int:
-    """`at`, where the record of that name has an event of that number; raises ``UsageError``."""
+    """Return `at` if the named record has such an event; raises ``UsageError`` if not."""
     if 1 <= at <= length:
         return at
     raise UsageError(

@@ -1,6 +1,6 @@
-"""A recorded run: its events are folded up to a position, which its player moves.
+"""A recorded run: its events are folded up to a position that the player moves.
 
-Rule: `poll` runs on the UI thread at 15 Hz and stays short; a source never touches a widget.
+`poll` runs on the UI thread at 15 Hz and stays short. A source never touches a widget.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,30 +23,30 @@ from ralph_tui.state.outline import Mark
 from ralph_tui.text.terms import UNHEARD
 
 WHOLE_S = 30.0
-"""Seconds in which a replay that plays from its beginning shows the run."""
+"""Maximum seconds for a replay of the whole run, played from its beginning."""
 TOP_SPEED = 64
 LONGEST_GAP_S = 2.0
-"""Seconds that a silence lasts at most, at the speed of life."""
+"""Maximum seconds of a silence at normal speed."""
 TOLD_GAP_S = 60.0
-"""A silence of so many seconds is called a wait."""
+"""Seconds from which a silence is called a wait."""
 
 
 class FilmTime:
-    """Seconds of film at each event; the list that it is given may grow.
+    """Replay time of each event, in seconds; the list of moments may grow.
 
     A long silence passes faster but is never skipped, so clocks, ages and countdowns run through
     it. In a long run silences are shortened further, to fit `WHOLE_S` at `TOP_SPEED`.
     """
 
     def __init__(self, at: list[float]) -> None:
-        """`at`: seconds since the epoch, of each event."""
+        """`at`: the moment of each event, in seconds since the epoch."""
         self._at = at
         self._longest = _longest(at)
         self._times: list[float] = []
         self.follow()
 
     def follow(self) -> None:
-        """Take in what has changed in the list."""
+        """Process changes of the list."""
         del self._times[len(self._at) :]
         first = max(1, len(self._times))
         gaps = (
@@ -59,15 +59,15 @@ class FilmTime:
             self._times += list(accumulate(gaps, initial=self._times[-1]))[1:]
 
     def of(self, position: int) -> float:
-        """Seconds of film until an event, counted from 1."""
+        """Return the replay seconds until an event, counted from 1."""
         return self._times[position - 1] if self._times else 0.0
 
     def position(self, seconds: float, length: int) -> int:
-        """The last event that has happened by then, of the first `length`."""
+        """Return the last of the first `length` events at or before `seconds` of replay time."""
         return min(length, max(1, bisect_right(self._times, seconds, hi=length)))
 
     def clock(self, position: int, seconds: float) -> float:
-        """What a clock in the run shows `seconds` of film after an event: seconds of the epoch."""
+        """Return the run's time (epoch seconds) at `seconds` of replay time after an event."""
         if not 0 < position <= len(self._times):
             return 0.0
         before = self._at[position - 1]
@@ -77,20 +77,20 @@ class FilmTime:
         return before + (run * min(1.0, seconds / film) if film else 0.0)
 
     def wait(self, position: int) -> float:
-        """Seconds of the wait that begins with an event, where it is shown shortened; else 0."""
+        """Return the seconds of the wait that begins with an event if it is shortened; else 0."""
         if not 0 < position < len(self._times):
             return 0.0
         film, run = self._gap(position)
         return run if run >= TOLD_GAP_S and run > 2 * film else 0.0
 
     def _gap(self, position: int) -> tuple[float, float]:
-        """Seconds until the next event, of film and of the run."""
+        """Return the seconds until the next event, in replay time and in the run."""
         film = self._times[position] - self._times[position - 1]
         return film, max(0.0, self._at[position] - self._at[position - 1])
 
 
 def _longest(at: Sequence[float]) -> float:
-    """Seconds that a silence of this run lasts at most."""
+    """Return the maximum length of a silence of this run, in seconds."""
     gaps = [min(LONGEST_GAP_S, b - a) for a, b in pairwise(at) if b > a]
     room = TOP_SPEED * WHOLE_S
     if sum(gaps) <= room:
@@ -105,16 +105,16 @@ def _longest(at: Sequence[float]) -> float:
 
 
 POLL_S = 0.03
-"""Seconds a poll may fold: a far jump that no keyframe is near to comes poll by poll."""
+"""Seconds a poll may fold: a far jump with no keyframe nearby takes several polls."""
 LOOK_S = 1.0
-"""How often it is looked whether the record has grown."""
+"""Seconds between two checks whether the record has grown."""
 SPEEDS = (1, 2, 4, 8, 16, 32, TOP_SPEED, 0)
 """Replay speeds; 0 is instant: as fast as the screen can follow."""
 FIRST_SPEED = 8
 
 
 class Replay:
-    """A recorded run; it holds at its end until it is moved, or `begin` plays it."""
+    """A recorded run; it stays at its end until it is moved, or `begin` plays it."""
 
     live = False
     elsewhere = False
@@ -124,9 +124,9 @@ class Replay:
     name = "you"
     lost: bool | str = False
     gone: Callable[[RunState], bool] | None = None
-    """Whether nobody works on the run any more: without an end it is lost where its record ends."""
+    """Returns True if no process works on the run, which is then lost if it has no end."""
     why_lost = ""
-    """Then, in words; empty: as of any run whose process is gone."""
+    """Why it is lost; empty: its process is gone."""
     player: Player | None
     record: OnDisk | None = None
 
@@ -138,7 +138,7 @@ class Replay:
         note: str = "",
         files: Files | None = None,
     ) -> None:
-        """`note` is a sentence about the record; where there is none, its own is shown."""
+        """`note`: a sentence about the record; if it is empty, the record's own is shown."""
         self.folder = folder
         self.files = files
         self.note = note
@@ -155,12 +155,12 @@ class Replay:
         self._keyframes = Keyframes(self._record)
         self._applied = 0
         self._since = 0.0
-        """Seconds of film that have passed since the event at the position."""
+        """Replay seconds since the event at the position."""
         self._last: float | None = None
         self._look_due = 0.0
         self._unattended = False
         self._given = self._told = note
-        """What is said of the record where it says nothing itself; what was last said of it."""
+        """The note given, and the note last set."""
         self._tell()
 
     def begin(self) -> None:
@@ -172,7 +172,7 @@ class Replay:
 
     @property
     def first(self) -> Event | None:
-        """Its first event; None where it has none."""
+        """The first event, or None if the record is empty."""
         return next(iter(self._record.events(0, 1)), None)
 
     def start(self) -> None:
@@ -207,7 +207,7 @@ class Replay:
     # the record -------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Take in what the run has recorded since; where one is does not change by that."""
+        """Read what the run has recorded since; the position does not move."""
         self._record.look()
         length = len(self._record)
         if length < self.length:
@@ -221,13 +221,13 @@ class Replay:
         self._tell()
 
     def _tell(self) -> None:
-        """Say what is to be said of the record; what others have said instead stays."""
+        """Update the note on the record, unless other code has set it."""
         note = self._record.problem or self._given or self._record.remark
         if note != self._told and self.note == self._told:
             self.note = self._told = note
 
     def _fold(self, state: RunState) -> RunState:
-        """Bring the state to the position, or on the way there."""
+        """Fold the state up to the position, or part of the way there."""
         deadline = monotonic() + POLL_S
         while True:
             state = self._nearest(state)
@@ -245,7 +245,7 @@ class Replay:
                 return state
 
     def _nearest(self, state: RunState) -> RunState:
-        """The state to fold on from: this one, or a copy of a keyframe nearer to the position."""
+        """Return the state to fold on from: this one, or a copy of a nearer keyframe."""
         frame = self._keyframes.before(self.position)
         if self._applied <= self.position and frame <= self._applied:
             return state
@@ -266,7 +266,6 @@ class Replay:
             self.playing, self.new = False, 0
 
     def _now(self) -> float:
-        """Seconds of film."""
         return self._film.of(self.position) + self._since
 
     def clock(self, state: RunState) -> datetime:
@@ -289,7 +288,7 @@ class Replay:
         return self._outline.iterations
 
     def send(self, command: Command) -> None:
-        """See `Source`; a record takes no commands."""
+        """Do nothing: a record takes no commands."""
 
     def toggle(self) -> None:
         if not self.playing and self.position == self.length:

@@ -19,9 +19,10 @@ from ralph_tui.runtime.sources.snapshots import RecordedFiles
 def report_of(
     recording: Recording, root: Path, *, full: bool = False, mirror: RecordedRun | None = None
 ) -> str:
-    """The page; folders are named as seen from the worktree `root`.
+    """Return the report; folders are shown relative to the worktree `root`.
 
-    `mirror`: of a loop whose own tree was read, what its fleet has of it: the tree will go.
+    `mirror`: the fleet's copy of the run, if the loop's own worktree was read, which will be
+    removed.
     """
     found = RecordedRun(recording.path)
     circumstances = _circumstances(root, found, recording, mirror or found)
@@ -44,7 +45,7 @@ def _circumstances(
         status = read_status(found)
         alive, end = status["alive"], ("unheard", status["reason"])
     problems = [said for said in (recording.problem, recording.newer) if said]
-    if recording.torn and not alive:  # a living one may just be writing it
+    if recording.torn and not alive:  # a running process may just be writing it
         problems.append("its last line was cut off, as a crash does; everything before it is told")
     held, changes = _held(found, recording), _changes(found, recording)
     now = datetime.now(UTC) if alive and not found.hooked else None
@@ -53,7 +54,7 @@ def _circumstances(
 
 
 def _held(found: RecordedRun, recording: Recording) -> int | None:
-    """How many of its snapshots are still there; None where no repository can be asked."""
+    """Count the snapshots that still exist; None if no repository can be read."""
     taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
     try:
         return len(held_in(open_repository(worktree_root(found.folder)), taken))
@@ -62,7 +63,7 @@ def _held(found: RecordedRun, recording: Recording) -> int | None:
 
 
 def _changes(found: RecordedRun, recording: Recording) -> tuple[FileChange, ...] | None:
-    """From its first snapshot to its last; None where the repository does not have both."""
+    """Return the changes from first to last snapshot; None if the repository lacks one of them."""
     taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
     if not taken:
         return None

@@ -1,8 +1,8 @@
-"""What is on disk of a run, for its screen: its report, its events, files that its user takes away.
+"""The files of a run, for its screen: its report, its events, and what its user exports.
 
-Rule: nothing is written over, and nothing comes to lie where an agent works or git would see it.
-Files lie beside the run's journal; where that is none of our records, or goes with its demo, they
-lie in a folder of their own where the command was typed.
+Nothing is overwritten, and no file is put where an agent works or git would see it. Exports go
+beside the run's journal. If that is not in our records, or is deleted with its demo, they go to a
+folder in the current directory.
 """
 
 import os
@@ -31,14 +31,14 @@ from ralph_tui.state.seen import Seen
 from ralph_tui.text.sanitize import one_line
 
 INSIDE, ELSEWHERE = "exports", "ralph-tui-exports"
-"""The folder beside a journal, and the one where the command was typed."""
+"""The folder beside a journal, and the one in the current directory."""
 
 
 class RunRecord:
-    """See `ports.source.OnDisk`, which it implements."""
+    """Implements `ports.source.OnDisk` for a journal."""
 
     def __init__(self, journal: Path, recording: Recording | None = None) -> None:
-        """`recording`: what was read of the journal; without it, it is read whenever asked."""
+        """`recording`: the journal, if already read; otherwise it is read when needed."""
         self._journal = journal.absolute()
         self._run = RecordedRun(self._journal)
         first = recording.events[0] if recording is not None and recording.events else None
@@ -51,7 +51,7 @@ class RunRecord:
         return None
 
     def report(self) -> str:
-        # It loads git; few screens need it.
+        # Loads git, which few screens need.
         from ralph_tui.runtime.sources.reporting import report_of  # noqa: PLC0415
 
         return report_of(self._read(), worktree_root(self._journal.parent))
@@ -60,7 +60,7 @@ class RunRecord:
         return "".join(f"{event.model_dump_json()}\n" for event in self._read().events)
 
     def write(self, name: str, text: str) -> Path:
-        """See `OnDisk`: ``screen.svg``, then ``screen-2.svg`` and so on."""
+        """Write a file with a free name: ``screen.svg``, then ``screen-2.svg`` and so on."""
         path = Path(name)
         try:
             folder, own = self._folder()
@@ -77,8 +77,8 @@ class RunRecord:
         return path
 
     def last_sign(self) -> datetime | None:
-        """See `OnDisk`: how it stands is written once a second, also while it waits."""
-        if self.worktree is None:  # a copy was written when it was copied
+        """Return when the status was last written: once a second, even while the run waits."""
+        if self.worktree is None:  # a copy has the time of the copying
             return None
         with suppress(OSError):
             return datetime.fromtimestamp(self._run.status.stat().st_mtime, UTC)
@@ -97,7 +97,7 @@ class RunRecord:
         return self._recording if self._recording is not None else read_journal(self._journal)
 
     def _folder(self) -> tuple[Path, bool]:
-        """Where files are written, and whether that is within our records."""
+        """Return where to write files, and whether that is within our records."""
         attempt = self._journal.parent
         goes = any(part.startswith(SCRATCH) for part in attempt.parts)
         ours = self.worktree is not None and not goes
@@ -105,7 +105,7 @@ class RunRecord:
 
 
 def _fresh(path: Path) -> tuple[Path, BinaryIO]:
-    """An empty file of this name, or of the first one like it that nobody has."""
+    """Create a file of this name, or of the first numbered one that is free."""
     for number in count(1):
         free = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
         with suppress(FileExistsError):
@@ -114,7 +114,7 @@ def _fresh(path: Path) -> tuple[Path, BinaryIO]:
 
 
 def _fill(path: Path, file: BinaryIO, text: str) -> None:
-    """Write the whole of it, or leave nothing behind."""
+    """Write the whole text, or leave nothing behind."""
     try:
         with file:
             write_all(file, text.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The screen's view of a run's snapshots: git in the run's repository, which may be gone by now."""
+"""The screen's view of a run's snapshots, by git in the run's repository, which may be gone."""
 
 import threading
 from pathlib import Path
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class RecordedFiles:
-    """A run's `Files`; the repository is opened when it is first asked.
+    """A run's `Files`; opens the repository on first use.
 
-    Its calls come from any thread. They raise ``WorkspaceError`` or ``UsageError`` when there is no
-    repository around the attempt's folder, or when it does not hold the snapshots.
+    Callable from any thread. Methods raise ``WorkspaceError`` or ``UsageError`` if there is no
+    repository around the attempt's folder, or if it lacks the snapshots.
     """
 
     def __init__(self, folder: Path) -> None:
-        """`folder` is the attempt's."""
+        """`folder`: the attempt's."""
         self._folder = folder
         self._opened: GitWorkspace | None = None
         self._lock = threading.Lock()
@@ -34,7 +34,7 @@ class RecordedFiles:
         workspace = self._holding(tree)
         from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 
-        # To make an index is up to the run: another process would take it from its hands.
+        # Only the run makes its index: another process would get in its way.
         if not PrivateRepository(workspace.repository).has_index:
             raise WorkspaceError(
                 f"{one_line(str(workspace.root))} has no index of the run's to compare its files "
@@ -49,12 +49,12 @@ class RecordedFiles:
         found = workspace.diff(since, until, path)
         if found or path is None:
             return found
-        # The path is how a name is shown: git may know it by another.
+        # `path` is a name as displayed; git may know the file by another.
         parts = parts_of(workspace.diff(since, until))
         return "".join(part for name, part in parts if one_line(spelled_name(name)) == path)
 
     def _holding(self, *trees: str) -> "GitWorkspace":
-        """The workspace, once it is known to hold these."""
+        """Return the workspace, after checking that it has these trees."""
         with self._lock:
             if self._opened is None or not self._opened.repository.git_dir.is_dir():
                 self._opened = self._open()

@@ -1,4 +1,4 @@
-"""What can go wrong, in the words of a calculator."""
+"""Errors of the calculator."""
 
 
 class AbacusError(Exception):

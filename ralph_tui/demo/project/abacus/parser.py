@@ -81,7 +81,7 @@ class Parser:
         return None
 
     def expect(self, wanted):
-        """Take the next token, or say that it is not what was wanted."""
+        """Take the next token; raises ParseError if it is another one."""
         token = self.token
         if wanted not in (token.text, token.kind):
             found = token.text or "the end"
@@ -142,7 +142,7 @@ class Parser:
             raise ParseError(f"bad number {token.text}", token.position) from None
 
     def arguments(self):
-        """What stands between the parentheses of a call."""
+        """The arguments in the parentheses of a call."""
         if self.accept(")"):
             return ()
         arguments = [self.sum()]
