@@ -1,1 +1,1 @@
-"""Folds over a whole journal, pure: the report, the what-if lab."""
+"""Pure folds over a whole journal: the report and the what-if lab."""

@@ -1,7 +1,7 @@
-"""What happened while nobody looked, in a few lines: the open question first, then what came of it.
+"""A short summary of what happened while the user was away, the open question first.
 
-Where it is not known when a user looked last, it is told since the run began. Who began a run in
-the background left it with that.
+If the user's last visit is unknown, the summary covers the whole run. A run that was started in the
+background counts as left from its start.
 """
 
 from dataclasses import dataclass
@@ -16,31 +16,31 @@ from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import NEEDS_YOU, Tone
 
 LONG_S = 600
-"""Seconds a run takes at least before coming back to it is worth a summary."""
+"""Seconds a run must have worked before returning to it is worth a summary."""
 MOST_EPISODES = 8
-"""The latest are told; the log has all."""
+"""Maximum number of alarms shown, the latest ones; the log has all of them."""
 MOST_CHARACTERS = 300
 TOLD = ("episode", "wait", "pause", "guidance")
-"""Kinds of entries of the log, in the order in which they are told."""
+"""Kinds of log entries, in the order in which they are shown."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """One line, and how it is meant."""
+    """A line and its tone."""
 
     text: str
     tone: Tone | None = None
     below: bool = False
-    """It belongs to the line above."""
+    """The line belongs to the one above."""
 
 
 def is_long(state: RunState, now: datetime) -> bool:
-    """Whether there is anything to come back to, for one who never looked."""
+    """Return True if a user who has never seen the run needs a summary."""
     return bool(state.run.completions) and state.run.worked_s(now) >= LONG_S
 
 
 def is_news(state: RunState, now: datetime, seen: Seen | None, *, lost: bool) -> bool:
-    """Whether there is anything to tell to one who has seen this last."""
+    """Return True if there is news for a user who last saw `seen`."""
     known = _of_this_run(state, seen)
     if known is None and not was_left(state.run.started, None):
         return is_long(state, now)
@@ -57,13 +57,16 @@ def is_news(state: RunState, now: datetime, seen: Seen | None, *, lost: bool) ->
 
 
 def _ended_by_user(state: RunState) -> bool:
-    """Users know what they stopped or aborted themselves, from whichever terminal."""
+    """True if the user ended the run, from any terminal: the end is then no news."""
     end = state.run.finished
     return end is not None and end.reason.startswith(("stopped by you", "aborted by you"))
 
 
 def was_left(started: RunStarted | None, seen: Seen | None) -> bool:
-    """Whether somebody left a run before its end; of one that nobody looked at, nobody knows."""
+    """Return True if the user left the run before its end.
+
+    A run that the user has never seen counts as left if it was started detached.
+    """
     if started is None:
         return False
     if seen is None or seen.run != started.run_id:
@@ -79,12 +82,15 @@ def while_away(
     lost: bool | str = False,
     sign: datetime | None = None,
 ) -> list[Told]:
-    """The summary; `lost`: as of a `Source`; `sign`: when it wrote last."""
+    """Return the summary of what happened since the user last looked.
+
+    `lost`: see `Source`; `sign`: when the run's process last wrote.
+    """
     known = _of_this_run(state, seen)
     entries = _since(state, known)
     asked = _question(state, now, lost=bool(lost))
     sign = max(sign or state.at, _last_sign(state, known))
-    # What nobody can answer any more comes after why that is so.
+    # Nobody can answer a lost run's question, so the reason for that comes first.
     lines = [_stands(state, now, lost=lost), _gone(sign, now), *asked] if lost else asked
     lines = lines or [_stands(state, now, lost=lost)]
     lines.append(Told(_course(state, now, known, until=sign if lost else now)))
@@ -105,7 +111,7 @@ def while_away(
 
 
 def _of_this_run(state: RunState, seen: Seen | None) -> Seen | None:
-    """What was seen, where it is of this run, and of no more of it than there is."""
+    """Return `seen` if it is of this run, and not ahead of its state."""
     started = state.run.started
     if seen is None or started is None or seen.run != started.run_id or seen.seq > state.seq:
         return None
@@ -113,7 +119,7 @@ def _of_this_run(state: RunState, seen: Seen | None) -> Seen | None:
 
 
 def _since(state: RunState, known: Seen | None) -> list[LogEntry]:
-    """The entries in which something is told that was not seen."""
+    """Return the entries with rows that the user has not seen."""
     seq = 0 if known is None else known.seq
     return [entry for entry in state.log.entries if any(row.seq > seq for row in entry.rows)]
 
@@ -131,8 +137,10 @@ def _question(state: RunState, now: datetime, *, lost: bool) -> list[Told]:
 
 
 def _last_sign(state: RunState, known: Seen | None) -> datetime:
-    """When its process was there last, as far as anybody knows: a wait for an answer records
-    nothing, and who looked on meanwhile saw that it was there."""
+    """Return the latest time at which the process is known to have been alive.
+
+    A wait for an answer records nothing, but a user who looked during it saw the process alive.
+    """
     return max(state.at, known.at) if known and not (known.lost or known.over) else state.at
 
 
@@ -141,7 +149,7 @@ def _gone(sign: datetime, now: datetime) -> Told:
 
 
 def _ago(at: datetime, now: datetime) -> str:
-    """``23:41, 7m ago``."""
+    """Format a past time, as ``23:41, 7m ago``."""
     return f"{day_and_clock(at, now)}, {duration((now - at).total_seconds())} ago"
 
 
@@ -151,7 +159,11 @@ def _stands(state: RunState, now: datetime, *, lost: bool | str) -> Told:
 
 
 def _course(state: RunState, now: datetime, known: Seen | None, *, until: datetime) -> str:
-    """``in 3h: 7 iterations, 48 % to 80 %, $1.82``; ``since 23:10: ...``; `until`: it worked."""
+    """Describe the progress, as ``in 3h: 7 iterations, 48 % to 80 %, $1.82``.
+
+    If the user has seen the run before, it starts with ``since you looked, 23:10``. `until`: the
+    time up to which the run worked.
+    """
     run = state.run
     done = count(len(run.completions) - (known.iterations if known else 0), "iteration")
     since = f"in {duration(run.worked_s(until))}"
@@ -163,7 +175,7 @@ def _course(state: RunState, now: datetime, known: Seen | None, *, until: dateti
     if before is not None and run.completion is not None:
         after = run.completion
         parts.append(f"{percent(before, after)} to {percent(after, before)}")
-    # Of what was spent since then nothing is known where only those worked that do not tell it.
+    # Without new costs, spending is unknown if some agents do not report theirs.
     if run.cost_known and (spent > 0 or not state.roster.untold):
         without = f" {state.roster.untold_words}" if state.roster.untold else ""
         parts.append(f"{money(spent, estimated=run.cost_estimated)}{without}")
@@ -171,7 +183,10 @@ def _course(state: RunState, now: datetime, known: Seen | None, *, until: dateti
 
 
 def _fixed(state: RunState, known: Seen | None) -> list[Told]:
-    """Tests then and now, as measured: a verification that the end cut short is no measurement."""
+    """Compare the passing tests with earlier ones, both as measured.
+
+    A verification cut short by the end of the run is not a measurement.
+    """
     gates = [span.gate for span in state.timeline.spans if span.gate is not None]
     counted = (gate.passed for gate in gates if gate.passed is not None)
     first, then = next(counted, None), "at the start"
@@ -189,7 +204,7 @@ def _fixed(state: RunState, known: Seen | None) -> list[Told]:
 
 
 def _episode(entry: LogEntry) -> list[Told]:
-    """What it was, and below it what was done, who decided, and what it changed."""
+    """Return an entry, and below it the action, the decision and the effect."""
     head = entry.head
     tone: Tone = "warn" if head.level in ("warn", "critical") else "dim"
     still = " (not over)" if entry.open and entry.kind == "episode" else ""

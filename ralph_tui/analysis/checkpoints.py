@@ -1,4 +1,4 @@
-"""What the checkpoints of a run come to: how many, over how long, of which files. Rule: pure."""
+"""Summary of a run's checkpoints: their number, duration and files. Pure."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -16,21 +16,21 @@ class CheckpointSummary:
     """All checkpoints of a run."""
 
     triggers: Counter[str]
-    """How many of each kind."""
+    """Number of each kind."""
     sessions: int
     seconds: float
-    """Of all sessions, each to its end or its last event."""
+    """Duration of all sessions, each up to its end or its last event."""
     files: int
-    """That sessions have modified, each once."""
+    """Files modified by sessions, each counted once."""
     more: bool
-    """There are more of them than are named."""
+    """More files were modified than the record names."""
     last: CheckpointPoint
     largest: CheckpointPoint | None
-    """Where the agent's memory was at its highest; None where it is not known."""
+    """Where the agent used the most memory; None if that is unknown."""
 
 
 def summarize(timeline: TimelineFold, at: datetime) -> CheckpointSummary | None:
-    """Sum up all checkpoints up to the last event, at `at`; None while there is none."""
+    """Summarize all checkpoints up to the last event, at `at`; None without checkpoints."""
     points = [point for span in timeline.spans for point in span.checkpoints]
     if not points:
         return None
@@ -54,7 +54,7 @@ def summarize(timeline: TimelineFold, at: datetime) -> CheckpointSummary | None:
 
 
 def _seconds(session: SessionSpan, at: datetime, captured_s: float) -> float:
-    """A session's time; `captured_s`: into it, its last checkpoint."""
+    """Return a session's time; `captured_s`: its time at the last checkpoint."""
     worked_s = session.duration_s
     if worked_s is None:
         worked_s = (at - session.began_at).total_seconds()
@@ -62,7 +62,7 @@ def _seconds(session: SessionSpan, at: datetime, captured_s: float) -> float:
 
 
 def words_of(told: CheckpointSummary, when: Callable[[datetime], str]) -> list[str]:
-    """The summary, a line for each question; `when` writes a moment."""
+    """Return the summary as lines; `when` formats a time."""
     kinds = [
         f"{told.triggers[k]} {term.word}" for k, term in CHECKPOINTS.items() if told.triggers[k]
     ]

@@ -1,6 +1,6 @@
-"""How full the context window is, by this run's own settings: all who show it ask here.
+"""The fill level of the context window, judged by the run's own settings.
 
-Rule: the thresholds are those that the run was started with; the level is the one its events told.
+Rule: the thresholds are those with which the run was started; the level comes from its events.
 """
 
 from datetime import datetime, timedelta
@@ -18,17 +18,17 @@ CAUSES: dict[Cause, str] = {
     "item": "the next item would not fit",
     "asked": "asked for",
 }
-"""Why a session handed over, in few words."""
+"""Why a session handed off, in a few words."""
 LONGEST_WAIT_S = 86_400.0
 
 
 def thresholds(state: RunState) -> Thresholds:
-    """Of this run, as it was started; what its record does not say is as usual."""
+    """Return the thresholds of this run; defaults replace those that its record lacks."""
     return thresholds_of(state.run.started)
 
 
 def thresholds_of(started: RunStarted | None) -> Thresholds:
-    """The thresholds that a run was started with, else the usual ones."""
+    """Return the thresholds with which a run was started, or the defaults."""
     usual = DEFAULT._asdict()
     return Thresholds(*(_number(started, f"context.{k}_percent", usual[k]) for k in usual))
 
@@ -40,21 +40,21 @@ def _number(started: RunStarted | None, name: str, usual: float) -> float:
 
 
 def rolls_over(started: RunStarted | None) -> bool:
-    """Whether sessions of a run hand over by themselves."""
+    """Return True if the run's sessions hand off automatically."""
     return started is None or started.config.get("context.rollover") is not False
 
 
 def level(state: RunState) -> Level | None:
-    """How full the window is now; None while that is not known.
+    """Return the current fill level of the window; None while it is unknown.
 
-    The level that the session has reached can be higher: the agent has summed its context up since.
+    The session may have reached a higher level before the agent compacted its context.
     """
     percent = state.context.percent
     return None if percent is None else level_of(percent, thresholds(state))
 
 
 def use_of(state: RunState, span: IterationSpan) -> ContextUse | None:
-    """How full the window got in an iteration; None for the baseline."""
+    """Return the context use of an iteration; None for the baseline."""
     spans, history = state.timeline.spans, state.context.history
     at = next((index for index, other in enumerate(spans) if other is span), -1)
     place = at - (len(spans) - len(history))
@@ -62,13 +62,13 @@ def use_of(state: RunState, span: IterationSpan) -> ContextUse | None:
 
 
 def handoffs_of(state: RunState, span: IterationSpan | None) -> list[HandoffWritten]:
-    """What the sessions of an iteration left to each other, oldest first."""
+    """Return the handoffs between sessions of an iteration, oldest first."""
     number = span.number if span is not None else 0
     return [handoff for handoff in state.context.handoffs if handoff.iteration == number]
 
 
 def forecast(state: RunState) -> str:
-    """``85 % in about 12 tool calls``: when this session is to hand over; empty: nobody knows."""
+    """Return when this session will hand off: ``85 % in about 12 tool calls``; empty if unknown."""
     context, (_, checkpoint, _) = state.context, thresholds(state)
     if not state.run.session_running:
         return ""
@@ -77,7 +77,7 @@ def forecast(state: RunState) -> str:
 
 
 def handing_over(state: RunState) -> str:
-    """Why the running session is to hand over, or has; empty where it is not."""
+    """Return why the running session hands off, or has done so; empty if it does not."""
     context, run = state.context, state.run
     if context.rollover is not None:
         return context.rollover.reason or CAUSES[context.rollover.cause]
@@ -94,7 +94,7 @@ def handing_over(state: RunState) -> str:
 
 
 def ends_by(state: RunState) -> datetime | None:
-    """When a session that hands over is ended at the latest; None where it is not known."""
+    """Return when a session that hands off ends at the latest; None if that is unknown."""
     context = state.context
     if context.rollover is not None or context.due_at is None or context.level == "L3":
         return None
@@ -106,14 +106,17 @@ def _tool_wait_s(state: RunState) -> float:
 
 
 def handing_over_words(state: RunState) -> str:
-    """``the context is 86 % full, the running tool may take until 10:42:17``; empty: it is not."""
+    """Describe the handoff: ``the context is 86 % full, the running tool may take until 10:42:17``.
+
+    Empty without a handoff.
+    """
     why = handing_over(state)
     if not why:
         return ""
     if state.context.rollover is not None:
         return f"{why}; a fresh session goes on from what this one left"
     until, context = ends_by(state), state.context
-    # At a level, what the agent has just begun to say ends first, though no tool runs yet.
+    # At L2 the agent may finish the message it has just begun, even if no tool runs.
     if until is None or not (context.running or context.level == "L2"):
         return f"{why}; the session ends now"
     what = "the running tool" if context.running else "what it is at"
@@ -121,7 +124,7 @@ def handing_over_words(state: RunState) -> str:
 
 
 def roll_over_words(state: RunState) -> str:
-    """What a rollover that is asked for meets."""
+    """Describe the context and the running tool before a handoff that the user requests."""
     share = state.context.percent
     full = "How full its context is, is not known" if share is None else (
         f"Its context is {filled(share)} full"

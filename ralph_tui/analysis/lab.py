@@ -1,4 +1,4 @@
-"""What controller and overseer do with a series of readings: the same fold a live run makes."""
+"""Controller and overseer on a series of measurements: the same fold as in a live run."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ralph_tui.state import RunState
 
 @dataclass(frozen=True)
 class LabRow:
-    """One iteration; completion and what derives from it are fractions, 0-1."""
+    """One iteration; completion and the values derived from it are fractions, 0-1."""
 
     iteration: int
     completion: float
@@ -39,12 +39,12 @@ class LabRow:
 
 @dataclass(frozen=True)
 class Compared:
-    """An iteration of a recorded run."""
+    """An iteration of a recorded run, recomputed and as recorded."""
 
     row: LabRow
-    """What the settings given make of it."""
+    """Computed with the given settings."""
     recorded: LabRow | None
-    """What was made of it then; None where the record has not all of it."""
+    """As recorded; None if the record is incomplete."""
 
 
 def simulate(
@@ -56,9 +56,9 @@ def simulate(
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
 ) -> list[LabRow]:
-    """One row per reading of `progress` (points, 0-100), also after 100 or beyond the budget.
+    """Return a row per measurement of `progress` (points, 0-100).
 
-    Redirects are taken as approved, pauses as continued.
+    Rows continue after 100 and beyond the budget. Redirects count as approved, pauses as continued.
     """
     samples = (Sample(k, completion) for k, completion in enumerate(progress, start=1))
     return follow(samples, Budget(max_iterations, tests), baseline, control, oversight)
@@ -66,22 +66,22 @@ def simulate(
 
 @dataclass(frozen=True)
 class Verified:
-    """What one run of a completion command counted."""
+    """The test counts of one run of a completion command."""
 
     passed: int
     total: int
     failing: tuple[str, ...] = ()
-    """Names of failing tests; fewer than have failed where not every name is known."""
+    """Names of failing tests; incomplete if not every name is known."""
 
     def gate(self) -> GateResult:
-        """The same as a measurement; it passes when every test does."""
+        """Return the counts as a verification result; it passes if every test does."""
         ok = self.total > 0 and self.passed == self.total
         counts = Counts("lab", self.passed, self.total - self.passed, failing=self.failing)
         return GateResult(ok=ok, exit_code=0 if ok else 1, counts=counts)
 
 
 SILENT = GateResult(ok=False, exit_code=1)
-"""A completion command that gives no counts."""
+"""A completion command without test counts."""
 
 
 def measure(
@@ -91,7 +91,7 @@ def measure(
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
 ) -> list[LabRow]:
-    """As `simulate`, of counts that the sensor reads; None: the command gave none."""
+    """Like `simulate`, but from test counts read by the sensor; None: there were no counts."""
     sensor = Sensor("tests")
     begun = sensor.baseline(baseline.gate(), None)
     governor = Governor(begun.completion, control, oversight)
@@ -124,7 +124,7 @@ def follow(
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
 ) -> list[LabRow]:
-    """As `simulate`, of readings with what is known of them beside their number."""
+    """Like `simulate`, from samples that carry more than their completion."""
     governor = Governor(baseline, control, oversight)
     rows: list[LabRow] = []
     for sample in samples:
@@ -140,10 +140,10 @@ def recompute(
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
 ) -> list[Compared]:
-    """One row per reading that a run has evaluated, beside what its journal says of it.
+    """Return a row per measurement that a run has evaluated, beside its record in the journal.
 
-    Answers, rollbacks and limits are the journal's; a redirect that was not asked about then is
-    taken as approved. A last reading that was not evaluated any more has a row too.
+    Answers, rollbacks and limits come from the journal. A redirect that was not asked about at the
+    time counts as approved. A last measurement that the run did not evaluate has a row as well.
     """
     decided = {event.iteration for event in events if isinstance(event, ev.RedirectDecided)}
     state, governor = RunState(), Governor(0.0, control, oversight)
@@ -171,7 +171,7 @@ def recompute(
 
 @dataclass
 class _Record:
-    """What a journal says of one reading."""
+    """The journal's record of one measurement."""
 
     signal: ev.SignalComputed
     alarms: tuple[AlarmName, ...] = ()
@@ -179,7 +179,7 @@ class _Record:
 
 
 def _recorded(events: Iterable[ev.Event]) -> Iterator[LabRow | None]:
-    """A row per signal of a journal; None where the check that belongs to it is missing."""
+    """Yield a row per signal of a journal; None if its health check is missing."""
     measured, watched, up = False, True, set[AlarmName]()
     records: list[_Record] = []
     for event in events:

@@ -1,29 +1,30 @@
-"""What it takes to go on with a run that is over, or damaged. Standard library only."""
+"""The command that continues a finished or damaged run. Uses only the standard library."""
 
 from ralph_tui.text.terms import RECORD_BROKEN
 
 MORE = 5
-"""Iterations that are offered where the granted ones are used up."""
+"""Iterations offered when the granted ones are used up."""
 
 
 def resuming(run: str = "", kept: int | None = None, more: str = "") -> str:
-    """The command that goes on with a run, the newest where it has no name.
+    """Return the command that resumes a run; without a name, the newest.
 
-    `kept`: of a damaged journal, the events before the damage; `more`: see `lacking`.
+    `kept`: number of events before the damage of a damaged journal; `more`: see `lacking`.
     """
     named = f" {run}" if run else ""
     return f"ralph-tui resume{named}{'' if kept is None else f' --from {kept}'}{more}"
 
 
 def broken_off(run: str, kept: int) -> str:
-    """Why nobody can tell how a run ended whose journal is damaged, and how it goes on."""
+    """Return why the end of a run with a damaged journal is unknown, and how to resume it."""
     return f"{RECORD_BROKEN}; {resuming(run, kept)} goes on from here"
 
 
 def lacking(done: int, most: int, budget_usd: float | None, *, limited: bool) -> str:
-    """Options of `resume`, a space before them; empty where it needs none.
+    """Return the options for `resume`, with a leading space; empty if it needs no options.
 
-    `limited`: it ended at its limit. However it ended, one whose iterations are used up needs more.
+    `limited`: the run ended at its limit. A run without iterations left needs more, however it
+    ended.
     """
     if done >= most or (limited and budget_usd is None):
         return f" --max-iterations {most + MORE}"

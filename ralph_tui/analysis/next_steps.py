@@ -1,4 +1,4 @@
-"""What one can do with a run that is over, each as a command that can be copied. Pure."""
+"""Next steps for a run that has ended, each as a command to copy. Pure."""
 
 import shlex
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.secrets import HIDDEN
 
 SCRATCH = "ralph-tui-demo-"
-"""How a folder's name begins that is deleted when its demo's screen is left."""
+"""Prefix of a demo's folder that is deleted when the demo's screen is left."""
 TREE_CHARACTERS = 12
-"""Of a snapshot's name, as git is asked about it."""
+"""Characters of a tree's hash in a git command."""
 
 StepName = Literal["resume", "report", "diff", "restore", "again", "replay", "attach", "merge"]
 FALLBACK = ("agent.fallback", "agent.fallback_after")
@@ -23,14 +23,14 @@ HAVE_OPTIONS = (
     *("agent.name", "agent.command", "agent.model", "permissions.mode", "limits.max_iterations"),
     *("limits.session_timeout_s", "limits.budget_usd"),
 )
-"""Settings that the command line gives by options of their own."""
+"""Settings that have a command-line option of their own."""
 SESSION_S = 28_800.0
-"""Seconds of a session's timeout where none was asked for."""
+"""The default timeout of a session."""
 
 
 @dataclass(frozen=True)
 class NextStep:
-    """One of them."""
+    """A step that the user can take."""
 
     name: StepName
     verb: str
@@ -40,11 +40,11 @@ class NextStep:
 def next_steps(
     state: RunState, *, gone: bool = False, broken: bool = False, fleet: FleetWork | None = None
 ) -> list[NextStep]:
-    """The most useful first; none while the run goes on.
+    """Return the steps, the most useful first; empty while the run continues.
 
-    `gone`: its process is, so that it does not go on, whatever its record says. `broken`: what its
-    record has behind this state cannot be read. `fleet`: it is a loop of one, whose record is in no
-    worktree; each command is typed in the user's repository.
+    `gone`: its process is gone, so it does not continue, whatever its record says. `broken`: the
+    record is damaged after this state. `fleet`: the run is a fleet's loop, with no record in a
+    worktree; the user types each command in the repository.
     """
     run = state.run
     if run.started is None or (run.live and not gone):
@@ -55,7 +55,7 @@ def next_steps(
 
 
 def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> str | None:
-    """Why this screen cannot end with a step, or None: resume, or begin the same anew."""
+    """Return why the screen cannot end with this step (resume or run again); None if it can."""
     started = state.run.started
     if started is None or (state.run.live and not gone):
         return "the run goes on"
@@ -98,7 +98,10 @@ def _steps(state: RunState, started: RunStarted, kept: int | None) -> Iterator[N
 
 
 def restore_command(run: str, which: str = "") -> str:
-    """Restores a snapshot of this run, or lists them; without ``--run`` the newest is meant."""
+    """Return the command that restores a snapshot of this run, or lists its snapshots.
+
+    Without ``--run`` the command would mean the newest run.
+    """
     return " ".join(("ralph-tui restore", *([which] if which else []), "--run", shlex.quote(run)))
 
 
@@ -113,20 +116,20 @@ def _of_fleet(work: FleetWork) -> Iterator[NextStep]:
 
 
 def whole_change(state: RunState) -> tuple[str, str] | None:
-    """The trees of the first and the last snapshot; None where nothing was saved."""
+    """Return the trees of the first and the last snapshot; None if nothing was saved."""
     taken = list(state.timeline.snapshots.values())
     return (taken[0].tree, taken[-1].tree) if taken else None
 
 
 def _more(state: RunState) -> str:
-    """What a resume needs to be granted: more of what is used up."""
+    """Return options that grant a resumed run more of what is used up."""
     run = state.run
     limited = run.finished is not None and run.finished.outcome == "limit_reached"
     return lacking(len(run.completions), run.max_iterations, run.budget_usd, limited=limited)
 
 
 def promise_instead(state: RunState) -> str:
-    """The command for a run whose completion command passed already; empty for any other."""
+    """Return the command for a run whose completion command passed already; otherwise empty."""
     started = state.run.started
     if started is None or not refused(state):
         return ""
@@ -134,7 +137,7 @@ def promise_instead(state: RunState) -> str:
 
 
 def run_again(started: RunStarted) -> str:
-    """The command that begins the same anew."""
+    """Return the command that starts the same run again."""
     if started.scenario:
         fast = " --fast" if started.fast else ""
         return f"ralph-tui demo --scenario {shlex.quote(started.scenario)}{fast}"
@@ -166,7 +169,7 @@ def run_again(started: RunStarted) -> str:
 
 
 def _set(name: str, value: object) -> list[str]:
-    """A setting that has no option of its own; nothing of one that an older record has not."""
+    """Return the ``--set`` option for a setting; empty if an older record lacks the setting."""
     match value:
         case list():
             return ["--set", f"{name}={','.join(map(str, value))}"]
@@ -180,5 +183,5 @@ def _set(name: str, value: object) -> list[str]:
 
 
 def scratch(started: RunStarted) -> bool:
-    """Whether the worktree goes when the screen is left: a demo's that is not kept."""
+    """Return True if the worktree is a demo's temporary one, deleted when the screen is left."""
     return started.scenario is not None and f"/{SCRATCH}" in started.root

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, plain files and their locks, extensions."""
+"""Basics for all other packages: errors, plain files and their locks, extensions."""

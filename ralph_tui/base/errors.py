@@ -1,18 +1,18 @@
-"""Expected failures, each told in one sentence: what is wrong, where, and what to do.
+"""Expected failures. Each says in one sentence what is wrong, where, and what to do.
 
-    RalphError                 anything a user can meet and mend; shown without a traceback
-    ├── UsageError             the command line or a setting is not what it should be (exit 2)
-    │   └── SettingsError      one or more settings, all that are wrong at once
+    RalphError                 anything a user can meet and fix; shown without a traceback
+    ├── UsageError             the command line or a setting is wrong (exit 2)
+    │   └── SettingsError      one or more settings are wrong; all are reported together
     ├── WorkspaceError         git or the file system refused what a run needs
-    │   ├── NoRoomError        the disk is full: waited for, never given up on
-    │   └── GitEndedError      a git was ended that would have waited for ever, or with the run
+    │   ├── NoRoomError        the disk is full: the run waits, and never aborts
+    │   └── GitEndedError      git was ended: it would have waited forever, or its run ended
     ├── LockHeldError          another run owns this worktree
-    ├── AgentError             the agent's program cannot be started or spoken to
+    ├── AgentError             the agent's program cannot be started, or does not respond
     ├── ProcessError           a command under the keeper cannot be started
-    ├── KnowledgeError         the knowledge files cannot be used; a run goes on without memory
+    ├── KnowledgeError         the knowledge files cannot be used; a run continues without memory
     ├── SearchError            the index of the records cannot be used now; it is a cache
     └── JournalError           a journal cannot be read or written
-        └── JournalFullError   the disk is full: waited for, never given up on
+        └── JournalFullError   the disk is full: the run waits, and never aborts
 
 A bug is any other exception: the engine journals it as ``run_crashed``.
 """
@@ -21,9 +21,9 @@ import errno
 from collections.abc import Sequence
 
 MOST_SENTENCES = 20
-"""Of failures that are told at once."""
+"""Maximum number of failures reported together."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""Errors of a disk or a quota that is full."""
+"""Errors of a full disk or quota."""
 _LIMITS = {
     errno.EFBIG: (
         "a file may not grow beyond the size limit of the shell that started it",
@@ -34,33 +34,33 @@ _LIMITS = {
     errno.EMFILE: ("too many files are open", "raise the limit with 'ulimit -n'"),
     errno.ENFILE: ("too many files are open on this machine", "close other programs"),
 }
-"""What the error means, and what to do, wherever it is met."""
+"""The meaning of an error, and the remedy, wherever it occurs."""
 
 
 class RalphError(Exception):
-    """An expected failure; its text is one whole sentence for the user."""
+    """An expected failure; its text is a complete sentence for the user."""
 
     exit_code = 1
     sentences: Sequence[str] = ()
-    """Of several failures at once, one each; empty: the text is all there is to say."""
+    """One for each of several failures; empty: the text says everything."""
 
     def __init__(self, sentence: str = "", *, ways: Sequence[str] = ()) -> None:
-        """`ways`: short lines below it on the command line, where there are several ways on."""
+        """`ways`: possible remedies, which the command line lists below the sentence."""
         super().__init__(sentence)
         self.ways = tuple(ways)
 
 
 class UsageError(RalphError):
-    """The command line or a setting is not what it should be."""
+    """The command line or a setting is wrong."""
 
     exit_code = 2
 
 
 class SettingsError(UsageError):
-    """Settings are not what they should be."""
+    """One or more settings are wrong."""
 
     def __init__(self, sentences: Sequence[str], most: int = MOST_SENTENCES) -> None:
-        """`sentences`: one about each, all that there are; `most` of them are told."""
+        """`sentences`: one for each wrong setting; at most `most` of them are shown."""
         left_out = len(sentences) - most
         shown = list(sentences) if left_out <= 1 else list(sentences[:most])
         if left_out > 1:
@@ -78,23 +78,24 @@ class NoRoomError(WorkspaceError):
 
 
 class GitEndedError(WorkspaceError):
-    """A git command was ended, or not begun, because it would not end by itself in time."""
+    """A git command was ended, or not started, because it would not have finished in time."""
 
 
 def why(error: OSError, otherwise: str) -> str:
-    """What the system refused, and what to do: `otherwise` where the error itself does not say."""
+    """Return the system's reason and a remedy, which is `otherwise` if the error implies none."""
     what, advice = _LIMITS.get(error.errno or 0, (error.strerror or str(error), otherwise))
     return f"{what}; {getattr(error, 'advice', advice)}"
 
 
 def out_of_means(error: BaseException) -> str:
-    """What to say where the system gives no more memory, threads, processes or files.
+    """Return a message if the system is out of memory, threads, processes or files.
 
-    Empty for any other error. Nobody's bug: it may be raised wherever anything is begun.
+    Empty for any other error. Such an error is not a bug, and can occur wherever something is
+    started.
     """
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EFBIG):
         return why(error, "")
-    # Of a library for which no memory is left the dynamic linker says this alone.
+    # Without memory for a library, the dynamic linker says only this.
     unmapped = isinstance(error, ImportError) and "failed to map segment" in str(error)
     no_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
     if unmapped or no_memory:
@@ -109,13 +110,13 @@ def out_of_means(error: BaseException) -> str:
 
 
 def workspace_error(sentence: str, cause: OSError) -> WorkspaceError:
-    """The error to raise for what the file system refused: `NoRoomError` where the disk is full."""
+    """Return the error for a file system failure: `NoRoomError` if the disk is full."""
     kind = NoRoomError if cause.errno in NO_ROOM else WorkspaceError
     return kind(sentence)
 
 
 class KnowledgeError(RalphError):
-    """The knowledge files cannot be used, or know no such learning."""
+    """The knowledge files cannot be used, or do not contain the learning."""
 
 
 class SearchError(RalphError):
@@ -129,7 +130,7 @@ class LockHeldError(RalphError):
 
 
 class AgentError(RalphError):
-    """The agent's program cannot be started or spoken to."""
+    """The agent's program cannot be started, or does not respond."""
 
 
 class ProcessError(RalphError):
@@ -137,13 +138,13 @@ class ProcessError(RalphError):
 
 
 class JournalError(RalphError):
-    """A journal cannot be read or written; the sentence names ``path:line`` where it can."""
+    """A journal cannot be read or written; the sentence names ``path:line`` if possible."""
 
 
 class JournalFullError(JournalError):
-    """The disk is full; what was recorded before is safe, and the run waits until there is room."""
+    """The disk is full; earlier records are safe, and the run waits until there is room."""
 
 
 def install_hint(extra: str) -> str:
-    """How to install ralph-tui again with an optional part."""
+    """Return how to reinstall ralph-tui with an optional part."""
     return f"in your clone of ralph-tui: uv tool install '.[{extra}]', or the same with pip or pipx"

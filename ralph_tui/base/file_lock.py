@@ -1,6 +1,6 @@
 """One writer of a file at a time: an OS lock (flock) beside it, free when its holder ends.
 
-Readers need none: files are replaced, never changed. Standard library only.
+Readers need no lock: files are replaced, never changed. Uses only the standard library.
 """
 
 import errno
@@ -16,9 +16,9 @@ from pathlib import Path
 from ralph_tui.base.plain_files import clear_way, folder_of, make_folder, open_plain
 
 PATIENCE_S = 8.0
-"""How long another holder is waited for: each holds it for a moment."""
+"""How long to wait for another holder, which holds the lock only briefly."""
 UNFINISHED_S = 60
-"""Who writes a file whole needs less: what is older was left by a writer that was killed."""
+"""Age from which a temporary file counts as left by a killed writer: writing takes less."""
 _FIRST_LOOK_S, _LONGEST_LOOK_S = 0.001, 0.05
 _PID_BYTES = 12
 
@@ -27,9 +27,9 @@ _PID_BYTES = 12
 def locked(
     path: Path, patience_s: float = PATIENCE_S, *, below: Path | None = None
 ) -> Iterator[None]:
-    """Hold the lock file, made when it is missing; ``OSError``, also when it is not to be had.
+    """Hold the lock file, and create it if it is missing; raises ``OSError`` if that fails.
 
-    The errno of a lock that another process holds is ``EAGAIN``; `holder_of` says which.
+    If another process holds the lock, errno is ``EAGAIN``; `holder_of` returns that process's id.
     """
     make_folder(path.parent, below=below)
     deadline, pause = time.monotonic() + patience_s, _FIRST_LOOK_S
@@ -45,9 +45,9 @@ def locked(
 
 
 def clear_unfinished(path: Path, *, below: Path | None = None) -> None:
-    """Take away what killed writers of this file have left beside it; best effort.
+    """Delete what killed writers of this file have left beside it; best effort.
 
-    For whoever holds the lock of its writers: nobody else is writing it then.
+    Call it while holding the writers' lock: no other process is writing the file then.
     """
     left = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.tmp")
     with suppress(OSError), folder_of(path, below=below) as folder:
@@ -60,7 +60,7 @@ def clear_unfinished(path: Path, *, below: Path | None = None) -> None:
 
 
 def holder_of(path: Path, *, below: Path | None = None) -> int:
-    """The process that took the lock last; 0 where the file does not say."""
+    """Return the id of the process that took the lock last; 0 if the file does not say."""
     with suppress(OSError, ValueError):
         descriptor = open_plain(path, below=below)
         try:
@@ -77,7 +77,7 @@ def _try(path: Path, below: Path | None) -> int | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         there, mine = path.lstat(), os.fstat(descriptor)
-        # Removed, and perhaps made anew, between its opening and its locking: that one is not held.
+        # If the file was removed or replaced between opening and locking, the lock does not count.
         held = (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino)
         if held:
             os.pwrite(descriptor, f"{os.getpid()}\n".ljust(_PID_BYTES).encode(), 0)

@@ -1,9 +1,11 @@
-"""The configuration that our git sees: our own, and nothing of what the repository configures.
+"""The configuration that ralph-tui's git sees: its own, and nothing from the repository.
 
-A configuration names programs: filters, a file monitor, hooks, helpers, and files that name more of
-them. So no git that works for a run opens the repository's, the user's or the system's. The few
-values that are no programs, and that say how objects are stored and what is ignored, are read once,
-when a repository is opened; what is written into its configuration afterwards does not matter.
+A configuration names programs: filters, a file monitor, hooks, helpers, and files that name more
+programs. Therefore no git that works for a run reads the configuration of the repository, the user
+or the system.
+
+A few values are not programs, and say how objects are stored and what is ignored. They are read
+once, when a repository is opened; later changes to its configuration have no effect.
 """
 
 import os
@@ -25,18 +27,18 @@ SEALED = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_SYSTEM": os.devnull,
     "GIT_CONFIG_GLOBAL": os.devnull,
-    # Settings that were handed down in the environment would outrank a file's.
+    # Settings inherited through the environment would outrank those of a file.
     "GIT_CONFIG_PARAMETERS": "",
-    # They outrank also what is written into our own file between the look at it and git's.
+    # They also outrank what is written into our own file between our check and git's reading.
     **{f"GIT_CONFIG_KEY_{n}": key for n, key in enumerate(_NO_PROGRAMS)},
     **{f"GIT_CONFIG_VALUE_{n}": value for n, value in enumerate(_NO_PROGRAMS.values())},
     "GIT_CONFIG_COUNT": str(len(_NO_PROGRAMS)),
     "GIT_ATTR_NOSYSTEM": "1",
-    # An object that a partial clone does not have is missing: asking for it starts programs.
+    # An object that a partial clone lacks is missing: fetching it would start programs.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
-"""The environment in which git reads no configuration but that of its git dir."""
+"""The environment in which git reads only the configuration of its git dir."""
 
 _WORD = r"[A-Za-z0-9]+"
 _CARRIED = {
@@ -49,14 +51,14 @@ _CARRIED = {
     "core.autocrlf": _WORD,
     "core.eol": _WORD,
 }
-"""Keys as git lists them, and what their values look like."""
+"""Keys as git lists them, and patterns for their values."""
 _ONLY_VIEW = frozenset({"extensions.refstorage", "core.filemode", "core.autocrlf", "core.eol"})
-"""How the user's git compares files and where the refs are: nothing to the private index."""
+"""How the user's git compares files and stores refs; the private index needs none of it."""
 
 ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_CARRIED)})$")
-"""What git is asked for these values; it runs nothing to answer that."""
+"""Arguments with which git lists these values; it starts no program for that."""
 COMMON = ("refs", "packed-refs", "reftable", "shallow", "info")
-"""What our commands need of the common dir."""
+"""Parts of the common dir that our commands need."""
 
 _CORE = """\
 [core]
@@ -72,8 +74,8 @@ _CORE = """\
 \tlogAllRefUpdates = false
 """
 
-# What is on the disk counts, whatever another machine once wrote into the user's config. A split
-# index would be faster, but one that is cut off can be read, as that of fewer files.
+# The files on disk count, whatever another machine has written into the user's configuration. A
+# split index would be faster, but a truncated one can be read as an index of fewer files.
 _PRIVATE = """\
 \tignoreStat = false
 \ttrustCTime = true
@@ -96,7 +98,7 @@ _PRIVATE = """\
 
 
 def sealed_with(*settings: tuple[str, str]) -> Mapping[str, str]:
-    """`SEALED`, and these settings."""
+    """Return `SEALED` with these settings added."""
     first = len(_NO_PROGRAMS)
     names = {f"GIT_CONFIG_KEY_{n}": key for n, (key, _) in enumerate(settings, first)}
     values = {f"GIT_CONFIG_VALUE_{n}": value for n, (_, value) in enumerate(settings, first)}
@@ -104,7 +106,7 @@ def sealed_with(*settings: tuple[str, str]) -> Mapping[str, str]:
 
 
 def carried(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The values to keep; the last of several counts."""
+    """Return the values to keep; of several for one key, the last counts."""
     return {
         key: value
         for key, value in entries
@@ -113,18 +115,18 @@ def carried(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def entries_of(listing: bytes) -> list[tuple[str, str]]:
-    """Names and values as ``git config -z`` lists them."""
+    """Return names and values from the output of ``git config -z``."""
     entries = [entry.partition("\n") for entry in os.fsdecode(listing).split("\0")[:-1]]
     return [(name, value if equals else "true") for name, equals, value in entries]
 
 
 def config_of_view(values: Mapping[str, str], *, ignore_case: bool) -> bytes:
-    """For git on the user's index and refs."""
+    """Return the configuration for git on the user's index and refs."""
     return _config(values, "", ignore_case=ignore_case)
 
 
 def config_of_private(values: Mapping[str, str], *, ignore_case: bool) -> bytes:
-    """For git on the private index."""
+    """Return the configuration for git on the private index."""
     kept = {key: value for key, value in values.items() if key not in _ONLY_VIEW}
     return _config(kept, _PRIVATE, ignore_case=ignore_case)
 
@@ -139,13 +141,13 @@ def _config(values: Mapping[str, str], more: str, *, ignore_case: bool) -> bytes
 
 
 def quoted(value: str | Path) -> str:
-    """A value of a configuration file, or a path as a line that git reads."""
+    """Quote a configuration value, or a path, as git reads it."""
     escaped = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def own_folder(path: Path) -> None:
-    """Have a folder here; a link or a file that was put in its place goes. Raises ``OSError``."""
+    """Ensure a folder at this path, deleting a link or a file there; raises ``OSError``."""
     try:
         if stat.S_ISDIR(path.lstat().st_mode):
             return
@@ -156,14 +158,14 @@ def own_folder(path: Path) -> None:
 
 
 def keep(path: Path, content: bytes) -> None:
-    """Have a regular file with this content, whatever was put in its place; ``OSError``."""
+    """Ensure a regular file with this content, whatever is there now; raises ``OSError``."""
     if content_of(path) == content:
         return
     write_whole(path, content, durable=False)
 
 
 def keep_link(path: Path, target: Path) -> None:
-    """Have a symbolic link that leads to `target`; ``OSError``."""
+    """Ensure a symbolic link to `target`; raises ``OSError``."""
     with suppress(OSError):
         if path.readlink() == target:
             return
@@ -173,7 +175,7 @@ def keep_link(path: Path, target: Path) -> None:
 
 
 def content_of(path: Path, *, follow: bool = False) -> bytes | None:
-    """Bytes of a regular file, without waiting; None where there is none that can be read."""
+    """Return the bytes of a regular file, without blocking; None if it cannot be read."""
     try:
         return read_bytes(path, follow=follow)
     except OSError:

@@ -1,12 +1,12 @@
-"""The one way to open a file that an agent can put there: records, and what lies beside them.
+"""The only way to open a file that an agent could have put there: records and files beside them.
 
-Rule: opening never waits (a FIFO would hold its reader for ever), opens plain files alone, and goes
-through no link: not as the file itself, and not on the way below `below`. For records `below` is
-their ``.aiwg/ralph``. That folder, and whatever is above it, may be a link: people keep records on
-another disk. Nothing below it is ever made as a link, so one that is there leads astray.
+Rule: opening never blocks (a FIFO would hold its reader forever), opens only plain files, and
+follows no link, neither the file itself nor a folder below `below`. For records `below` is their
+``.aiwg/ralph``. That folder and those above it may be links: people keep records on another disk.
+ralph-tui makes no links below it, so a link found there cannot be trusted.
 
-What is in the way is a `NotPlainError`: an ``OSError`` like any other refusal of the system, whose
-words say what stands there. Standard library only: quick commands use it.
+Anything else in the way raises `NotPlainError`, an ``OSError`` whose text names the obstacle. Uses
+only the standard library, for quick commands.
 """
 
 import errno
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 LARGEST = 1 << 28
-"""Bytes of a file that is read as a whole: a sparse one could name any size."""
+"""Maximum bytes of a file that is read as a whole: a sparse file could claim any size."""
 _PLAIN = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _KINDS = {
@@ -32,10 +32,10 @@ _KINDS = {
 
 
 class NotPlainError(OSError):
-    """Something else stands where a plain file belongs, or a link where a folder does."""
+    """Something else is where a plain file belongs, or a link where a folder belongs."""
 
     advice = "move it out of the way"
-    """What to do about it."""
+    """The remedy to show with the error."""
 
 
 def open_plain(
@@ -46,10 +46,10 @@ def open_plain(
     below: Path | None = None,
     follow: bool = False,
 ) -> int:
-    """A descriptor of a plain file; `mode` is what one gets that `flags` make.
+    """Return a descriptor of a plain file; `mode`: its permissions if `flags` create it.
 
-    `follow`: the user has named it, so links are the user's. Raises ``OSError``, `NotPlainError`
-    for what is not a plain file.
+    `follow`: the user has named the path, so its links are the user's. Raises ``OSError``, and
+    `NotPlainError` if it is not a plain file.
     """
     if follow:
         return _opened(path, flags, mode, None)
@@ -59,7 +59,7 @@ def open_plain(
 
 @contextmanager
 def folder_of(path: Path, *, below: Path | None = None) -> Iterator[int]:
-    """A descriptor of the folder that a file lies in; ``OSError``."""
+    """Yield a descriptor of the folder that contains a file; raises ``OSError``."""
     descriptor = _enter(path.parent, below)
     try:
         yield descriptor
@@ -68,35 +68,35 @@ def folder_of(path: Path, *, below: Path | None = None) -> Iterator[int]:
 
 
 def make_folder(folder: Path, *, below: Path | None = None) -> None:
-    """Make it and what is missing on the way, through no link; ``OSError``."""
+    """Create the folder and its missing parents, through no link; raises ``OSError``."""
     os.close(_enter(folder, below, make=True))
 
 
 def reading(path: Path, *, below: Path | None = None, follow: bool = False) -> BinaryIO:
-    """A file open for reading; ``OSError``."""
+    """Open a file for reading; raises ``OSError``."""
     return os.fdopen(open_plain(path, below=below, follow=follow), "rb")
 
 
 def appending(path: Path) -> BinaryIO:
-    """A file open for appending, made when it is missing, without a buffer; ``OSError``."""
+    """Open a file for appending without a buffer, and create it if missing; raises ``OSError``."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     return cast("BinaryIO", os.fdopen(descriptor, "ab", buffering=0))
 
 
 def emptied(path: Path) -> BinaryIO:
-    """A file open for writing from its start, without a buffer; ``OSError``."""
+    """Create or empty a file, and open it for writing without a buffer; raises ``OSError``."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     return cast("BinaryIO", os.fdopen(descriptor, "wb", buffering=0))
 
 
 def fresh(path: Path) -> BinaryIO:
-    """A file that was not there, open for writing, without a buffer; ``OSError``."""
+    """Create a file and open it for writing without a buffer; raises ``OSError`` if it exists."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     return cast("BinaryIO", os.fdopen(descriptor, "wb", buffering=0))
 
 
 def write_all(file: BinaryIO, data: bytes | bytearray) -> None:
-    """Write the whole of it: without a buffer one call may take a part; ``OSError``."""
+    """Write all of the data: an unbuffered call may write only a part. Raises ``OSError``."""
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
@@ -105,7 +105,7 @@ def write_all(file: BinaryIO, data: bytes | bytearray) -> None:
 def read_bytes(
     path: Path, *, below: Path | None = None, most: int | None = LARGEST, follow: bool = False
 ) -> bytes:
-    """The whole content; ``OSError``, also when it is more than `most` bytes (None: any size)."""
+    """Return the whole content; raises ``OSError``, also above `most` bytes (None: no limit)."""
     with reading(path, below=below, follow=follow) as file:
         if most is not None and os.fstat(file.fileno()).st_size > most:
             raise OSError(errno.EOVERFLOW, f"it is larger than {most:,} bytes", str(path))
@@ -113,7 +113,7 @@ def read_bytes(
 
 
 def read_text(path: Path) -> str:
-    """As `read_bytes`, as UTF-8: ``UnicodeDecodeError`` where it is none."""
+    """Like `read_bytes`, decoded as UTF-8; raises ``UnicodeDecodeError`` if that fails."""
     return read_bytes(path).decode("utf-8")
 
 
@@ -125,10 +125,10 @@ def write_whole(
     durable: bool = True,
     mode: int | None = None,
 ) -> None:
-    """Put a file in its place at once: a reader sees the old one or the new one; ``OSError``.
+    """Replace a file atomically: a reader sees the old one or the new one. Raises ``OSError``.
 
-    Whatever but a folder stands there gives way unopened. `durable` also syncs it to disk; `mode`
-    is what may be done with it, where that is not what any new file has.
+    Anything there except a folder is replaced unopened. `durable` also syncs the file to disk;
+    `mode`: its permissions, if they differ from those of any new file.
     """
     fresh = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -147,7 +147,7 @@ def write_whole(
 
 
 def put_new(path: Path, content: bytes, *, mode: int) -> None:
-    """Make a file; ``OSError``, ``FileExistsError`` where anything stands in its place."""
+    """Create a file; raises ``OSError``, and ``FileExistsError`` if anything is there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with folder_of(path) as folder, os.fdopen(_opened(path, flags, mode, folder), "wb") as file:
         try:
@@ -159,7 +159,7 @@ def put_new(path: Path, content: bytes, *, mode: int) -> None:
 
 
 def is_plain(path: Path) -> bool:
-    """Whether there is a plain file, not a link to one."""
+    """Return True if this is a plain file, not a link to one."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except (OSError, ValueError):
@@ -167,7 +167,10 @@ def is_plain(path: Path) -> bool:
 
 
 def leaves_folder(folder: Path, name: str) -> bool:
-    """Whether a path that is relative to a folder leads out of it, by itself or by a link."""
+    """Return True if a relative path leads out of the folder, directly or through a link.
+
+    Also True if the path cannot be resolved.
+    """
     try:
         return name.startswith("~") or not (folder / name).resolve().is_relative_to(
             folder.resolve()
@@ -177,9 +180,9 @@ def leaves_folder(folder: Path, name: str) -> bool:
 
 
 def clear_way(path: Path, *, below: Path | None = None) -> None:
-    """Take away what is neither a plain file nor a folder: a FIFO or a link holds nothing.
+    """Delete whatever is neither a plain file nor a folder, such as a FIFO or a link.
 
-    For names that are ralph-tui's alone. Raises ``OSError``.
+    Only for names that belong to ralph-tui. Raises ``OSError``.
     """
     try:
         with folder_of(path, below=below) as folder:
@@ -211,7 +214,7 @@ def _opened(path: Path, flags: int, mode: int, folder: int | None) -> int:
 
 
 def _refusal(path: Path, error: OSError) -> OSError:
-    """The system's error, by the whole path, or what stands there."""
+    """Return the system's error with the whole path, or an error that names the obstacle."""
     if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR):
         try:
             mode = path.lstat().st_mode
@@ -229,7 +232,7 @@ def _not_plain(path: Path, mode: int) -> NotPlainError:
 
 
 def _enter(folder: Path, below: Path | None, *, make: bool = False) -> int:
-    """A descriptor of the folder; below `below` every step of the way is a folder and no link."""
+    """Return a descriptor of the folder; each step below `below` must be a folder, not a link."""
     top = below if below is not None and folder.is_relative_to(below) else _records_of(folder)
     if make:
         (top or folder).mkdir(parents=True, exist_ok=True)
@@ -259,7 +262,7 @@ def _step(part: str, here: Path, descriptor: int, *, make: bool) -> int:
 
 
 def _records_of(folder: Path) -> Path | None:
-    """The ``.aiwg/ralph`` that a folder is, or lies below; None for any other folder."""
+    """Return the ``.aiwg/ralph`` that a folder is or lies below; None for any other folder."""
     for place in (folder, *folder.parents):
         if place.name == "ralph" and place.parent.name == ".aiwg":
             return place

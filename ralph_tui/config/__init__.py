@@ -1,1 +1,1 @@
-"""What can be set (settings), and where each value came from (sources)."""
+"""Settings: their definitions (`settings`), and where each value came from (`sources`)."""

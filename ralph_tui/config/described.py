@@ -1,7 +1,7 @@
-"""What each setting means, as its own field says it, and the commented file made of that.
+"""The meaning of each setting, taken from its field, and the commented file built from it.
 
-Rule: nothing is said twice. Meaning is the docstring under the field, range and choices are what
-the field is checked by, the default is the field's.
+Rule: nothing is written twice. The meaning is the docstring below the field; range, choices and
+default come from the field itself.
 """
 
 import ast
@@ -24,7 +24,7 @@ from ralph_tui.text.durations import as_typed
 WIDTH = 88
 """Columns of a comment."""
 _DURATION = ("_s", "fallback_after")
-"""What the name of a setting in seconds ends in."""
+"""Endings of names whose settings are in seconds."""
 
 _HEAD = {
     False: """\
@@ -50,35 +50,35 @@ COMMON = frozenset(
         "memory.enabled", "outreach.webhook", "ui.theme",
     }
 )  # fmt: skip
-"""The settings that people change."""
+"""Settings that users commonly change."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """A setting in words."""
+    """A setting as text."""
 
     name: str
-    """Dotted."""
+    """Dotted name."""
     meaning: str
-    """Sentences, in which nothing set is ``""``."""
+    """One or more sentences; an unset value is written as ``""``."""
     range: str
-    """What it may be, in words; empty: any text."""
+    """The permitted values, in words; empty: any text."""
     default: str
-    """As it is written in a file."""
+    """As written in a settings file."""
 
     @property
     def section(self) -> str:
-        """Empty for one that stands in none."""
+        """Empty for a setting outside any section."""
         return self.name.rpartition(".")[0]
 
     @property
     def key(self) -> str:
-        """Its name within the section."""
+        """Name within the section."""
         return self.name.rpartition(".")[2]
 
 
 def described() -> Iterator[Described]:
-    """Every setting, as a file has to order them: those without a section first."""
+    """Yield every setting in the order of a file: those without a section first."""
     defaults = Settings().by_name()
     for name in sorted(NAMES, key=lambda name: "." in name):
         model, key = _field_of(name)
@@ -92,22 +92,22 @@ def described() -> Iterator[Described]:
 
 
 def choices_of(name: str) -> list[str]:
-    """The words that a setting is one of; none where it may be anything else."""
+    """Return the values that a setting may have; empty if they cannot be listed."""
     model, key = _field_of(name)
     kind = _kind(_schema(model)[key])
     return ["true", "false"] if kind["type"] == "boolean" else kind.get("enum", [])
 
 
 def meaning_of(section: str) -> str:
-    """What a section is about; empty for none."""
+    """Return the subject of a section; empty without a section."""
     model = _field_of(f"{section}.")[0] if section else Settings
     return "" if model is Settings else _in_a_file(inspect.getdoc(model) or "").partition("\n")[0]
 
 
 def commented_file(*, repository: bool = False, every: bool = True) -> str:
-    """A file with every setting, or the common ones, commented out.
+    """Return a file with every setting, or the common ones, commented out.
 
-    Of a `repository`: those that it may set.
+    `repository`: only those that a repository may set.
     """
     head = _HEAD[repository].format(repository=REPOSITORY_FILE)
     blocks = [_comment(head.replace("\n", " ")), "#", _comment(_FOOT.replace("\n", " "))]
@@ -127,7 +127,7 @@ def commented_file(*, repository: bool = False, every: bool = True) -> str:
 
 
 def _comment(text: str) -> str:
-    """A comment: a blank behind its sign tells it apart from a setting that is commented out."""
+    """Return a comment; the space after ``#`` distinguishes it from a commented-out setting."""
     return textwrap.fill(text, WIDTH, initial_indent="# ", subsequent_indent="# ")
 
 
@@ -140,14 +140,14 @@ def _field_of(name: str) -> tuple[type[BaseModel], str]:
 
 @cache
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """What each field of a model may be."""
+    """Return the JSON schema of each field."""
     fields: dict[str, Any] = model.model_json_schema()["properties"]
     return fields
 
 
 @cache
 def _docstrings(model: type[BaseModel]) -> dict[str, str]:
-    """What stands under each field of a model."""
+    """Return the docstring below each field."""
     (body,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
     assert isinstance(body, ast.ClassDef)
     found = {}
@@ -163,7 +163,7 @@ def _docstrings(model: type[BaseModel]) -> dict[str, str]:
 
 
 def _in_a_file(text: str) -> str:
-    """Words of the code as a reader of the file knows them."""
+    """Replace words of the code with those of a settings file."""
     text = text.replace("`", "")
     for word, instead in (("None", '""'), ("True", "true"), ("False", "false")):
         text = re.sub(rf"\b{word}\b", instead, text)
@@ -193,7 +193,7 @@ def _range(key: str, schema: dict[str, Any]) -> str:
 
 
 def _kind(schema: dict[str, Any]) -> dict[str, Any]:
-    """Of what may also be not set: what it is where it is."""
+    """Return the schema of an optional field's value, or the field's own schema."""
     return next((kind for kind in schema.get("anyOf", ()) if kind["type"] != "null"), schema)
 
 
@@ -202,7 +202,7 @@ def _number(value: float) -> str:
 
 
 def in_toml(name: str, value: object) -> str:
-    """A value as it is written in a file: a duration in words, what is not set as ``""``."""
+    """Return a value as written in a file: a duration in words, an unset value as ``""``."""
     if value is None:
         return '""'
     if name.endswith(_DURATION) and isinstance(value, float):

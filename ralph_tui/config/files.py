@@ -1,6 +1,6 @@
-"""The files of settings as they are read, and what a screen needs of them.
+"""Settings files as they are read, and the settings that a screen needs.
 
-Rule: it loads nothing that checks settings (`sources` does), because the first frame is painted
+Rule: it loads nothing that validates settings (`sources` does), because the first frame is painted
 before that is loaded.
 """
 
@@ -22,25 +22,25 @@ from ralph_tui.text.foreign_json import bounded
 from ralph_tui.text.keys import TABLE, Keys
 
 MOST_PARSED = 1_000_000
-"""Characters that may be parsed: a list of a thousand lines is tried at each of them."""
+"""Maximum characters parsed in all: a list of a thousand lines is parsed again at each line."""
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """The first line of each dotted name, sections included, of a text that is valid TOML.
+    """Return the first line of each dotted name, sections included, of valid TOML text.
 
-    In a list of tables their places count from 0: ``objective.0.text``. A text that takes too long
-    to look through has them for its beginning.
+    In a list of tables, names contain the index from 0: ``objective.0.text``. If a text takes too
+    long to parse, only names at its beginning are returned.
     """
     return _lines(text)[0]
 
 
 def unfinished(text: str) -> int:
-    """The line on which a statement begins that has no end; 0 where each has one."""
+    """Return the line on which an unfinished statement begins; 0 if there is no such statement."""
     return _lines(text)[1]
 
 
 def _lines(text: str) -> tuple[dict[str, int], int]:
-    """What `lines_of` and `unfinished` return.
+    """Return the results of `lines_of` and `unfinished`.
 
     ``tomllib`` reports no line numbers, so it parses the text piece by piece: lines are collected
     until they parse, and then they are one whole statement.
@@ -75,7 +75,7 @@ def _lines(text: str) -> tuple[dict[str, int], int]:
 
 
 def _names(table: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """The keys of a table and of those within; of a list of tables its own."""
+    """Yield the keys of a table and of nested tables; of a list of tables only its own key."""
     for key, value in table.items():
         yield (key,)
         if isinstance(value, Mapping):
@@ -89,25 +89,25 @@ MAX_FILE_BYTES = 100_000
 _DEEP_KEY = re.compile(
     r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
 )
-"""To read a key of very many parts takes gigabytes: their number counts twice over."""
+"""A key of 50 or more parts: memory grows with the square of their number, up to gigabytes."""
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 _KEY = re.compile(r"[ \t]*(?=[^=]*=|\[)([\w.-]{1,60}|\[{1,2}[\w.-]{1,60}\]{1,2})[ \t\r]*(?==|$|#)")
-"""What a line sets, or the section it begins, where that is written without quotes."""
+"""The setting or section on a line, if it is written without quotes."""
 
 
 def user_config_file() -> Path:
-    """Where this user's own settings are, whether or not the file is there."""
+    """Return the path of the user's own settings, whether or not the file exists."""
     return user_config_path("ralph-tui", appauthor=False) / "config.toml"
 
 
 def variable(name: str) -> str:
-    """The environment variable of a dotted name."""
+    """Return the environment variable of a dotted name."""
     return ENVIRONMENT_PREFIX + name.replace(".", "__").upper()
 
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """A file of settings as it was read."""
+    """A settings file as it was read."""
 
     path: Path
     table: dict[str, Any] = field(default_factory=dict)
@@ -118,15 +118,15 @@ class SettingsFile:
         return lines_of(self.text)
 
     def place_of(self, name: str) -> str:
-        """``path:line`` of a dotted name; the path where its line is not known."""
+        """Return ``path:line`` of a dotted name, or only the path if the line is unknown."""
         line = self._lines.get(name)
         return f"{self.path}:{line}" if line else str(self.path)
 
 
 def read_file(path: Path, *, follow: bool) -> SettingsFile | None:
-    """A settings file; None where there is none. `follow`: it may be a link.
+    """Return a settings file; None if it does not exist. `follow`: it may be a link.
 
-    Raises ``UsageError`` for one that cannot be read.
+    Raises ``UsageError`` if the file cannot be read.
     """
     try:
         with reading(path, follow=follow) as file:
@@ -163,11 +163,11 @@ def _toml_sentence(path: Path, text: str, message: str) -> str:
 
 
 def _wrong_line(text: str, message: str) -> int:
-    """Where something ends that should go on, the line on which it began."""
+    """Return the line of an error; for an unfinished statement, the line on which it began."""
     if found := _AT_LINE.search(message):
         return int(found[1])
     try:
-        tomllib.loads(f"{text}\n")  # the parser tells of no line behind the last one
+        tomllib.loads(f"{text}\n")  # at the end of the text the parser names no line
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         if found := _AT_LINE.search(str(error)):
             return int(found[1])
@@ -175,7 +175,7 @@ def _wrong_line(text: str, message: str) -> int:
 
 
 class ScreenSettings(NamedTuple):
-    """What a screen needs."""
+    """The settings that a screen needs."""
 
     theme: str | None
     """Its name; None: the default."""
@@ -185,9 +185,9 @@ class ScreenSettings(NamedTuple):
 def screen_settings(
     root: Path | None, environ: Mapping[str, str], set_options: Sequence[str] = ()
 ) -> ScreenSettings:
-    """What `sources.load` is going to find for a screen, looked at unchecked.
+    """Return the screen settings that `sources.load` will find, unvalidated.
 
-    What is wrong there has its default; it is told when the settings are loaded.
+    Defaults replace invalid values; these are reported when the settings are loaded.
     """
     found: dict[str, object] = {}
     files = [(root / REPOSITORY_FILE, False)] if root is not None else []

@@ -1,4 +1,4 @@
-"""What is wrong with a setting, in a sentence: its place, what it should be, what was meant."""
+"""Describes an invalid setting in a sentence: its place, what it must be, and a suggestion."""
 
 import difflib
 import re
@@ -26,15 +26,18 @@ _UNSHOWN = {
     "outreach.token_variable": "must be the name of an environment variable in capitals that ends "
     "in TOKEN, KEY or SECRET, not the token itself",
 }
-"""In place of a sentence that would quote a regular expression."""
+"""Replaces sentences that would quote a regular expression."""
 
 
 _LINE = re.compile(r"(?:^|\()(/[^\n]*?):(\d+)(?=[ :)])")
-"""Where a sentence says that something stands."""
+"""The path and line that a sentence names."""
 
 
 def in_order(sentences: Sequence[str]) -> list[str]:
-    """Those about the lines of a file as they stand there, from its first mention on."""
+    """Sort sentences by file, in the order of first mention, and by line.
+
+    Sentences without a line come last.
+    """
     places = [_LINE.search(each) for each in sentences]
     files = list(dict.fromkeys(place[1] for place in places if place))
 
@@ -46,19 +49,21 @@ def in_order(sentences: Sequence[str]) -> list[str]:
 
 
 def name_of(problem: Any) -> str:
-    """The dotted name of what pydantic refuses; of a list the list's."""
+    """Return the dotted name that pydantic rejects; for an item of a list, the list's name."""
     return ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
 
 
 def sentence(problem: Any, place: str) -> str:
-    """About one of pydantic's ``errors()``."""
+    """Describe one of pydantic's ``errors()``."""
     name = name_of(problem)
     if problem["type"] == "extra_forbidden":
         return unknown(name, place)
     what = problem["msg"]
     for pattern, words in _WORDING:
         what = re.sub(pattern, words, what)
-    if name.startswith("outreach."):  # a web address or a token in the wrong place: not shown
+    if name.startswith(
+        "outreach."
+    ):  # it may be a web address or a token in the wrong place, so do not show it
         return f"{name} ({place}) {_UNSHOWN.get(name, what)}"
     choice = _choice(problem)
     meant = f": did you mean {choice!r}?" if choice else ""
@@ -66,7 +71,7 @@ def sentence(problem: Any, place: str) -> str:
 
 
 def unknown(name: str, place: str) -> str:
-    """About a name that is none."""
+    """Describe a name that is not a setting."""
     section = name.partition(".")[0]
     inside = [known for known in NAMES if known.startswith(f"{section}.")]
     sections = dict.fromkeys(known.partition(".")[0] for known in NAMES)
@@ -79,7 +84,7 @@ def unknown(name: str, place: str) -> str:
 
 
 def _nearest(name: str, section: str, inside: Sequence[str], bare: Sequence[str]) -> str | None:
-    """The setting that was meant; in a known section its own word counts, not the section's."""
+    """Return the setting that was probably meant; in a known section only keys are compared."""
     if not inside:
         return closest(name, NAMES if "." in name else bare)
     word = closest(name.partition(".")[2], [known.partition(".")[2] for known in inside])
@@ -87,12 +92,12 @@ def _nearest(name: str, section: str, inside: Sequence[str], bare: Sequence[str]
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """What a mistyped word was probably meant to be."""
+    """Return the known word closest to a mistyped one; None if nothing is close."""
     return next(iter(difflib.get_close_matches(clip(word, 80), known, n=1)), None)
 
 
 def _bare(key: str) -> list[str]:
-    """Settings that have this key, where it was written outside of its section."""
+    """Return the settings with this key, in case it was written outside its section."""
     return [name for name in NAMES if name.rpartition(".")[2] == key]
 
 

@@ -1,4 +1,4 @@
-"""What the settings file of a repository may say: the agent can write it."""
+"""Limits on a repository's settings file, which the agent can write."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,23 +11,26 @@ NOT_FROM_REPOSITORY = (
     "agent.name",
     "agent.command",
     "agent.binary",
-    "agent.fallback",  # an agent could hand its work to one that may do more
+    "agent.fallback",  # an agent could pass its work to one with more rights
     "outreach",
     "context.commit_wip",  # it runs hooks, which may be files that the agent can write
-    "context.state_file",  # it names a file that is written
-    "intelligence.model_judge",  # else an agent could have a model accept its work in your place
+    "context.state_file",  # it names a file to write
+    "intelligence.model_judge",  # an agent could have a model accept its work instead of you
 )
-"""What it may not say: a name stands for all settings below it."""
+"""Settings that the file may not contain; a name covers all settings below it."""
 SECTION, TEMPLATE = "intelligence", "prompt_template"
 
 
 def refused(name: str) -> bool:
-    """Whether a setting counts nothing there."""
+    """Return True if a repository's file may not contain this setting."""
     return any(name == one or name.startswith(f"{one}.") for one in NOT_FROM_REPOSITORY)
 
 
 def permitted(file: SettingsFile, own_file: str, warnings: list[str]) -> dict[str, Any]:
-    """Its values without what is refused, which is told in `warnings`; `own_file` is the user's."""
+    """Return the file's permitted values, and report the others in `warnings`.
+
+    `own_file`: the path of the user's own settings.
+    """
     ignored: list[str] = []
     kept = _without_refused(file.table, ignored)
     if ignored:
@@ -39,7 +42,7 @@ def permitted(file: SettingsFile, own_file: str, warnings: list[str]) -> dict[st
     name = section.get(TEMPLATE) if isinstance(section, dict) else None
     outside = isinstance(name, str) and leaves_folder(file.path.parent, name)
     if isinstance(section, dict) and outside:
-        del section[TEMPLATE]  # else it could put any file into a prompt
+        del section[TEMPLATE]  # otherwise it could put any file into a prompt
         setting = f"{SECTION}.{TEMPLATE}"
         warnings.append(
             f"{file.place_of(setting)} names a prompt template outside of the repository, and the "

@@ -1,4 +1,4 @@
-"""What a user can set: types, ranges, defaults. ``sources.py`` says where values come from."""
+"""User settings: types, ranges, defaults. ``sources.py`` says where values come from."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -27,13 +27,13 @@ from ralph_tui.text.keys import TABLE, checked
 
 LINES = '["Bash(make test)", "Read"]'
 NAMED = '["codex", "opencode"]'
-"""Lists as they are written in a file."""
+"""Lists as written in a file."""
 
 
 def _lines(value: object, example: str = LINES) -> object:
-    """Text as a list: how environment and ``--set`` write one, as in TOML or a line for each.
+    """Convert text to a list; environment and ``--set`` use TOML, or one line per value.
 
-    A list is given as a tuple: no other is one where types are strict, as in files.
+    A list becomes a tuple: no other sequence is valid where types are strict, as in files.
     """
     if not isinstance(value, str):
         return tuple(value) if isinstance(value, list) else value
@@ -49,7 +49,7 @@ def _lines(value: object, example: str = LINES) -> object:
 
 
 def _names(value: object) -> object:
-    """As `_lines`; without brackets commas separate, too."""
+    """Like `_lines`; without brackets, commas separate values as well."""
     if isinstance(value, str) and not value.lstrip().startswith("["):
         value = value.replace(",", "\n")
     return _lines(value, NAMED)
@@ -70,7 +70,7 @@ def _once(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _none_if_empty(value: object) -> object:
-    """Empty text takes back what a file has set."""
+    """Return None for an empty text, which unsets a value from a file."""
     return None if value == "" else value
 
 
@@ -100,7 +100,7 @@ def _base(text: str) -> str:
 
 
 def shown_address(address: str) -> str:
-    """Scheme and host of a web address: the rest of one may be a secret."""
+    """Return the scheme and host of a web address; the rest of it may be a secret."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
@@ -208,8 +208,8 @@ class OutreachSettings(_Section):
     repository: Annotated[Annotated[str, Field(pattern=_REPOSITORY)] | None, NoneIfEmpty] = None
     """``owner/name`` of the repository that gets the issues."""
     token_variable: Annotated[
-        # Capitals only: a token that was put here by mistake is refused, not looked up.
-        # The end: by it the value is known as a secret, and kept out of every record.
+        # Capitals only: a token that was put here by mistake is rejected, not looked up.
+        # The ending marks the value as a secret, which is kept out of every record.
         Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,99}(TOKEN|KEY|SECRET)$")] | None,
         NoneIfEmpty,
     ] = None
@@ -217,7 +217,7 @@ class OutreachSettings(_Section):
 
     @property
     def unset(self) -> bool:
-        """Nothing is set, so no channel is set up."""
+        """True if nothing is set, so that no channel is set up."""
         return self == type(self)()
 
 
@@ -267,11 +267,11 @@ class Settings(_Section):
     """Which source says how complete the work is."""
 
     def by_name(self) -> dict[str, str | float | int | bool | list[str] | None]:
-        """Every value under its dotted name, fit to be shown: of secrets only what is none."""
+        """Return every value by dotted name, safe to show: a secret is cut to its harmless part."""
         return {name: _shown(value) for name, value in leaves(self.model_dump())}
 
     def of_the_run(self) -> dict[str, str | float | int | bool | list[str] | None]:
-        """What is recorded of a run: `by_name` without the keys, which are of a person."""
+        """Return what a run records: `by_name` without the keys, which are personal."""
         shown = self.by_name().items()
         return {name: value for name, value in shown if not name.startswith("keys.")}
 
@@ -286,7 +286,7 @@ def _shown(value: Any) -> Any:
 
 
 def leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted names and values of nested tables; an empty table has none."""
+    """Yield the dotted names and values of nested tables; nothing for an empty table."""
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield from leaves(value, f"{prefix}{key}.")

@@ -1,11 +1,13 @@
-"""Where the settings come from, and which source gave each value.
+"""Where settings come from, and which source gave each value.
 
-Rule: flags > the record of a run that goes on > environment > ``.ralph-tui.toml`` in the repository
-> user config > defaults. A setting has one dotted name everywhere: ``limits.max_iterations`` is
-that key of a table in both files and of the record, the variable
-``RALPH_TUI_LIMITS__MAX_ITERATIONS`` (a dot is two underscores), and ``--set
-limits.max_iterations=5``. The agent can write the repository's file, so what would widen its own
-rights is ignored there, with a warning.
+Rule: flags > the record of a resumed run > environment > ``.ralph-tui.toml`` in the repository >
+user config > defaults. A setting has one dotted name everywhere. ``limits.max_iterations`` is that
+key of a table in both files and in the record. It is also the variable
+``RALPH_TUI_LIMITS__MAX_ITERATIONS`` (a dot is two underscores) and ``--set
+limits.max_iterations=5``.
+
+The agent can write the repository's file, so settings there that would widen its own rights are
+ignored, with a warning.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -42,52 +44,51 @@ FLAGS = {
 """Settings that have a flag of their own."""
 
 RECORD = "the record of the run"
-"""The place of what a run was started with."""
+"""The origin of settings that a run was started with."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """Settings with their history."""
+    """Settings and their origins."""
 
     settings: Settings
     origins: dict[str, str]
     """By dotted name: a flag, `RECORD`, ``environment NAME``, a file's path, or ``default``."""
     warnings: tuple[str, ...] = ()
-    """What was ignored, and why; one sentence each."""
+    """Ignored values with the reason, a sentence each."""
     problems: tuple[str, ...] = ()
-    """What is wrong in any source, one sentence each; the settings are those without it."""
+    """Errors in all sources, a sentence each; `settings` omits the invalid values."""
     files: Mapping[str, SettingsFile] = field(default_factory=dict, compare=False)
     """The files that were read, by path."""
 
     def place_of(self, name: str) -> str:
-        """Where a setting's value stands: its origin, of a file with the line."""
+        """Return where a value was set: its origin, and the line if that is a file."""
         origin = self.origins[name]
         return self.files[origin].place_of(name) if origin in self.files else origin
 
 
 @dataclass(frozen=True)
 class _Layer:
-    """One source of values, as read."""
+    """The values of one source, as read."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    """Nested, as `Settings` is."""
+    """Nested like `Settings`."""
     origins: dict[str, str] = field(default_factory=dict)
-    """By dotted name: the place an error names."""
+    """The place that an error names, by dotted name."""
     default_origin: str = ""
-    """The place of names that are not in `origins`."""
+    """The place of names that `origins` lacks."""
     file: SettingsFile | None = None
-    """Where it was read."""
+    """The file from which the values were read."""
     is_text: bool = False
-    """Every value is text: ``"5"`` is a number where one is wanted."""
+    """Every value is text; ``"5"`` is valid as a number."""
     strict: bool = True
-    """Values have the types of their settings: ``5.0`` is no whole number."""
+    """Values must have the types of their settings: ``5.0`` is not a whole number."""
 
     def origin(self, name: str) -> str:
-        """The source of `name`."""
         return self.origins.get(name, self.default_origin)
 
     def place_of(self, name: str) -> str:
-        """Where an error says that `name` stands."""
+        """Return the place of `name` for an error message."""
         return self.file.place_of(name) if self.file else self.origin(name)
 
 
@@ -98,7 +99,7 @@ def load(
     set_options: Sequence[str] = (),
     recorded: Mapping[str, object] | None = None,
 ) -> Loaded:
-    """As `examine`; raises ``SettingsError`` with all that is wrong in any source."""
+    """Like `examine`, but raise ``SettingsError`` with all errors in all sources."""
     loaded = examine(root, flags, environ, set_options, recorded)
     if loaded.problems:
         raise SettingsError(loaded.problems)
@@ -112,10 +113,10 @@ def examine(
     set_options: Sequence[str] = (),
     recorded: Mapping[str, object] | None = None,
 ) -> Loaded:
-    """Settings for the repository at `root` (None: outside of one), and what is wrong in them.
+    """Return the settings for the repository at `root` (None: outside of one), with all errors.
 
-    `flags` are the command line's by dotted name, None where not given; `set_options` are
-    ``NAME=VALUE``; `recorded` are those that a run was started with, by dotted name.
+    `flags`: values of the command line by dotted name, None if not given; `set_options`:
+    ``NAME=VALUE``. `recorded`: the settings that a run was started with, by dotted name.
     """
     warnings: list[str] = []
     problems: list[str] = []
@@ -140,7 +141,7 @@ def examine(
 
 
 def _with_own_keys(loaded: Loaded) -> Loaded:
-    """Without any key that was set, as screens are shown where two of them cannot be."""
+    """Return the settings with default keys: screens use these if the user's keys conflict."""
     settings = loaded.settings.model_copy(update={"keys": type(loaded.settings.keys)()})
     origins = {
         name: "default" if name.startswith("keys.") else origin
@@ -150,14 +151,14 @@ def _with_own_keys(loaded: Loaded) -> Loaded:
 
 
 def _on_one_key(loaded: Loaded) -> Iterator[str]:
-    """What is wrong with keys that are right one by one."""
+    """Yield errors about keys that are valid one by one, but conflict."""
     told: set[tuple[str, str]] = set()
     for first, second, key in conflicts(loaded.settings.keys.model_dump()):
         named = {name: loaded.place_of(f"keys.{name}") for name in (first, second)}
-        # What was set is named first: the other one may be as it always is.
+        # First name the key that was set: the other one may be a default.
         one, other = sorted(named, key=lambda name: named[name] == "default")
         if named[other] == "default" and (one, key) in told:
-            continue  # of those that have the key by themselves the first is enough
+            continue  # of several actions that have the key by default, the first is enough
         told.add((one, key))
         if named[other] == "default":
             theirs = f"keys.{other} has by itself: set that, too, or another one here"
@@ -167,14 +168,14 @@ def _on_one_key(loaded: Loaded) -> Iterator[str]:
 
 
 def problem_of(name: str, text: str) -> str:
-    """Why a flag's setting cannot have this value; empty where it can."""
+    """Return why a flag's setting cannot have this value; empty if it can."""
     problems: list[str] = []
     _checked(_flag_layer({name: text}), problems)
     return next(iter(problems), "")
 
 
 def wrong_arguments(flags: Mapping[str, object], set_options: Sequence[str]) -> list[str]:
-    """What is wrong with a command line's own settings, whatever stands in files."""
+    """Return the errors in a command line's own settings, whatever the files contain."""
     problems: list[str] = []
     for layer in (_flag_layer(flags), _set_layer(set_options, problems)):
         _checked(layer, problems)
@@ -182,7 +183,7 @@ def wrong_arguments(flags: Mapping[str, object], set_options: Sequence[str]) -> 
 
 
 def _file_layer(path: Path, problems: list[str], *, follow: bool) -> _Layer:
-    """`follow`: a link in its place is its user's, as of files that are kept elsewhere."""
+    """`follow`: the file may be a link, since users may keep their own settings elsewhere."""
     try:
         file = read_file(path, follow=follow)
     except UsageError as error:
@@ -199,7 +200,7 @@ def _repository_layer(path: Path, warnings: list[str], problems: list[str]) -> _
 
 
 def _environment_layer(environ: Mapping[str, str], problems: list[str]) -> _Layer:
-    """An empty variable counts as not set."""
+    """An empty variable counts as unset."""
     names = {variable(name): name for name in NAMES}
     layer = _Layer(is_text=True)
     for key in sorted(environ):
@@ -220,7 +221,7 @@ def _suffix(key: str) -> str:
 
 
 def _recorded_layer(recorded: Mapping[str, object], given: Sequence[_Layer]) -> _Layer:
-    """Without what is `given` anew: an earlier version may have recorded what is refused now."""
+    """Leave out settings that are `given` again: their recorded values may be invalid by now."""
     layer = _Layer(default_origin=RECORD, strict=False)
     for name, value in recorded.items():
         if not any(name in other.origins for other in given):
@@ -255,7 +256,7 @@ def _set_layer(options: Sequence[str], problems: list[str]) -> _Layer:
 
 
 def _checked(layer: _Layer, problems: list[str]) -> dict[str, Any]:
-    """The layer's values with their types, without the bad ones."""
+    """Return the layer's values with their types, without the invalid ones."""
     try:
         settings = (
             Settings.model_validate_strings(layer.values)
@@ -270,7 +271,7 @@ def _checked(layer: _Layer, problems: list[str]) -> dict[str, Any]:
 
 
 def _without(values: Mapping[str, Any], names: Container[str], section: str = "") -> dict[str, Any]:
-    """Nested values without those of these dotted names."""
+    """Return nested values without these dotted names."""
     return {
         key: _without(value, names, f"{section}{key}.") if isinstance(value, dict) else value
         for key, value in values.items()

@@ -1,6 +1,6 @@
-"""A run as a Markdown page: a fold over its journal, for people who were not there.
+"""A run as a Markdown page: a fold over its journal, for readers who were not there.
 
-Rule: pure. Whatever is not known is left out or said to be so; times are UTC, completion in points.
+Rule: pure. Unknown facts are left out or called unknown; times are UTC, completion is in points.
 """
 
 import shlex
@@ -40,36 +40,38 @@ _COSTS = (
 """Facts that a reviewer needs."""
 
 Section = Callable[[Material], str]
-"""What it tells; empty where there is nothing to tell."""
+"""Returns the text of a section; empty if there is nothing to report."""
 
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a journal does not say of itself."""
+    """Facts about a run that its journal does not contain."""
 
     folder: str = ""
-    """Where the records are, as the reader would name it."""
+    """Path of the records, as the reader would write it."""
     alive: bool = False
-    """A process still works on it."""
+    """A process still works on the run."""
     problems: Sequence[str] = field(default=())
-    """Why not all of it could be read, one sentence each."""
+    """Why parts of the journal could not be read, one sentence each."""
     held: int | None = None
-    """How many of its snapshots the repository still has; None where there is none to ask."""
+    """Number of its snapshots still in the repository; None without a repository to ask."""
     changes: Sequence[FileChange] | None = None
-    """What differs between its first snapshot and its last; None where that cannot be told."""
+    """Differences between its first and its last snapshot; None if they are unknown."""
     endless: tuple[str, str] = ("died", NO_END)
-    """Phase and reason of a run without a process and without an end."""
+    """Phase and reason of a run that has neither a process nor a recorded end."""
     loop: str = ""
-    """What a fleet calls it, ``fleet-001/2``: the name in its journal is that of another run here,
-    and commands find it by its folder. Empty: it is no loop of one."""
+    """The fleet's name for the run, ``fleet-001/2``; empty if it is not a fleet's loop.
+
+    The name in the journal belongs to another run here, so commands find the loop by its folder.
+    """
     now: datetime | None = None
-    """Of a run that a process works on: when it is looked at."""
+    """The time of the report, if a process works on the run."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:
-    """The page, with a newline at its end. `events` begin with ``run_started``.
+    """Return the page, ending with a newline. `events` must begin with ``run_started``.
 
-    `full`: everything that is known; else what a reviewer needs.
+    `full`: everything known; otherwise only what a reviewer needs.
     """
     told = Material.of(events)
     told.changes, told.alive = circumstances.changes, circumstances.alive
@@ -155,7 +157,7 @@ def _end(told: Material, circumstances: Circumstances) -> str:
 
 
 def _facts(told: Material, names: Sequence[str] = ()) -> str:
-    """`names`: of these alone; empty: all."""
+    """`names`: include only these facts; empty: all of them."""
     run, started = told.state.run, told.started
     facts = [
         ("Completion", _completion(told)),
@@ -180,7 +182,7 @@ def _facts(told: Material, names: Sequence[str] = ()) -> str:
 
 
 def _agents(told: Material) -> str:
-    """The chosen one with its model; where others worked, too, each with its own."""
+    """Return the chosen agent and its model; if several worked, each with its own model."""
     run, started, worked = told.state.run, told.started, told.state.roster.worked
     if told.state.roster.working == started.agent and len(worked) < 2:
         return ", ".join(escaped(word) for word in (started.agent, run.model) if word)
@@ -191,7 +193,7 @@ def _agents(told: Material) -> str:
 
 
 def _waited(told: Material) -> str:
-    """For an answer, a service or the end of a pause; what is below a second is no wait."""
+    """Time spent waiting for an answer, a service or the end of a pause; empty below a second."""
     seconds = sum(told.waited.values())
     return f", {duration(seconds)} of it waiting" if seconds >= 1 else ""
 
@@ -203,7 +205,7 @@ def _how(started: RunStarted) -> str:
 
 
 def _cost(told: Material) -> str:
-    """With who pays it, where the agent has told: a subscription's dollars are on no bill."""
+    """Return the cost and, if known, who pays it: a subscription's dollars are on no bill."""
     run = told.state.run
     if not run.cost_known:
         return f"unknown{unheld_words(run.budget_usd)}" if told.state.roster.worked else ""
@@ -214,24 +216,24 @@ def _cost(told: Material) -> str:
 
 
 def _permissions(told: Material) -> str:
-    """What the agent could do; an agent that is a shell command keeps to no permissions."""
+    """Return the agent's permissions; an agent that is a shell command ignores them."""
     started = told.started
-    if started.watched:  # Its journal may be of a version that told none.
+    if started.watched:  # The journal of an older version may lack it.
         return escaped(permission_words(told.state.run.permission_mode or "unknown"))
     free = started.permissions == UNRESTRICTED or started.agent == "command"
     return escaped(permission_words(UNRESTRICTED if free else _mode(told)))
 
 
 def _mode(told: Material) -> str:
-    if told.state.needs.mode == "ask":  # the agent's own name for that is the one of `edits`
+    if told.state.needs.mode == "ask":  # the agent reports this mode under the name of `edits`
         return "ask"
     if told.state.needs.mode == "skip" or len(told.state.roster.worked) > 1:
-        return told.state.needs.mode  # what each of several agents calls it is its own
+        return told.state.needs.mode  # each of several agents has its own name for it
     return told.state.run.permission_mode or told.started.permissions
 
 
 def _limits(told: Material) -> str:
-    """Those of the end, where they are not those of the start."""
+    """Return the limits at the end, if they differ from those at the start."""
     run, started = told.state.run, told.started
     changed = []
     if run.max_iterations != started.max_iterations:
@@ -268,7 +270,7 @@ def _tools(told: Material) -> str:
 
 
 def _model_help(told: Material) -> str:
-    """What models were asked outside of the agent's sessions."""
+    """Describe the model calls made outside the agent's sessions."""
     known = told.state.intelligence
     words = help_words(known.help_calls, known.help_failed, known.help_seconds, known.help_cost_usd)
     return words and f"{words}; it is in the cost above"
@@ -294,7 +296,7 @@ def _records(told: Material, circumstances: Circumstances) -> str:
     lines.append("- `events.jsonl`: the journal; `ralph-tui replay` shows it")
     started = told.state.run.started
     only = circumstances.loop or (started is not None and started.watched)
-    if not only:  # hooks and fleets record no more than the journal
+    if not only:  # hooks and fleets record only the journal
         lines.append(
             "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
             "(what `ralph-tui prune` has not taken)"
@@ -311,7 +313,7 @@ def _records(told: Material, circumstances: Circumstances) -> str:
 
 
 def _snapshots(told: Material, held: int | None) -> str:
-    """How many there were, where, and what became of them."""
+    """Describe how many snapshots there were, where, and what became of them."""
     taken = len(told.state.timeline.snapshots)
     words = f"{count(taken, 'snapshot')} of the files"
     refs = code(f"refs/ralph/{told.started.run_id}/*")

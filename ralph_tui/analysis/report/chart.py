@@ -1,23 +1,23 @@
-"""Completion as block characters: a column per iteration, and marks below for what happened."""
+"""Completion as block characters: a column per iteration, and marks for events below."""
 
 from collections.abc import Mapping
 from math import ceil, isfinite
 
 ROWS = 8
 MOST_COLUMNS = 60
-"""Beyond that a column stands for several iterations, and shows the last of them."""
+"""With more iterations, a column covers several and shows the last of them."""
 WIDE_COLUMNS = 20
-"""Up to here a column is two blocks and a space wide."""
+"""Up to this number, a column is two blocks and a space wide."""
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _EIGHTHS = 8 * ROWS
 
 
 def completion_chart(readings: Mapping[int, float], marks: Mapping[str, Mapping[int, str]]) -> str:
-    """Lines for a monospace block; empty without readings.
+    """Return lines for a monospace block; empty without measurements.
 
-    `readings`: points 0-100 by iteration, the baseline under 0. `marks`: rows of glyphs, by the
-    row's name and the iteration.
+    `readings`: points 0-100 by iteration, the baseline under 0. `marks`: glyphs by the row's name
+    and the iteration.
     """
     if not readings:
         return ""
@@ -46,7 +46,7 @@ def completion_chart(readings: Mapping[int, float], marks: Mapping[str, Mapping[
 
 
 def _level(points: float | None) -> int:
-    """Eighths of a row; any reading shows, and only 100 fills the chart."""
+    """Return eighths of a row: 0 without a value, otherwise at least 1, and all of them at 100."""
     if points is None or not isfinite(points):
         return 0
     if points >= 100:

@@ -1,4 +1,4 @@
-"""What a report says of the context window: how full it got, who took over, what was forgotten."""
+"""The report's section on the context window: how full it got, handoffs, and compactions."""
 
 from ralph_tui.analysis.context import CAUSES, thresholds
 from ralph_tui.analysis.report.markdown import code, escaped, table
@@ -8,11 +8,11 @@ from ralph_tui.text.format import filled
 
 HEAD = ("#", "sessions", "fullest", "handed over", "forgot")
 APART = ("CONTEXT", "ROLLOVER", "FORGOT")
-"""Words of the log's rows that this section tells of."""
+"""Words of log rows that this section covers."""
 
 
 def context(told: Material) -> str:
-    """Nothing where every window had room, or no agent has told anything of its own."""
+    """Return the section; empty if every window had room, or if no agent reported its use."""
     warns = thresholds(told.state).warn
     known = [
         use

@@ -1,4 +1,4 @@
-"""What was noticed in a run, what was done about it, who decided that, and what it changed."""
+"""Alarms, interventions and questions of a run, with decisions and effects."""
 
 from ralph_tui.analysis.report.markdown import escaped, quoted
 from ralph_tui.analysis.report.material import Material
@@ -10,18 +10,18 @@ from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.terms import subject_words
 
 RECOMPUTED = "Recomputed: nobody was asked, and nothing of it was done."
-"""Of a run that another tool has led."""
+"""For a run led by another tool."""
 _SUBJECTS = {
     "STUCK": "stuck",
     "OSCILLATING": "oscillating",
     "REGRESSING": "regressing",
     "BUDGET_EXCEEDED": "budget",
 }
-"""What an intervention about an alarm is about."""
+"""The subject of an intervention, by alarm."""
 
 
 def episodes(told: Material) -> str:
-    """In the order in which they began, each once."""
+    """Return alarms, interventions and questions in the order in which they began, each once."""
     made = [one for one in told.state.oversight.interventions if one.level != "LOG"]
     met = {(one.iteration, str(one.about)) for one in made}
     alone = [one for one in told.alarms if (one.iteration, _SUBJECTS[one.alarm]) not in met]
@@ -33,7 +33,7 @@ def episodes(told: Material) -> str:
 
 
 def decided(told: Material) -> str:
-    """Questions and their answers alone, in the order in which they came."""
+    """Return only questions with their answers, in order."""
     if told.started.imported:
         return ""
     made = [one for one in told.state.oversight.interventions if one.decision]
@@ -55,7 +55,7 @@ def _seen(alarm: AlarmRaised) -> str:
 
 
 def _asked(entry: LogEntry) -> str:
-    """A question that is not the overseer's, and what was answered."""
+    """Return a question that is not the overseer's, and its answer."""
     head = entry.head
     where = f"iteration {head.iteration}" if head.iteration else "before iteration 1"
     lines = [f"- {where}: **{head.word}** {escaped(head.text)}"]
@@ -63,7 +63,7 @@ def _asked(entry: LogEntry) -> str:
 
 
 def _sent(told: Material, made: Intervention) -> str:
-    """Whether a prompt has carried them: the next iteration's is the first."""
+    """Describe whether a prompt has carried the instructions; the next iteration's is the first."""
     run = told.state.run
     if run.iteration > made.iteration:
         return " sent"
@@ -71,7 +71,7 @@ def _sent(told: Material, made: Intervention) -> str:
 
 
 def _instructions(text: str, title: str) -> list[str]:
-    """In one item; below it where they are of several lines, which are kept."""
+    """Return instructions as one item; several lines go below the title as a quote."""
     if len(text.splitlines()) == 1:
         return [f"  - {title} {escaped(text)}"]
     return [f"  - {title}", *(f"    {line}" for line in quoted(text).splitlines())]

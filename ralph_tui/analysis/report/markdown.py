@@ -1,7 +1,7 @@
-"""Foreign text in Markdown: it reads as it was said, and can neither mark up, link nor escape.
+"""Untrusted text in Markdown: it reads as written, and cannot add markup or links.
 
-Rule: whatever was not written in this package passes `escaped`, `quoted` or `code`. The result
-holds for CommonMark and for GitHub's tables, autolinks and mentions.
+Rule: all text not written in this package passes through `escaped`, `quoted` or `code`. The result
+is safe in CommonMark and in GitHub's tables, autolinks and mentions.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from ralph_tui.text.sanitize import clip, one_line, plain
 
 TEXT_LIMIT = 2000
-"""Characters of one text; the journal has the rest."""
+"""Limit for one text; the journal has the rest."""
 
 _SPECIAL = re.compile(r"[\\`*\[\]<>&~$]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^([-+=#]|\d{1,9}(?=[.)](?: |$)))")
@@ -21,19 +21,19 @@ _TICKS = re.compile(r"`+")
 
 
 def escaped(text: str, limit: int = TEXT_LIMIT) -> str:
-    """One line of text for any place but inside a code span; ``—`` for none."""
+    """Return one line of text for any place except a code span; ``—`` if it is empty."""
     return _escaped(_joined(clip(plain(text), limit))) or "—"
 
 
 def quoted(text: str) -> str:
-    """Text of any number of lines as a block quote that keeps its lines."""
+    """Return a text as a block quote that keeps its line breaks."""
     lines = [_escaped(_joined(line)) for line in clip(plain(text), TEXT_LIMIT).splitlines()]
     shown = [line for line in lines if line] or ["—"]
     return "\\\n".join(f"> {line}" for line in shown)
 
 
 def code(text: str) -> str:
-    """A command, path or name in a code span; not for tables, where a ``|`` would end its cell."""
+    """Return a command, path or name as a code span; not for tables, where ``|`` ends a cell."""
     text = one_line(clip(plain(text).strip(), TEXT_LIMIT))
     if not text:
         return "—"
@@ -43,7 +43,7 @@ def code(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are ready; the first column to the left, the others to the right."""
+    """Return a table from finished cells; the first column is aligned left, the others right."""
     rule = [":--", *("--:" for _ in head[1:])]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
@@ -56,11 +56,11 @@ def _escaped(line: str) -> str:
     line = _SPECIAL.sub(r"\\\g<0>", line).replace("|", "&#124;")
     line = _LEADING.sub(_led, line)
     line = _WWW.sub(r"\1\\.", _SCHEME.sub(r":\\/\\/", line))
-    # A code span of its own: neither an address nor a mention grows across it.
+    # Put @ into a code span of its own, so that no address or mention extends across it.
     return _AT.sub(r"`\g<0>`", line)
 
 
 def _led(match: re.Match[str]) -> str:
-    """What begins a heading or an item does not where a backslash stands."""
+    """Escape what would begin a heading or a list item."""
     found = match[1]
     return f"{found}\\" if found.isdigit() else f"\\{found}"

@@ -1,4 +1,4 @@
-"""What a report is made of: the folded state, and the few things that the folds do not keep."""
+"""Material for a report: the folded state, and the few facts that the folds do not keep."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ _PAUSE, _SERVICE = "pause", "service"
 
 
 def waited(events: Sequence[ev.Event]) -> dict[int, float]:
-    """Seconds by iteration, 0 for before the first; only those that waited.
+    """Return seconds waited by iteration (0: before the first); only iterations that waited.
 
-    Waits that overlap count once. A question about silence is not a wait: its session continues.
+    Overlapping waits count once. A question about silence is not a wait: its session continues.
     """
     found: defaultdict[int, float] = defaultdict(float)
     waits: frozenset[str] = frozenset()
     iteration, since, last = 0, events[0].at, events[0].at
     for event in events:
         now = _after(event, waits)
-        # What a kill cut off ended with the last that was recorded.
+        # A wait that a kill cut off ended with the last recorded event.
         at = last if isinstance(event, ev.RunResumed) else event.at
         if now and not waits:
             since = at
@@ -39,7 +39,7 @@ def waited(events: Sequence[ev.Event]) -> dict[int, float]:
 
 
 def _after(event: ev.Event, waits: frozenset[str]) -> frozenset[str]:
-    """What is waited for, of these and the one that the event opens or closes."""
+    """Return the open waits after this event, given those before it."""
     match event:
         case ev.QuestionAsked() if event.topic != "silence":
             return waits | {event.question_id}
@@ -60,7 +60,7 @@ def _after(event: ev.Event, waits: frozenset[str]) -> frozenset[str]:
 
 @dataclass
 class Material:
-    """A run, folded."""
+    """A folded run, with further facts for its report."""
 
     started: ev.RunStarted
     state: RunState = field(default_factory=RunState)
@@ -69,33 +69,33 @@ class Material:
     resumed: list[ev.RunResumed] = field(default_factory=list)
     waits: list[tuple[ev.WaitStarted, ev.WaitEnded | None]] = field(default_factory=list)
     alive: bool = False
-    """Whether a process still works on it."""
+    """A process still works on the run."""
     asked: Sequence[Request] = ()
-    """What the agent asked, and what came of it."""
+    """The agent's questions and their answers."""
     learnings: dict[str, int] = field(default_factory=dict)
-    """What the agent says to have learned, and the iteration that said it first."""
+    """Learnings that the agent reported, each with the first iteration that reported it."""
     around_context: list[ev.ContextCompacted | ev.WorkCommitted] = field(default_factory=list)
-    """What sessions forgot, and the commits of those that handed over."""
+    """Compactions of the context, and commits of sessions that handed off."""
     estimated: set[int] = field(default_factory=set)
     """Iterations whose cost is an estimate."""
     blockers: dict[str, list[int]] = field(default_factory=dict)
-    """What the agent says to be in its way, and the iterations that said it."""
+    """Blockers that the agent reported, each with the iterations that reported it."""
     measured: list[tuple[int, str]] = field(default_factory=list)
-    """Warnings about what was measured, and the iteration that each is of."""
+    """Warnings of the sensor, each with its iteration."""
     measured_rows: set[int] = field(default_factory=set)
-    """The events that they come from."""
+    """Sequence numbers of the events with these warnings."""
     waited: dict[int, float] = field(default_factory=dict)
-    """Seconds that were waited, by iteration."""
+    """Seconds spent waiting, by iteration."""
     now: datetime | None = None
-    """When a run that goes on is looked at; None: with its last event."""
+    """The time of a report on a live run; None: that of the last event."""
     changes: Sequence[FileChange] | None = None
-    """Net, between the first snapshot and the last; None where that cannot be told."""
+    """Net changes between the first and the last snapshot; None if unknown."""
     unknown: Counter[str] = field(default_factory=Counter)
-    """Kinds of a newer version."""
+    """Event kinds of a newer version, with their counts."""
 
     @classmethod
     def of(cls, events: Sequence[ev.Event]) -> "Material":
-        """Fold a whole journal; it begins with ``run_started``."""
+        """Fold a whole journal, which must begin with ``run_started``."""
         first = events[0]
         assert isinstance(first, ev.RunStarted), "a journal begins with run_started"
         told = cls(first, waited=waited(events), asked=requests(events))
@@ -137,39 +137,39 @@ class Material:
 
     @property
     def at(self) -> datetime:
-        """What is told stands as of then."""
+        """The time that the report describes."""
         return self.now or self.state.at
 
     @property
     def seconds(self) -> float:
-        """From the first event to the end, to the last that there is, or up to now."""
+        """Seconds from the first event to the end; without an end, to the last event or now."""
         return self.state.run.worked_s(self.at)
 
     @property
     def tells_tools(self) -> bool:
-        """Whether the agent tells of its tool calls."""
+        """True if the agent reports its tool calls."""
         return self.state.agent.tool_calls > 0
 
     @property
     def began_at(self) -> str:
-        """UTC."""
+        """Start of the run, in UTC."""
         return moment(self.started.at)
 
     @property
     def ended_at(self) -> str:
-        """UTC; of the last event, or now, while there is no end."""
+        """End of the run, in UTC; without an end, the last event or now."""
         return moment(self.state.run.ended_at or self.at)
 
     def is_estimated(self, span: IterationSpan) -> bool:
-        """Whether what an iteration has cost is an estimate, or a lower bound."""
+        """Return True if the iteration's cost is an estimate or a lower bound."""
         return span.number in self.estimated or span.cost_estimated
 
     def cost(self, usd: float | None, *, known: bool = True, estimated: bool = False) -> str:
-        """Dollars, with a ``~`` for an estimate."""
+        """Return dollars, with ``≈`` for an estimate."""
         known = known and usd is not None
         return money(usd or 0.0, known=known, estimated=estimated, exact=True).replace("~", "≈ ")
 
 
 def moment(at: datetime) -> str:
-    """``2026-11-20 14:02 UTC``."""
+    """Format a time, as ``2026-11-20 14:02 UTC``."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""What a report says of memory: the plan, the learnings it used, what the attempt teaches."""
+"""The report's sections on memory: the plan, the learnings in prompts, the reflections."""
 
 from ralph_tui.analysis.report.markdown import escaped
 from ralph_tui.analysis.report.material import Material
@@ -9,7 +9,7 @@ from ralph_tui.text.format import count
 
 
 def plan(told: Material) -> str:
-    """As it was made before iteration 1; none where it says no more than every plan."""
+    """Return the plan as it was before iteration 1; empty if it says nothing specific."""
     made = told.state.memory.plan
     if made is None or not (
         made.steps
@@ -31,7 +31,7 @@ def plan(told: Material) -> str:
 
 
 def learnings(told: Material) -> str:
-    """Those that a prompt carried, and what came of them."""
+    """Return the learnings that prompts carried, with their results."""
     used = [one for one in told.state.memory.seen.values() if one.sent and one.gone != "deleted"]
     return "\n".join(f"- {escaped(one.sent[one.prompts[-1]])} ({_use(one)})" for one in used)
 
@@ -44,7 +44,7 @@ def _use(one: SeenLearning) -> str:
 
 
 def reflections(told: Material) -> str:
-    """In the order in which they were written; what they observed stands above, as facts."""
+    """Return the reflections in order, without observations: other sections state these facts."""
     lines = []
     for one in told.state.memory.reflections:
         by = f" (worded by the model {escaped(one.model)})" if one.model else ""

@@ -1,4 +1,4 @@
-"""What the agent of a run asked, and who allowed or refused it. Pure."""
+"""The agent's questions in a run, and who allowed or refused them. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,19 +15,19 @@ class Request:
     at: datetime
     what: str
     how: str = ""
-    """What came of it, and by whom; empty: nobody has answered."""
+    """The answer, and who gave it; empty while unanswered."""
     rule: str = ""
-    """What was allowed for the session; empty: nothing."""
+    """The permission granted for the session; empty: none was granted."""
     again: str = ""
-    """That the agent asked the same again; empty: it did not."""
+    """A note if the agent asked the same again; otherwise empty."""
 
 
 def requests(events: Iterable[ev.Event]) -> list[Request]:
-    """In their order."""
+    """Return the agent's questions in order."""
     found: list[Request] = []
     asked: ev.QuestionAsked | None = None
     answered: dict[str, int] = {}
-    """By question, its place in the list."""
+    """Index in `found`, by question."""
     for event in events:
         match event:
             case ev.QuestionAsked():

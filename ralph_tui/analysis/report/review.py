@@ -1,6 +1,7 @@
-"""What a reviewer looks at first: changed tests, the net change, which tests fail now.
+"""The sections for a reviewer: changed tests, the net change, and the failing tests.
 
-Rule: the net change and names as they were recorded; what was done and undone is never added up.
+Rule: they show the net change and the names as recorded; changes that were undone are never added
+up.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from ralph_tui.layers.sensor.expected import are
 from ralph_tui.text.format import count
 
 MOST_FILES = 20
-"""Paths that a list names."""
+"""Maximum number of paths in a list."""
 MOST_TESTS = 30
 HEAD = ("category", "files", "lines added", "removed")
 _TOLD_BY_NAME = (
@@ -22,11 +23,11 @@ _TOLD_BY_NAME = (
     "Configuration of the ",
     "Files that the completion command ",
 )
-"""What the sensor warns of, where the paths are listed instead."""
+"""Beginnings of sensor warnings that are left out if their paths are listed."""
 
 
 def first(told: Material) -> str:
-    """What could make tests pass without the work being done, by name."""
+    """List by name whatever could make tests pass without the work being done."""
     touched = _touched(told)
     config, tests, named = to_check(touched, told.started.command)
     net = None if told.changes is None else {change.path for change in told.changes}
@@ -43,7 +44,7 @@ def first(told: Material) -> str:
 
 
 def _touched(told: Material) -> dict[str, list[int]]:
-    """Every path that is known to have been changed, and the iterations that did it."""
+    """Return every path known to have changed, and the iterations that changed it."""
     found = touched_by(told.state)
     for change in told.changes or ():
         found.setdefault(change.path, [])
@@ -69,7 +70,7 @@ def _one(path: str, iterations: Sequence[int], net: set[str] | None) -> str:
 
 
 def files(told: Material) -> str:
-    """The net difference; where that cannot be told, the names alone."""
+    """Return the net difference, or only the names if it is unknown."""
     touched = _touched(told)
     if told.changes is None:
         if not touched:
@@ -107,7 +108,7 @@ def _list(lines: Iterable[str]) -> str:
 
 
 def tests(told: Material) -> str:
-    """Before and after, by name; what a broken build counts are no tests."""
+    """Compare the tests before and after by name; the counts of a broken build are ignored."""
     counted = [
         span.gate
         for span in told.state.timeline.spans
@@ -119,7 +120,7 @@ def tests(told: Material) -> str:
 
 
 def _compared(told: Material, counted: Sequence[GateFinished]) -> str:
-    """The first counts and the last ones, with the tests by name."""
+    """Compare the first counts with the last ones, and name the tests."""
     before, after = counted[0], counted[-1]
     if before is after:
         when = "at the start" if not before.iteration else f"after iteration {before.iteration}"
@@ -131,7 +132,7 @@ def _compared(told: Material, counted: Sequence[GateFinished]) -> str:
     fixed = [name for name in was if name not in now and name not in gone]
     still = [name for name in was if name in now]
     new = [name for name in now if name not in was]
-    # Where not all failing tests were named, or some are gone, a missing name proves nothing.
+    # If some failing or removed tests are unnamed, a missing name proves nothing.
     proven = not after.unnamed and len(gone) == fewer
     rows = [f"{_passing(before)} {since}, {_passing(after)} {_when(after, told)}.", ""]
     rows += _group("fixed" if proven else "failed then, not named now", fixed)
@@ -157,7 +158,7 @@ def _when(gate: GateFinished, told: Material) -> str:
 
 
 def _gone(told: Material, gate: GateFinished) -> list[str]:
-    """Tests that are not counted any more, as far as the readings name them."""
+    """Return the tests that are no longer counted, as far as the measurements name them."""
     named = next((one.gone for one in reversed(told.state.gate.readings) if one.gone), [])
     return _whole_names(gate, named)
 
@@ -167,7 +168,7 @@ def _failing(gate: GateFinished) -> list[str]:
 
 
 def _whole_names(gate: GateFinished, names: Sequence[str]) -> list[str]:
-    """unittest says a test's name, and in brackets its whole one."""
+    """Return full names; unittest gives a test's name, and its full name in brackets."""
     if gate.runner != "unittest":
         return list(names)
     return [whole.removesuffix(")") or name for name, _, whole in map(_parted, names)]
@@ -186,7 +187,7 @@ def _were(number: int) -> str:
 
 
 def _names(title: str, gate: GateFinished, names: Sequence[str]) -> list[str]:
-    """With how many more have failed than were named."""
+    """Return the named tests, and how many more failed without a name."""
     unnamed = [f"- {gate.unnamed} more failed and {_were(gate.unnamed)} not named"]
     if not gate.unnamed:
         unnamed = []

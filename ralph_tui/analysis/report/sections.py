@@ -1,4 +1,4 @@
-"""The sections of a report: each is Markdown, or empty where there is nothing to tell."""
+"""The sections of a report, as Markdown; each is empty if there is nothing to report."""
 
 from collections.abc import Callable
 
@@ -17,9 +17,9 @@ from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
 
 
 def foreign(told: Material) -> str:
-    """What another tool's own layers reported about a run that it recorded.
+    """Return what another tool reported about a run that it recorded.
 
-    Only what called for attention, in that tool's words, each sentence once.
+    Only reports that called for attention are included, in that tool's words, each sentence once.
     """
     rows, lines = ForeignRows(), list[str]()
     for iteration, verdicts in told.state.foreign.verdicts.items():
@@ -31,7 +31,7 @@ def foreign(told: Material) -> str:
 
 
 MOST_FILES = 10
-"""Paths named in the files section."""
+"""Maximum number of iterations listed for one blocker."""
 HEAD = ("category", "files", "lines added", "removed")
 LONGEST_NOTE = 200
 """Characters of a checkpoint's note."""
@@ -99,7 +99,7 @@ def _gain(gain: float | None) -> str:
 
 
 def _sessions(told: Material, span: IterationSpan) -> str:
-    """How long its sessions took; where none has told, the iteration if it has not waited."""
+    """Return the duration of the sessions; if unknown, that of an iteration without waits."""
     if any(end.duration_s for end in span.ends):
         return duration(sum(end.duration_s for end in span.ends))
     if span.ended_at is None or span.number in told.waited:
@@ -115,7 +115,7 @@ def _waited(told: Material, span: IterationSpan) -> str:
 
 
 def _files_cell(span: IterationSpan) -> str:
-    """How many it changed; none is told only where it was looked at."""
+    """Return the number of changed files; 0 only if the files were checked."""
     done = span.finished
     if done is not None and (done.files or span.files is not None):
         return with_lines(str(done.files), done.added, done.removed)
@@ -139,7 +139,7 @@ def _gate_cell(span: IterationSpan) -> str:
 
 
 def _warnings(told: Material) -> str:
-    """Rows of the log that warn, but those that have a section of their own."""
+    """Return the log's warnings, except those that have a section of their own."""
     own = (*APART, "ASKED")
     apart = {alarm.seq for alarm in told.alarms} | told.measured_rows
     apart |= {made.seq for made in told.state.oversight.interventions}
@@ -174,7 +174,7 @@ def _restores(told: Material) -> str:
 
 
 def _checkpoints(told: Material) -> str:
-    """What they come to, and those that were taken with a note."""
+    """Return the summary of all checkpoints, and each checkpoint that has a note."""
     summary = summarize(told.state.timeline, told.state.at)
     lines = [] if summary is None else [f"- {line}" for line in words_of(summary, moment)]
     for span in told.state.timeline.spans:
@@ -196,7 +196,7 @@ def _guidance(told: Material) -> str:
 
 
 def _asked(told: Material) -> str:
-    """What the agent asked, and who allowed or refused it."""
+    """Return the agent's questions, and who allowed or refused them."""
     waits = told.asked[-1:] if told.alive and told.state.needs.question else []
 
     def open_one(one: Request) -> str:
@@ -245,7 +245,7 @@ FIRST: dict[str, Callable[[Material], str]] = {
     "What changed": review.files,
     "Tests": review.tests,
 }
-"""For a reviewer, before the facts; by title, in order."""
+"""Sections before the facts, for a reviewer; by title, in order."""
 REVIEW: dict[str, Callable[[Material], str]] = {
     "Tests": review.tests,
     "Look at this first": review.first,
@@ -253,7 +253,7 @@ REVIEW: dict[str, Callable[[Material], str]] = {
     "Asked and answered": decided,
     "What the agent asked": _asked,
 }
-"""All that a reviewer needs; by title, in order."""
+"""All sections that a reviewer needs; by title, in order."""
 SECTIONS: dict[str, Callable[[Material], str]] = {
     "What happened": episodes,
     "What the tool that led it said": foreign,
@@ -275,4 +275,4 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "Learnings of earlier runs": memory.learnings,
     "What this attempt teaches": memory.reflections,
 }
-"""After the facts; by title, in order."""
+"""Sections after the facts; by title, in order."""

@@ -1,4 +1,4 @@
-"""What a report says of layer 2: the strategies one after another, and what did not fit."""
+"""The report's sections on layer 2: the strategies in turn, and the validation's issues."""
 
 from collections import defaultdict
 
@@ -8,7 +8,7 @@ from ralph_tui.events import StrategyPlanned
 
 
 def strategies(told: Material) -> str:
-    """Each approach once, with the reason it was begun for."""
+    """Return each approach with its reason; empty if the run only persisted."""
     planned = told.state.intelligence.strategies
     if not any(one.approach != "persist" for one in planned.values()):
         return ""
@@ -25,7 +25,7 @@ def strategies(told: Material) -> str:
 
 
 def issues(told: Material) -> str:
-    """Each kind of thing that did not fit, in its latest words, with the iterations it stood in."""
+    """Return each kind of issue in its latest words, with its iterations."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     latest: dict[str, str] = {}
     for (k, _), done in sorted(told.state.intelligence.validations.items()):

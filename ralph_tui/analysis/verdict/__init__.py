@@ -1,7 +1,7 @@
-"""The run in one sentence: does it need me, is it alive, and will it get there.
+"""The run in one sentence: does it need me, is it alive, and will it get there?
 
-Rule: nothing else judges a run. Header, status, panes and report say this, and the prompt's advice,
-which asks the same numbers, cannot contradict it.
+Rule: nothing else judges a run. Header, status, panes and report show this verdict. The prompt's
+advice uses the same numbers, so it cannot contradict the verdict.
 """
 
 from datetime import datetime
@@ -46,11 +46,11 @@ def verdict(
     recorded: bool = False,
     keys: Keys | None = DEFAULTS,
 ) -> Verdict:
-    """What the owner should know first; `lost`: the run's process is gone, without an
-    end, or a sentence that says what else became of it.
+    """Return what the user should know first.
 
-    `recorded`: nobody can command what is shown, so nobody is needed. `keys`: of a screen that
-    offers them; None: nobody can press one, and the same is said without.
+    `lost`: True if the run's process is gone without an end, or a sentence on what became of it.
+    `recorded`: the run takes no commands, so it does not need the user. `keys`: those of the screen
+    that shows the verdict; None leaves keys out.
     """
     keys = None if recorded else keys
     return (

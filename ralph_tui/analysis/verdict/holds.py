@@ -1,4 +1,4 @@
-"""What keeps a run from going on: a question, a limit, a wish of its owner, a silent agent."""
+"""Verdicts on a run that cannot continue now: a question, a limit, its user, a silent agent."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -30,13 +30,13 @@ TOPICS = {
     "goal": "When is it done?",
     "criterion": "Is it done?",
 }
-"""What is to be decided, where the question's own text gives only the reason."""
+"""The decision to make, if the question's own text gives only the reason."""
 THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": "then it pauses"}
-"""What was wished for during a wait or a question, which stands all the same."""
+"""Requests made during a wait or a question, which remain pending."""
 ROOM_CELLS = 300
-"""Of a question that is told in passing."""
+"""Cells of a verdict with a question."""
 QUIET_S = 120
-"""Silence of a working agent that is worth saying."""
+"""Seconds of a working agent's silence that are worth reporting."""
 
 LOST = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: {PROCESS_GONE}")
 UNHEARD = Verdict(
@@ -45,18 +45,18 @@ UNHEARD = Verdict(
     NOBODY_KNOWS.word,
     f"{NOBODY_KNOWS.word}: nothing comes from its sessions any more, and no end was recorded",
 )
-"""The same of a loop that hooks record: whether a process is gone nobody knows."""
+"""The same for a loop that hooks record: it is unknown whether a process is gone."""
 ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was recorded")
-"""The same of a run that another tool recorded."""
+"""The same for a run that another tool recorded."""
 
 
 def gone_word(why: bool | str) -> Term:  # noqa: FBT001
-    """The word of a run of which nothing more comes: it has died, unless its fleet knows better."""
+    """Return the word for a run without further events: died, unless its fleet knows better."""
     return DIED if why is True or str(why).startswith(DIED.word) else NOBODY_KNOWS
 
 
 def gone(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
-    """Of a run whose process is gone, without an end; `why`: in words, where they are others."""
+    """Return the verdict on a run whose process is gone; `why` replaces the usual sentence."""
     if isinstance(why, str):
         return Verdict(DIED.glyph, "bad", gone_word(why).word, why)
     if state.foreign.tool:
@@ -67,7 +67,7 @@ def gone(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
 def question(
     state: RunState, now: datetime, *, recorded: bool, keys: Keys | None
 ) -> Verdict | None:
-    """The one that is open: how to answer, what silence does, and what is to be decided."""
+    """Return the verdict on the open question: how to answer, what silence does, the decision."""
     asked = state.needs.question
     if asked is None or state.run.aborting or state.run.stopping == "now":
         return None
@@ -84,12 +84,12 @@ def question(
 
 def _decides(asked: QuestionAsked) -> str:
     topic, text = TOPICS.get(asked.topic, ""), row(asked.text).rstrip(".")
-    # Of a reason its first part: the whole stands in the dialog.
+    # Only the first part of the reason: the dialog has all of it.
     return f"{topic} {text.partition(';')[0]}" if topic else text
 
 
 def giving_up(state: RunState) -> Verdict | None:
-    """An end that is on its way."""
+    """Return the verdict on a pending abort, or on a stop without delay."""
     run = state.run
     if run.aborting:
         back = run.roll_back_to
@@ -103,7 +103,7 @@ def giving_up(state: RunState) -> Verdict | None:
 
 
 def wait(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None:
-    """For what, and until when; what was wished for meanwhile stands beside it."""
+    """Return the verdict on a wait: its reason, its end, and the user's pending request."""
     waits = state.needs.wait
     if waits is None:
         return None
@@ -120,7 +120,7 @@ def wait(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None
 
 
 def refused(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None:
-    """By the agent's service, while the agent itself tries again."""
+    """Return the verdict on a service that refuses requests while the agent retries."""
     trouble = state.service.trouble
     if trouble is None:
         return None
@@ -130,7 +130,7 @@ def refused(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | N
 
 
 def pause(state: RunState, *, keys: Keys | None) -> Verdict | None:
-    """What the owner has wished for: it is paused, or will be, or stops."""
+    """Return the verdict on a pause, or on a pending pause or stop."""
     run = state.run
     paused, stopped = PHASES["paused"].glyph, PHASES["finished"].glyph
     if run.paused:
@@ -145,7 +145,7 @@ def pause(state: RunState, *, keys: Keys | None) -> Verdict | None:
 
 
 def held(state: RunState, *, keys: Keys | None) -> Verdict | None:
-    """By what the agent left running when its turn ended."""
+    """Return the verdict on a session kept open by processes that the agent left running."""
     left = state.run.background
     if left is None:
         return None
@@ -156,7 +156,7 @@ def held(state: RunState, *, keys: Keys | None) -> Verdict | None:
 
 
 def handing_over(state: RunState) -> Verdict | None:
-    """A session that is ended for its context, until the next one of the iteration has begun."""
+    """Return the verdict on a handoff, until the iteration's next session has begun."""
     words = handing_over_words(state)
     if not words:
         return None
@@ -164,7 +164,7 @@ def handing_over(state: RunState) -> Verdict | None:
 
 
 def quiet(state: RunState, now: datetime) -> Verdict | None:
-    """An agent of which nothing is heard, though it is at work."""
+    """Return the verdict on a working agent that has been silent."""
     run = state.run
     if run.phase not in ("agent", "waiting"):
         return None
@@ -177,6 +177,6 @@ def quiet(state: RunState, now: datetime) -> Verdict | None:
 
 
 def standing_in(found: Verdict, state: RunState, now: datetime) -> Verdict:
-    """What was found, and why another agent works on it than the first."""
+    """Add to a verdict why an agent other than the first is at work."""
     words = state.roster.stands_in(now)
     return replace(found, text=f"{found.text}; {row(words)}") if words else found

@@ -1,4 +1,4 @@
-"""What a verdict is, and the few words that its parts share."""
+"""The verdict, and helpers that its parts share."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from ralph_tui.text.format import duration
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS, RowLevel, Tone
 
 LONGEST = 400
-"""Characters of foreign text in a sentence."""
+"""Characters of untrusted text in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -18,32 +18,32 @@ class Verdict:
     glyph: str
     tone: Tone
     word: str
-    """``needs you``, ``stuck``, ``on track``: what `text` begins with."""
+    """Beginning of `text`: ``needs you``, ``stuck``, ``on track``."""
     text: str
     calm: bool = False
-    """Nothing is wrong, and nobody is needed."""
+    """Nothing is wrong, and the user is not needed."""
 
     @property
     def line(self) -> str:
-        """Glyph and sentence, for who sees no colour."""
+        """Glyph and sentence, for displays without colour."""
         return f"{self.glyph} {self.text}"
 
 
 def mark(level: RowLevel) -> tuple[str, Tone]:
-    """Glyph and tone of a level."""
+    """Return the glyph and tone of a level."""
     return LEVELS[level].glyph, LEVEL_TONES[level]
 
 
 def row(text: str, limit: int = LONGEST) -> str:
-    """On one row."""
+    """Return the text on one row, cut to `limit` characters."""
     return " ".join(text[:limit].split())
 
 
 def until(moment: datetime | None, now: datetime) -> str:
-    """How long until then; empty when nobody knows the moment."""
+    """Return the time left until a moment; empty if the moment is unknown."""
     return "" if moment is None else duration((moment - now).total_seconds())
 
 
 def done(state: RunState) -> bool:
-    """Whether all of it was measured as done."""
+    """Return True if the last measurement found everything done."""
     return (state.run.completion or 0.0) >= 100

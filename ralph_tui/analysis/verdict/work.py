@@ -1,4 +1,4 @@
-"""How the work goes: the open episode, an alarm, the measuring, the forecast; or how it ended."""
+"""Verdicts on the work: the open episode, an alarm, the measurement, the forecast, the end."""
 
 from dataclasses import replace
 
@@ -19,16 +19,16 @@ ALARMS: dict[str, AlarmName] = {
     "regressing": "REGRESSING",
 }
 OF_PROGRESS = (*ALARMS, "circuit")
-"""What a question within an episode is about; any other is no word on it."""
+"""Subjects of questions that belong to an episode."""
 AGE = ". That is "
-"""Before how long an episode has lasted, in a question's reason."""
+"""The words before an episode's duration in a question's reason."""
 NOT_MEASURED = "not measured since"
 RECENT = 2
-"""Readings within which a new best must be for a pace to be one."""
+"""Iterations within which a new best must be for the run to have a pace."""
 
 
 def end(state: RunState) -> Verdict | None:
-    """How it ended."""
+    """Return the verdict on a run that has ended."""
     run = state.run
     if run.crash is not None:
         glyph, word, _ = terms.PHASES["crashed"]
@@ -42,7 +42,10 @@ def end(state: RunState) -> Verdict | None:
 
 
 def passing(state: RunState) -> Verdict | None:
-    """No reading can get better: the cause of whatever else is found comes first."""
+    """Return the verdict if the completion command passes already.
+
+    No measurement can improve then, so this cause comes before any other finding.
+    """
     if not passes_already(state) or state.run.source != "tests":
         return None
     word = "passes already"
@@ -50,7 +53,7 @@ def passing(state: RunState) -> Verdict | None:
 
 
 def unread(state: RunState) -> Verdict | None:
-    """Readings that do not say how the work is: none could be taken, or the build is broken."""
+    """Return the verdict on a measurement that says nothing: not taken, or of a broken build."""
     gate = state.gate
     if gate.unmeasured:
         word, why = "not measured", gate.readings[-1].note
@@ -62,7 +65,7 @@ def unread(state: RunState) -> Verdict | None:
 
 
 def episode(state: RunState) -> Verdict | None:
-    """What is wrong, since when, and what was done about it."""
+    """Return the verdict on the open episode: the problem, the action taken, and its effect."""
     if done(state):
         return None
     made = state.oversight.episode
@@ -72,12 +75,12 @@ def episode(state: RunState) -> Verdict | None:
     word = terms.subject_words(made.about)
     alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
     if made.about == "circuit":
-        alarm = None  # what it says is no condition of the readings
+        alarm = None  # the circuit breaker does not judge measurements
     elif alarm is None and (newer := _alarm(state)) is not None:
-        return newer  # the episode's own is off
+        return newer  # the episode's own alarm is off
     answered = _answered_last(state, made)
     reason = _reason(state, alarm, made, answered)
-    if state.oversight.stale:  # what the agent finds now comes before what called for it
+    if state.oversight.stale:  # the agent now works on restored files, so that comes first
         text = f"{word}: {_restored(state)} restored, {NOT_MEASURED}; {reason}"
         return Verdict(*level, word, text)
     since = _since(state, answered, up=alarm is not None)
@@ -85,14 +88,14 @@ def episode(state: RunState) -> Verdict | None:
 
 
 def _answered_last(state: RunState, made: Intervention) -> Intervention:
-    """In one episode may be asked again: the last that was answered; else what has opened it."""
+    """Return the episode's last answered intervention, or else the one that opened it."""
     latest = reversed(state.oversight.interventions)
     own = (one for one in latest if one is made or (one.decision and one.about in OF_PROGRESS))
     return next(own, made)
 
 
 def _done_about(state: RunState, made: Intervention) -> str:
-    """``instructions sent``, with the iteration where readings came since."""
+    """Describe the action, as ``instructions sent``, with its iteration if measured since."""
     after = f" after iteration {made.iteration}" if _readings_since(state, made) else ""
     if not made.decision:
         return "you are asked"
@@ -107,7 +110,7 @@ def _done_about(state: RunState, made: Intervention) -> str:
 
 
 def _since(state: RunState, made: Intervention, *, up: bool) -> str:
-    """What is known of its effect."""
+    """Describe what is known of the action's effect."""
     if not made.decision:
         return ""
     if not _readings_since(state, made):
@@ -117,7 +120,7 @@ def _since(state: RunState, made: Intervention, *, up: bool) -> str:
     if up:
         return ""
     later = [span for span in state.timeline.spans if span.number >= made.iteration]
-    restored = any(span.rollbacks for span in later)  # which ends the alarm by itself
+    restored = any(span.rollbacks for span in later)  # a restore itself ends the alarm
     if restored and state.timeline.gained_since(made.iteration) <= 0:
         return "; the alarm is off, nothing is gained yet"
     return "; better since, not yet by enough to be over"
@@ -128,20 +131,20 @@ def _readings_since(state: RunState, made: Intervention) -> bool:
 
 
 def _restored(state: RunState) -> str:
-    """``the files of iteration 1``: what is there since the last restore."""
+    """Describe the restored files, as ``the files of iteration 1``."""
     back = state.oversight.rollback
     number = None if back is None else state.timeline.iteration_of(back.snapshot)
     return "earlier files" if number is None else f"the files of {place(number)}"
 
 
 def _changes_again(state: RunState) -> bool:
-    """Whether the circuit breaker has closed since it asked."""
+    """True if the circuit breaker has closed since it asked."""
     checks = state.oversight.checks
     return bool(checks) and all(one.name != "circuit" for one in checks[-1].detections)
 
 
 def _alarm(state: RunState) -> Verdict | None:
-    """An alarm that nothing was done about yet."""
+    """Return the verdict on an alarm that has led to no action yet."""
     for name in ("REGRESSING", "OSCILLATING", "STUCK", "BUDGET_EXCEEDED"):
         alarm = state.control.alarms.get(name)
         if alarm is not None and name not in state.control.outgrown:
@@ -158,7 +161,7 @@ def _reason(
     made: Intervention | None = None,
     answered: Intervention | None = None,
 ) -> str:
-    """Its evidence in short, as the last answered question had it; the whole stands in the log."""
+    """Return the evidence in short, as of the last answered question; the log has all of it."""
     run = state.run
     waited = (state.gate.readings[-1].iteration if state.gate.readings else 0) - run.best_iteration
     if alarm is not None and alarm.alarm == "STUCK" and waited >= 2:
@@ -172,15 +175,16 @@ def _reason(
         said = made.reason if made is not None else ""
     said = row(said).partition(";")[0]
     said = said.partition(" (")[0].rstrip(".")
-    if said.startswith("It turned "):  # how far and for what is evidence
+    if said.startswith("It turned "):  # the numbers that follow are evidence, which the log has
         said = said.removeprefix("It ").partition(" by ")[0]
     return said[:1].lower() + said[1:]
 
 
 def verifying(state: RunState) -> Verdict | None:
-    """The completion command runs; before iteration 1 the run is still starting.
+    """Return the verdict while the completion command runs.
 
-    It lasts until the pace of the reading is known: that of the one before would be out of date.
+    It stays until the pace of this measurement is known: the previous pace would be out of date.
+    Before iteration 1 the run is still starting.
     """
     run, signal = state.run, state.control.latest
     newer = signal is not None and state.gate.readings[-1].iteration > signal.iteration
@@ -192,7 +196,7 @@ def verifying(state: RunState) -> Verdict | None:
 
 
 def outlook(state: RunState) -> Verdict:
-    """Whether it will get there."""
+    """Return the forecast: will the run get there?"""
     found = _forecast(state)
     return replace(found, calm=found.tone == "good")
 
@@ -241,32 +245,32 @@ def _no_pace(state: RunState, left: int) -> Verdict:
         word = "no progress yet"
         return Verdict(glyph, "dim", word, f"{word}: {_remain(left)}")
     word, back = "no progress now", ""
-    if now <= start:  # it was further, and is not any more
+    if now <= start:  # it was further ahead before
         best = f"best {percent(run.best, now)} after {place(run.best_iteration)}"
         back = f"back at {percent(now, run.best)}, {best}; "
     return Verdict(glyph, "dim", word, f"{word}: {back}{_remain(left)}")
 
 
 def gains(state: RunState) -> bool:
-    """Whether one of the last two readings was a new best."""
+    """Return True if one of the last two measurements was a new best."""
     return not state.gate.readings or state.gate.readings[-1].iteration - last_gain(state) < RECENT
 
 
 def last_gain(state: RunState) -> int:
-    """The iteration of the latest new best; 0: the start. Growth alone is none."""
+    """Return the iteration of the latest new best; 0: the start. Mere growth does not count."""
     signal = state.control.latest
     return state.run.best_iteration if signal is None or signal.best_at is None else signal.best_at
 
 
 def leads(state: RunState) -> bool:
-    """Whether the pace leads anywhere: a forecast may be said and drawn."""
+    """Return True if the pace allows a forecast to be shown."""
     readings = state.gate.readings
     read = bool(readings) and not (readings[-1].held or readings[-1].broken or readings[-1].added)
     return read and gains(state) and state.run.source != "estimate"
 
 
 def growth_words(state: RunState) -> str:
-    """``41/66, 12 new, the same 25 fail``; empty where the last reading is no mere growth."""
+    """Describe growth, as ``41/66, 12 new, the same 25 fail``; empty without growth."""
     last = state.gate.readings[-1] if state.gate.readings else None
     if last is None or not last.added or last.passed is None or last.total is None:
         return ""
@@ -276,7 +280,7 @@ def growth_words(state: RunState) -> str:
 
 
 def iterations_left(state: RunState, measured: int) -> int:
-    """Iterations that can still be measured after `measured`, the one under way included."""
+    """Return how many iterations can be measured after `measured`, including a current one."""
     run, span = state.run, state.timeline.current
     ended = run.iteration <= measured or (span is not None and span.finished is not None)
     return max(0, run.max_iterations - run.iteration + (0 if ended else 1))

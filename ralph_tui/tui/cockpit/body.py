@@ -1,6 +1,6 @@
-"""The panes in their places: which of them are seen at this size, and which was looked at last.
+"""The cockpit's panes: which are visible at this size, and which was viewed last.
 
-Rule: it decides nothing about keys; `layout` says which panes share a place.
+Rule: it handles no keys; `layout` decides which panes share a place.
 """
 
 from collections.abc import Callable
@@ -27,10 +27,9 @@ from ralph_tui.tui.panes.verification import VerificationPane
 
 
 class Body(Container):
-    """All panes; every one keeps up with the run, also while it is not seen."""
+    """All panes; each follows the run even while it is hidden."""
 
     def __init__(self, source: Source, keys: Keys, refused: Callable[[str], str | None]) -> None:
-        """`refused`: see `EndPane`."""
         super().__init__(id="body")
         self.timeline = IterationsPane(source, keys, refused)
         self.panes: dict[str, Pane] = {
@@ -55,25 +54,23 @@ class Body(Container):
             lambda: source.broken,
         )
         self.ended = False
-        """Whether how the run ended stands in the place of the agent's group."""
+        """True while the end summary takes the place of the agent's group."""
         self.zoomed: str | None = None
-        """The pane that is seen alone."""
+        """Name of the only pane shown; None shows all."""
         self.recent: list[str] = []
-        """Panes by when they were looked at, the latest first."""
+        """Pane names, the one viewed last first."""
         self._silent = set(layout.HOSTS)
-        """Panes that have had nothing to say yet: each gets its room once, and keeps it."""
+        """Panes without content so far; a pane gets a place of its own with its first content."""
         self._before_prompt: tuple[str | None, str] | None = None
-        """What was zoomed, and looked at, when the prompt was called."""
+        """The zoomed pane and the pane in use before the user opened the prompt."""
 
     def compose(self) -> ComposeResult:
-        """In the order of their places."""
         for name, pane in self.panes.items():
             if name == "agent":
                 yield self.end
             yield pane
 
     def sync(self, state: RunState, now: datetime) -> None:
-        """Bring every pane up to date."""
         spoken = {name for name in self._silent if self.panes[name].speaks(state)}
         if spoken:
             self._silent -= spoken
@@ -83,17 +80,17 @@ class Body(Container):
 
     @property
     def covered(self) -> tuple[str, ...]:
-        """The panes in whose place the end stands."""
+        """Names of the panes that the end summary covers."""
         return layout.group_of(layout.groups(*self.app.size, self._silent), "agent")
 
     def look_at(self, name: str) -> None:
-        """Bring a pane to the front of its place; a zoom moves on to it."""
+        """Bring a pane to the front of its place; an active zoom moves to it."""
         self.recent = [name, *(other for other in self.recent if other != name)]
         if self.zoomed is not None:
             self.zoomed = name
 
     def prompt_or_back(self) -> str:
-        """The prompt alone, or what was there before it; says which pane to focus."""
+        """Zoom the prompt, or go back to the view before it; return the pane to focus."""
         if self.zoomed == "prompt" and self._before_prompt is not None:
             return self.unzoom()
         self._before_prompt = (self.zoomed, (self.recent or ["agent"])[0])
@@ -101,21 +98,21 @@ class Body(Container):
         return "prompt"
 
     def unzoom(self) -> str:
-        """All panes again, or what was there before the prompt; says which pane to focus."""
+        """Show all panes, or the view from before the prompt; return the pane to focus."""
         called = self._before_prompt if self.zoomed == "prompt" else None
         self._before_prompt = None
         self.zoomed, pane = called or (None, str(self.zoomed))
         return pane
 
     def looks(self) -> dict[str, bool]:
-        """Classes of the screen, and whether it has each, while panes stand as they do."""
+        """Return the screen's style classes, and whether each is set."""
         return layout.looks(*self.app.size, self._silent, zoomed=self.zoomed is not None)
 
     def place_panes(self) -> None:
-        """Put the panes where this size and the last looks want them."""
+        """Place the panes for the current size and viewing order."""
         places = layout.groups(*self.app.size, self._silent)
         visible = layout.shown(places, self.recent, self.zoomed)
-        # All at once: with each change all that is on the screen is styled anew.
+        # Set all classes in one update: each update restyles the whole screen.
         self.screen.update_classes(self.looks())
         self._place_agent(places)
         for name, pane in self.panes.items():
@@ -129,7 +126,10 @@ class Body(Container):
                 self.panes[name].display = False
 
     def _place_agent(self, places: layout.Groups) -> None:
-        """The grid is filled in order: where two columns end in one, the agent comes last."""
+        """Order the agent's pane for the grid, which fills in order.
+
+        The agent comes last unless it has a place of its own.
+        """
         agent, beside = self.panes["agent"], ("agent",) in places
         if (self.children[-1] is agent) == beside:
             if beside:

@@ -1,6 +1,6 @@
-"""Dialogs of the cockpit: what is asked, and which command an answer becomes.
+"""Dialogs of the cockpit: what to ask, and the command that each answer becomes.
 
-Rule: nothing here knows a pane; a run is changed by commands to the source alone.
+Rule: nothing here knows a pane; only commands to the source change a run.
 """
 
 from collections.abc import Callable
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 LEAVE_S = 8.0
 """How long a stopping run may keep the screen."""
 TWICE_S = 2.0
-"""Within this time a second ctrl+c stops now."""
+"""A second ctrl+c within this time stops the run now."""
 FRESH_S = 1.0
-"""A wish that was sent may not be recorded for so long."""
+"""How long a pause request may stay unrecorded."""
 MOST_CHARACTERS = 100_000
-"""Of one piece of guidance."""
+"""Limit for one piece of guidance."""
 SENT_SHOWN = 2
-"""Pieces of guidance that were sent before, and how they stand."""
+"""Earlier pieces of guidance that are shown with their status."""
 MOST_STANDING = 10_000
-"""Of what every prompt carries."""
+"""Limit in characters for the instruction that every prompt carries."""
 
 
 def guidance_rows(state: RunState) -> list[str]:
-    """How the words stand that were sent last: queued, delivered, acknowledged; latest first."""
+    """Return the latest guidance with its status, newest first."""
     rows = []
     for item in list(state.guidance.items.values())[: -SENT_SHOWN - 1 : -1]:
         into = {"session": " into the session", "prompt": " with a prompt"}.get(item.into or "", "")
@@ -53,7 +53,7 @@ def guidance_rows(state: RunState) -> list[str]:
 
 
 class Dialogs:
-    """Asks, and sends what was answered; remembers a draft and the wish to leave."""
+    """Asks the user and sends the answers; remembers a draft and a request to leave."""
 
     def __init__(self, host: RunScreen) -> None:
         self._host = host
@@ -64,14 +64,14 @@ class Dialogs:
         self._leaving: float | None = None
         self._interrupted = float("-inf")
         self._wish_to_pause = (float("-inf"), False)
-        """When p was pressed last, and whether it asked to pause."""
+        """When the user last pressed the key, and whether it asked to pause."""
 
     @property
     def _clock(self) -> Callable[[], float]:
         return self._app.monotonic
 
     def toggle_pause(self) -> None:
-        """Pause, or go on; a second press need not wait until the first is recorded."""
+        """Pause or continue; a second press need not wait until the first is recorded."""
         run, needs = self._host.state.run, self._host.state.needs
         now, (then, wished) = self._clock(), self._wish_to_pause
         waiting = wished if now - then < FRESH_S else run.paused or run.pause_requested
@@ -82,8 +82,8 @@ class Dialogs:
         self._host.say(f"{self._app.keys.shown('pause')} {words}")
 
     def guide(self) -> None:
-        """Ask for words to the agent."""
-        # Textual's editor takes long to import, and the first paint does not wait for it.
+        """Ask for guidance to the agent."""
+        # Textual's editor is slow to import; importing it here keeps the first paint fast.
         from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
 
         into_session = self._host.state.run.takes_guidance
@@ -112,7 +112,7 @@ class Dialogs:
             self._source.send(commands.Guide(text=text))
 
     def edit_prompt(self) -> None:
-        """Ask for one edit of the next prompt, or take that back; say what comes of it."""
+        """Request one edit of the next prompt, or cancel that request; report the result."""
         state = self._host.state
         wish = commands.EditPrompt(wanted=not state.intelligence.edit_requested)
         reason = commands.refusal(wish, state) if self._source.live else "only in a live run"
@@ -125,12 +125,12 @@ class Dialogs:
         self._host.say(f"e edit: {reason}")
 
     def keep_draft(self, text: str) -> None:
-        """Words that were written elsewhere and not sent: they wait as a draft of guidance."""
+        """Add unsent text from another dialog to the draft of guidance."""
         if text not in self._draft:
             self._draft = f"{self._draft.rstrip()}\n\n{text}".strip()
 
     def abort(self) -> None:
-        """Give the run up, after one question: with the work as it is, or at its best."""
+        """Abort the run after one question: keep the work as it is, or restore its best state."""
         best, snapshot, where = self._host.state.best_span, None, ""
         look, lacks = None, ""
         if best is not None and best.boundary is not None and best.completion is not None:
@@ -152,13 +152,13 @@ class Dialogs:
         self._app.push_screen(GiveUp(where, self._clock, look, lacks, stands), answered)
 
     def roll_over(self) -> None:
-        """Let a fresh session go on from here, after one question."""
+        """Hand off to a fresh session after one question."""
         wish, state = commands.RollOver(), self._host.state
         meant = state.agent.began
         question = f"Hand over to a fresh session of iteration {state.run.iteration}?"
 
         def refused() -> str | None:
-            """Meanwhile the session may have ended, and another one have begun."""
+            """Return a reason if this session has ended meanwhile, or if the run refuses."""
             if self._host.state.agent.began != meant:
                 return "the session that was asked about is over"
             return commands.refusal(wish, self._host.state)
@@ -182,7 +182,7 @@ class Dialogs:
         self._app.push_screen(dialog, answered)
 
     def permissions(self, wish: commands.SetPermissions) -> None:
-        """Change what the agent may do from its next session on; everything only after asking."""
+        """Change the agent's permissions from its next session on; ask before "skip"."""
         if wish.mode == "skip":
             question = "Let the agent do everything, without asking?"
             detail = "From its next session on: any command, any file, the network."
@@ -200,42 +200,41 @@ class Dialogs:
             self._host.say("permissions: from the agent's next session on")
 
     def help(self) -> None:
-        """Keys and signs."""
         live, asked = self._source.live, self._host.state.needs.question is not None
         now = [a for a in ACTIONS if in_footer(a, live=live) and self._host.refusal(a) is None]
         told = blocks(self._app.keys, live=live, now=now, asked=asked)
         self._app.push_screen(Help(told, clock=self._clock))
 
     def offers(self) -> "list[Offer]":
-        """All commands that the palette names."""
-        # Not before it is needed: the first paint does not wait for it.
+        """Return all commands of the palette."""
+        # Imported on first use to keep the first paint fast.
         from ralph_tui.tui.cockpit.palette import offers  # noqa: PLC0415
 
         return list(offers(self._host, self.permissions))
 
     def palette(self) -> None:
-        """All commands, to search."""
+        """Open the palette of all commands."""
         from ralph_tui.tui.modals.palette import choose  # noqa: PLC0415 - as above
 
         choose(self._app, self.offers(), self._clock)
 
     def detail(self, title: str, body: str) -> None:
-        """The evidence of one entry."""
+        """Show the evidence of a log entry."""
         self._app.push_screen(Detail(title, body, self._clock))
 
     # leaving ----------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """q: leave; a live run of this process asks how."""
+        """Handle q: leave, but ask how if the run belongs to this process."""
         if self._source.elsewhere:
             self._app.exit()
         else:
             self.ask_to_leave()
 
     def ask_to_leave(self) -> None:
-        """ctrl+q: as q, but it asks also where leaving stops nothing."""
+        """Handle ctrl+q: like q, but ask even if leaving stops nothing."""
         run = self._host.state.run
-        watched = run.started is not None and run.started.watched  # nothing of it can be stopped
+        watched = run.started is not None and run.started.watched  # cannot be stopped from here
         if not self._source.live or self._source.lost or run.finished or run.crash or watched:
             self._app.exit()
         elif not isinstance(self._app.screen, Leave):
@@ -251,9 +250,10 @@ class Dialogs:
             self._app.push_screen(dialog, self._left)
 
     def interrupt(self) -> None:
-        """ctrl+c: the same dialog; a second one soon after it stops now, or leaves an attached run.
+        """Handle ctrl+c: open the same dialog; a second press soon after stops now.
 
-        What was only looked at from here is never stopped by a reflex.
+        In an attached run the second press only leaves: a reflex never stops a run of another
+        process.
         """
         now = self._clock()
         again, self._interrupted = now - self._interrupted <= TWICE_S, now
@@ -275,35 +275,35 @@ class Dialogs:
             self._host.say(f"i stop: {words}")
 
     def hang_up(self, by: str) -> None:
-        """A signal: stop a run of this process, then leave within `LEAVE_S`."""
+        """Handle a signal: stop a run of this process, then leave within `LEAVE_S`."""
         if self._source.live and not self._source.elsewhere:
             self.stop_now(by)
         else:
             self._app.exit()
 
     def stop_now(self, by: str) -> None:
-        """Stop the run, and leave as soon as `may_go` says so."""
+        """Stop the run; the screen closes once `may_go` returns True."""
         if self._leaving is None:
             self._leaving = self._clock()
             self._source.send(commands.Stop(mode="now", by=by))
 
     def may_go(self) -> bool:
-        """Whether a wish to leave is due: the end is recorded, or eight seconds have passed."""
+        """Return True if it is time to leave: the end is recorded, or `LEAVE_S` has passed."""
         if self._leaving is None:
             return False
         run = self._host.state.run
         over = run.finished is not None or run.crash is not None
         return over or self._clock() - self._leaving > LEAVE_S
 
-    # what was not obeyed ----------------------------------------------------------------------
+    # presence and refusals --------------------------------------------------------------------
 
     def tell_presence(self) -> None:
-        """Somebody is here: the run's questions wait."""
+        """Report that the user is present, so that the run's questions wait."""
         if self._source.live and self._host.state.run.live:
             self._source.send(commands.Present(by=self._source.name))
 
     def refused(self, command: commands.Command, reason: str) -> None:
-        """Say why; a stop that was not obeyed is no way out."""
+        """Report the reason; a refused stop cancels leaving."""
         if isinstance(command, commands.ChangeLearning):
             self.learnings.refused(command, reason)
             return

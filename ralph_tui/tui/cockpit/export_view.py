@@ -1,7 +1,7 @@
-"""Files that are taken away from a run, and its report to read.
+"""Exports files of a run, and shows its report.
 
-Rule: a screen is exported as it was when that was asked for, without the dialog; what takes long is
-done in a thread, and answered wherever its user is by then.
+Rule: a screen is exported as it was before the dialog opened. Slow work runs in a thread; its
+result appears in the dialog, or on the screen if the dialog is closed.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ NOTHING_YET = "nothing of this run is recorded yet; press it again in a moment"
 
 
 class ExportView:
-    """Opens the dialog, and writes what is asked for there."""
+    """Opens the export dialog and writes the chosen file."""
 
     def __init__(self, host: RunScreen) -> None:
         self._host = host
@@ -46,8 +46,8 @@ class ExportView:
         self._busy = False
 
     def ask(self, rows: list[Strip], pane: Pane, heading: str) -> None:
-        """Ask what shall be written; `rows` are those of the screen now."""
-        # Not before it is needed: the first paint does not wait for it.
+        """Ask what to export; `rows` is the screen at this moment."""
+        # Imported on first use to keep the first paint fast.
         from ralph_tui.tui.modals.export import Export  # noqa: PLC0415
 
         record = self._source.record
@@ -69,7 +69,7 @@ class ExportView:
         self._dialog = None
 
     def read(self) -> None:
-        """Show the report, as soon as it is made."""
+        """Build the report, and show it when it is ready."""
         record = self._source.record
         if record is None:
             self._host.say(f"{self._key('report')} report: {NOTHING_YET}")
@@ -78,7 +78,7 @@ class ExportView:
         background.run(self._app, partial(self._show, record))
 
     async def _show(self, record: OnDisk) -> None:
-        # Not before it is needed: the first paint does not wait for it.
+        # Imported on first use to keep the first paint fast.
         from ralph_tui.tui.modals.report import Report  # noqa: PLC0415
 
         try:
@@ -136,12 +136,12 @@ class ExportView:
 
 
 def as_text(rows: Sequence[Strip]) -> str:
-    """What stands there, a line per row."""
+    """Return the rows as plain text, one line each."""
     return "".join(f"{row.text.rstrip()}\n" for row in rows)
 
 
 def as_svg(rows: Sequence[Strip], title: str) -> str:
-    """The same with its colours; to draw one takes long, so it is for a thread."""
+    """Return the rows as SVG, in colour; slow, so call it in a thread."""
     width = max((row.cell_length for row in rows), default=1)
     console = Console(
         width=width,

@@ -1,6 +1,6 @@
-"""The bottom rows: a notice when there is one, and what the keys do now.
+"""The bottom rows: a notice, if there is one, and the keys.
 
-Rule: keys come from the table of actions alone; what cannot be done now is dim.
+Rule: keys come from the table of actions alone; unavailable ones are dim.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,14 +18,14 @@ from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
 from ralph_tui.tui.draw.told_rows import NOTICE_S, bottom_line
 
 Refused = Callable[[Action], str | None]
-"""Why an action cannot be done now; None: it can."""
+"""Returns why an action is not available now; None if it is."""
 
 WHOLE_FROM = 80
-"""Columns from which every key that the footer names has its word."""
+"""Columns from which every key in the footer has its verb."""
 
 
 def verb(action: Action, state: RunState, player: Player | None) -> str:
-    """What the footer calls an action in this state."""
+    """Return the footer's verb for an action in this state."""
     if action.name == "pause" and (state.run.paused or state.run.pause_requested):
         return "go on"
     if action.name == "play" and player is not None and player.playing:
@@ -40,10 +40,11 @@ def keys_line(
     refused: Refused | None = None,
     keys: Keys = DEFAULTS,
 ) -> Line:
-    """Keys and verbs on one row; where room is short, what cannot be done now is left out first,
-    then what can be spared, then keys or, in little room, verbs, from the right.
+    """Return the keys and their verbs in one row.
 
-    `refused`: why not, where the screen knows more than the state.
+    If space is short, drop unavailable actions first, then spare ones. After that, a screen of
+    `WHOLE_FROM` columns or more drops whole keys from the right, and a narrower one verbs.
+    `refused` replaces the state's own check where the screen knows more.
     """
     why = refused if refused is not None else lambda action: action.refusal(state)
     over = state.run.finished is not None or state.run.crash is not None or source.lost
@@ -65,14 +66,14 @@ def keys_line(
         able = [a for a in able if not a.spare]
     spare = [a for a in able if not (a.urgent or _goes_last(a))]
     while spare and width >= WHOLE_FROM and cells(row(able, able, 0)) > width:
-        able.remove(spare.pop())  # no word is cut: `?` and the palette have the others
+        able.remove(spare.pop())  # rather than lose a verb: `?` and the palette list the others
     if cells(spans) <= width:
         return spans
     return fitted(able, lambda left, bare: row(left, left, bare), width, _goes_last)
 
 
 def _goes_last(action: Action) -> bool:
-    """It is of use where nothing else fits."""
+    """True for the actions that stay when nothing else fits."""
     return action.name in ("decide", "help", "leave")
 
 
@@ -85,7 +86,7 @@ def _row(
     player: Player | None,
     keys: Keys,
 ) -> Line:
-    """The actions in a row, the last `bare` of them without their verbs."""
+    """Return the actions in a row, the last `bare` of them without their verbs."""
     spans: Line = [(" ", "")]
     for index, action in enumerate(actions):
         can = action in able
@@ -98,7 +99,7 @@ def _row(
 
 
 class Footer(LineWidget):
-    """Two rows: for a few seconds a notice, and the keys."""
+    """Two rows: a notice for a few seconds, and the keys."""
 
     def __init__(
         self,
@@ -107,7 +108,6 @@ class Footer(LineWidget):
         refused: Refused | None = None,
         keys: Keys = DEFAULTS,
     ) -> None:
-        """`refused`: see `keys_line`."""
         super().__init__(id="footer")
         self._refused, self._keys = refused, keys
         self._source = source
@@ -118,32 +118,32 @@ class Footer(LineWidget):
         self._stamp: object = None
 
     def say(self, text: str) -> None:
-        """Show a sentence above the keys for a few seconds."""
+        """Show a notice above the keys for a few seconds."""
         self._notice, self._until = flat(text), self._monotonic() + NOTICE_S
         self.repaint()
 
     def hush(self) -> None:
-        """Another key is pressed: what was said before it is over."""
+        """Clear the notice: another key was pressed."""
         if self._notice:
             self._notice = ""
             self.repaint()
 
     def expire(self) -> None:
-        """A notice that stood long enough goes."""
+        """Clear the notice once its time is up."""
         if self._notice and self._monotonic() >= self._until:
             self._notice = ""
             self.repaint()
 
     @property
     def notice(self) -> str:
-        """The sentence that stands now, or nothing."""
+        """The current notice, or an empty string."""
         return self._notice
 
     def sync(self, state: RunState) -> None:
-        """Follow the state; draws only when a key has changed its meaning."""
+        """Follow the state; redraw only if a key has changed its meaning."""
         self.expire()
         player = self._source.player
-        # How full the window is does not change a key; whether it may be rolled over does.
+        # The context's fill level changes no key, but whether it can roll over does.
         rolls = BY_NAME["roll_over"].refusal(state)
         revisions = (state.run.revision, state.needs.revision)
         going = player is not None and (player.playing, player.position >= player.length)
@@ -168,7 +168,7 @@ class Note(LineWidget):
         self._text = flat(text)
 
     def say(self, text: str) -> None:
-        """Another sentence, or none."""
+        """Replace the sentence; an empty one hides the row."""
         if flat(text) != self._text:
             self._text = flat(text)
             self.set_class(bool(text), "-shown")

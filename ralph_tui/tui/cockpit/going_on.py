@@ -1,6 +1,6 @@
-"""What a screen can end with: its run resumed, or the same begun anew, in the same terminal.
+"""Ending a screen with a command: resume its run or start it again, in the same terminal.
 
-Rule: what is done is the command that stands on the screen, word by word, after one question.
+Rule: after one question, run exactly the command that the screen shows.
 """
 
 import shlex
@@ -16,7 +16,7 @@ ASKED = {
     "resume": ("Resume this run, in this terminal?", "resume"),
     "again": ("Run the same again, as a new attempt, in this terminal?", "run again"),
 }
-"""The question, and what y does."""
+"""The question, and the label of y."""
 OF_FLEET = "it is a loop of a fleet, which ends with a branch: see ralph-tui fleet status"
 DEMO = ("Play the demo again, in a new folder, in this terminal?", "play it again")
 
@@ -31,24 +31,24 @@ class GoingOn:
 
     @property
     def _gone(self) -> bool:
-        """Nothing goes on with it, though no end is recorded."""
+        """True if no process continues the run, though no end is recorded."""
         player = self._source.player
         at_end = player is not None and player.position >= player.length
         return bool(self._source.lost) or at_end
 
     @property
     def fleet(self) -> FleetWork | None:
-        """What a fleet knows of the run; None: it is no loop of one."""
+        """The fleet's record of the run; None if the run is not a fleet's loop."""
         return self._source.record.fleet if self._source.record is not None else None
 
     def command(self, name: str) -> str:
-        """The command line of a step; empty where there is none."""
+        """Return the command line of a step, or an empty string if the step is not offered."""
         broken = self._source.broken
         steps = next_steps(self._host.state, gone=self._gone, broken=broken, fleet=self.fleet)
         return next((step.command for step in steps if step.name == name), "")
 
     def refusal(self, name: Literal["resume", "again"]) -> str | None:
-        """Why not; None: it can be done."""
+        """Return why the step is not available; None if it is."""
         state = self._host.state
         why = refusal_to_go_on(name, state, gone=self._gone)
         if why is not None:
@@ -61,7 +61,7 @@ class GoingOn:
         return self.refused(self.command(name), anywhere=bool(again))
 
     def refused(self, command: str, *, anywhere: bool = False) -> str | None:
-        """Why this screen cannot end with a command; `anywhere`: it needs no worktree."""
+        """Return why this screen cannot end with a command; `anywhere`: it needs no worktree."""
         record = self._source.record
         if self.fleet is not None:
             return OF_FLEET
@@ -72,7 +72,7 @@ class GoingOn:
         return None
 
     def ask(self, name: Literal["resume", "again"]) -> None:
-        """End the screen with it, after one question."""
+        """End the screen with this step, after one question."""
         started = self._host.state.run.started
         demo = started is not None and bool(started.scenario) and name == "again"
         asked = DEMO if demo else ASKED[name]
@@ -88,9 +88,9 @@ class GoingOn:
         anywhere: bool = False,
         stands: Callable[[], bool] | None = None,
     ) -> None:
-        """End the screen with a command, after a question that `verb` answers.
+        """End the screen with a command, after a question that `verb` confirms.
 
-        `stands`: see `Choosing`.
+        `stands`: returns True while the question is still valid.
         """
         record = self._source.record
 

@@ -1,4 +1,4 @@
-"""What the help of the cockpit explains.
+"""Content of the cockpit's help.
 
 Rule: keys come from the table of actions, signs from the glossary that all panes draw with.
 """
@@ -36,10 +36,7 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
         ("┼", "an iteration begins"),
     ),
 }
-"""Keys of panes, by what they are good for; where they are no action of the whole screen.
-
-An action in braces stands for its key.
-"""
+"""Keys of single panes and the mouse, by task; ``{name}`` is replaced by that action's key."""
 IN_A_QUESTION: Block = (
     "in a question",
     (
@@ -59,7 +56,7 @@ TOGETHER: dict[str, tuple[str, str]] = {
     "start": ("end", "to the beginning, the end"),
     "next_mark": ("previous_mark", "next alarm, the one before"),
 }
-"""Actions that are told in one row: by the first of two the second, and what they do."""
+"""Pairs of actions that share a row: the first maps to the second and the help for both."""
 LEARNINGS: Block = (
     "learnings",
     (("5, enter", "all about one of them"), ("* m e x", "pin, mute, edit, delete it")),
@@ -105,7 +102,7 @@ SIGNS: tuple[Block, ...] = (
 
 
 def _keys(actions: Sequence[Action], keys: Keys) -> list[tuple[str, str]]:
-    """A row for each, or for two."""
+    """Return a row for each action or pair of actions."""
     second = {told for told, _ in TOGETHER.values()}
     rows = []
     for name in (action.name for action in actions if action.name not in second):
@@ -119,7 +116,7 @@ def blocks(
 ) -> list[Block]:
     """Return the help for this kind of screen: first the keys in the footer (`now`) and the signs.
 
-    While a question is open (`asked`), the keys that answer it come before them.
+    While a question is open (`asked`), the keys that answer it come before these.
     """
     told: list[Block] = []
     for task in TASKS:

@@ -1,6 +1,6 @@
-"""Looking back: what changed up to a point of the run, and the way back to it.
+"""Looking back: the changes up to a point of the run, and restoring it.
 
-Rule: git is asked through the source's `Files` alone, and never on the UI thread; a restore is a
+Rule: git is called only through the source's `Files`, and never on the UI thread. A restore is a
 command like any other, which the run may refuse.
 """
 
@@ -27,11 +27,11 @@ from ralph_tui.tui.panes.timeline_points import (
 )
 
 RECENT_S = 60.0
-"""A rollback that was recorded longer ago is no news."""
+"""A rollback recorded longer ago is not announced."""
 
 
 class HistoryView:
-    """Serves the timeline."""
+    """Diffs and restores for the iterations pane."""
 
     def __init__(self, host: RunScreen, timeline: IterationsPane, going_on: GoingOn) -> None:
         self._host = host
@@ -39,13 +39,13 @@ class HistoryView:
         self._source = host.source
         self._timeline, self._going_on = timeline, going_on
         self._seen = 0
-        """The last rollback that was told of."""
+        """Sequence number of the last rollback that was announced."""
         self._pointed: tuple[Key, int] | None = None
-        """A point that was selected from here, and the iteration that it was in."""
+        """The point selected automatically, and the iteration at that time."""
 
     def changes(self) -> None:
-        """Open what changed up to the selected point, or between the two."""
-        # Not before it is needed: the first paint does not wait for it.
+        """Show the changes up to the selected point, or between the two marked ones."""
+        # Imported on first use to keep the first paint fast.
         from ralph_tui.tui.modals.changes import Changes  # noqa: PLC0415
 
         state, timeline = self._host.state, self._timeline
@@ -71,7 +71,7 @@ class HistoryView:
         self._app.push_screen(Changes(title, timeline.told, files, what, clock))
 
     def whole(self) -> None:
-        """Open what the whole run has changed."""
+        """Show the changes of the whole run."""
         from ralph_tui.tui.modals.changes import Changes  # noqa: PLC0415
 
         state, points = self._host.state, self._timeline.points
@@ -85,9 +85,9 @@ class HistoryView:
         self._app.push_screen(Changes("changes of the whole run", told, files, trees, clock))
 
     def restore(self) -> bool:
-        """Ask whether to restore the selected point, or the best one where none is selected.
+        """Ask whether to restore the selected point, or the best one if none is selected.
 
-        False where that point has no snapshot, and why was said.
+        Return False if that point has no snapshot; the reason has been shown.
         """
         if self._timeline.chosen is None:
             self._select_best()
@@ -95,7 +95,7 @@ class HistoryView:
         target = to_restore(points[self._timeline.current], self._host.state) if points else None
         if target is None:
             name = points[self._timeline.current].name if points else "this run"
-            arrows = "← →" if self._source.player is None else "↑ ↓"  # it moves with the others
+            arrows = "← →" if self._source.player is None else "↑ ↓"  # in a replay, ← and → seek
             told = f"{{restore}} restore: {name} has no snapshot; select another with {arrows}"
             self._host.say(self._app.keys.told(told))
             return False
@@ -128,11 +128,11 @@ class HistoryView:
             self._timeline.choose(point.key)
 
     def refusal(self) -> str | None:
-        """Why the files cannot be brought back from here now, and how else; None: they can."""
+        """Return why files cannot be restored here now, and an alternative; None if they can."""
         state = self._host.state
         started, points = state.run.started, self._timeline.points
         if started is not None and started.watched:
-            return WATCHED  # hooks hold no snapshots
+            return WATCHED  # hooks take no snapshots
         if started is not None and started.imported:
             return IMPORTED
         if started is None:
@@ -147,19 +147,19 @@ class HistoryView:
 
     @property
     def _here(self) -> bool:
-        """The run itself restores; else a command does, which takes the place of this screen."""
+        """True if the run itself restores; otherwise a command does, in place of this screen."""
         if not self._source.live or self._source.lost:
             return False
         return self._source.restores_ended or not over(self._host.state)
 
     def _command(self, number: int | None) -> str:
         started, work = self._host.state.run.started, self._going_on.fleet
-        assert started is not None  # a run has points only then
+        assert started is not None  # only a started run has points
         name = work.record if work is not None and work.record else started.name
         return restore_command(name, "" if number is None else str(number))
 
     def follow(self) -> None:
-        """Say how a rollback that has just happened is undone, and select it for that."""
+        """Announce a rollback that has just happened and how to undo it, and select it."""
         state = self._host.state
         spans = state.timeline.spans
         self._let_go()
@@ -180,7 +180,7 @@ class HistoryView:
             self._host.say(f"{_restored(last)}; {undo}")
 
     def _let_go(self) -> None:
-        """With the next iteration the latest is told about again, unless somebody has chosen."""
+        """At the next iteration show the latest again, unless the user selected another point."""
         if self._pointed is None:
             return
         key, iteration = self._pointed

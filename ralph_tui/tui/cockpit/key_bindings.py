@@ -1,7 +1,7 @@
-"""Which keys the cockpit's screen has: those of its places, and those of the table of actions.
+"""Key bindings of the cockpit: those of the panes and those of the table of actions.
 
-Two actions may have the same key, of which one at most can be done at a time. Textual's own map of
-keys would drop one of them, so keys that a user has set are bound as all others are.
+Two actions may share a key if at most one is available at a time. Textual's own keymap would drop
+one of them, so keys set by the user are bound like all others.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ PLACES = [
 
 
 def of_actions(keys: Keys, *, live: bool) -> Iterator[tuple[str, str, bool]]:
-    """Keys, what they do, and whether they come before those of panes."""
+    """Yield each action's keys, its binding, and whether it takes priority over the panes' keys."""
     for action in ACTIONS:
         if offered(action, live=live):
-            # In a replay a key to move in time means that from every pane.
+            # In a replay, keys that move in time work from every pane.
             moves = action.moves and not live
             yield ",".join(keys.of(action.name)), f"do('{action.name}')", moves

@@ -1,4 +1,4 @@
-"""Which panes share a place at which size. Pure; the stylesheet says where the places are.
+"""Groups of panes that share a place, by screen size. Pure; the stylesheet positions the places.
 
 Rule: a group shows one of its panes and names the others as tabs, so that every pane is reachable
 at every size.
@@ -24,8 +24,7 @@ NAMES = {
     "prompt": ("prompt", ""),
     "details": ("details", ""),
 }
-"""All panes in the order of their digits, 1 to 9: what each is called, and where room is
-short; empty: the same."""
+"""All panes in the order of their digits, 1 to 9: title and short title (empty: the same)."""
 ORDER = tuple(NAMES)
 
 Groups = tuple[tuple[str, ...], ...]
@@ -60,12 +59,13 @@ SINGLE: Groups = (("agent", "progress", *NARROW[1][1:]),)
 
 
 HOSTS = {"log": "progress", "learnings": "files"}
-"""Who gets the room of a pane that has had nothing to say so far."""
+"""The pane that gets the space of a pane without content so far."""
 
 
 def groups(columns: int, rows: int, silent: Collection[str] = ()) -> Groups:
-    """The places of a screen of this size, each with the panes that take turns in it; a pane that
-    is `silent` has none of its own.
+    """Return the places of a screen of this size, each with the panes that share it.
+
+    A `silent` pane has no place of its own.
     """
     if columns < 100:
         return NARROW if rows >= 22 else SINGLE
@@ -81,7 +81,7 @@ def groups(columns: int, rows: int, silent: Collection[str] = ()) -> Groups:
 def looks(
     columns: int, rows: int, silent: Collection[str], *, zoomed: bool = False
 ) -> dict[str, bool]:
-    """Classes of a screen of this size, those of the breakpoints included: whether it has each."""
+    """Return the style classes for this size, breakpoints included, and whether each is set."""
     places = groups(columns, rows, silent)
     names = {"-zoomed": zoomed, "-single": len(places) == 1}
     names |= {f"-no-{name}": (name,) not in places for name in HOSTS}
@@ -92,18 +92,18 @@ def looks(
 
 
 def shown(places: Groups, recent: Sequence[str], zoomed: str | None) -> set[str]:
-    """The panes to be seen; of a group the one looked at last, as `recent` lists them."""
+    """Return the visible panes: the zoomed one, or of each group the latest in `recent`."""
     if zoomed is not None:
         return {zoomed}
     return {next((pane for pane in recent if pane in place), place[0]) for place in places}
 
 
 def group_of(places: Groups, pane: str) -> tuple[str, ...]:
-    """The panes that share the place of this one, itself included."""
+    """Return the panes that share this pane's place, itself included."""
     return next(place for place in places if pane in place)
 
 
 def tab(key: str, *, shown: bool) -> Tab:
-    """The pane of this key, as a title names it."""
+    """Return the tab that represents a pane in titles."""
     heading, brief = NAMES[key]
     return Tab((ORDER.index(key) + 1) % 10, heading, shown, brief)

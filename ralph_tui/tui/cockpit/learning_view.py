@@ -1,7 +1,7 @@
-"""A learning's card, and what its owner wishes of it.
+"""A learning's card, and the user's changes to it.
 
-Rule: a wish is a command like any other, and is told as done only when the run has recorded it;
-a record that is over is for reading, and the card says how else a learning is changed.
+Rule: a change is a command like any other, and is reported as done only when the run has recorded
+it. The card of a finished run is read-only, and names the command that changes the learning.
 """
 
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ DONE: dict[Change, str] = {
 
 
 class LearningView:
-    """Opens a card, sends what is wished there, and says what came of it."""
+    """Opens a card, sends the user's changes, and reports the results."""
 
     def __init__(self, host: RunScreen) -> None:
         self._host = host
@@ -37,16 +37,15 @@ class LearningView:
         self._source = host.source
         self._card: LearningCard | None = None
         self._pending: tuple[ChangeLearning, str, int] | None = None
-        """What was sent and is not recorded yet, what the learning said, and the log's length."""
+        """The change not yet recorded, the learning's former text, and the log's length."""
         self._drafts: dict[str, str] = {}
-        """By id, words that were written and not sent."""
+        """Unsent text, by learning id."""
         self._stamp: object = None
         self._was_gone = False
-        """Whether what the card tells of was gone when it was opened: then it is for reading."""
+        """True if the learning was gone when its card opened: the card is then read-only."""
 
     def show(self, learning_id: str) -> None:
-        """Show the card."""
-        # Not before it is needed: the first paint does not wait for it.
+        # Imported on first use to keep the first paint fast.
         from ralph_tui.tui.modals.learning import LearningCard  # noqa: PLC0415
 
         memory = self._host.state.memory
@@ -62,7 +61,7 @@ class LearningView:
         self._card = None
 
     def _reading(self, seen: SeenLearning) -> str:
-        """Why nothing can be changed here, and how else; empty: it can."""
+        """Return why nothing can be changed here, and an alternative; empty if it can."""
         if seen.gone:
             return GONE[seen.gone]
         state = self._host.state
@@ -72,7 +71,7 @@ class LearningView:
         how = f"ralph-tui memory pin, mute, edit or delete {seen.learning.learning_id}"
         return f"{over or 'the run is gone'}; to change it: {how}"
 
-    # wishes -----------------------------------------------------------------------------------
+    # changes ----------------------------------------------------------------------------------
 
     def _wish(self, change: Change) -> None:
         card = self._card
@@ -81,7 +80,7 @@ class LearningView:
         learning = card.seen.learning
         name = learning.learning_id
         if change == "edit":
-            # Textual's editor takes long to import, and the first paint does not wait for it.
+            # Textual's editor is slow to import; importing it here keeps the first paint fast.
             from ralph_tui.tui.modals.guide import Rewording  # noqa: PLC0415
 
             draft = self._drafts.get(name, learning.text)
@@ -128,15 +127,15 @@ class LearningView:
         else:
             self._host.say(words)
 
-    # what came of them ------------------------------------------------------------------------
+    # results ----------------------------------------------------------------------------------
 
     def refused(self, command: ChangeLearning, reason: str) -> None:
-        """The run does not take the wish."""
+        """Report that the run refused a change."""
         self._pending = None
         self._tell(f"{command.change}: {reason}", "warn")
 
     def follow(self) -> None:
-        """Bring the card up to date, and say what the run has recorded; called at every tick."""
+        """Update the card, and report what the run has recorded; runs at every tick."""
         state = self._host.state
         stamp = (id(state), state.memory.revision, state.log.revision, self._source.lost)
         if stamp == self._stamp or (self._card is None and self._pending is None):
@@ -153,10 +152,10 @@ class LearningView:
         elif self._app.screen is card:
             card.dismiss(None)
         else:
-            self._stamp = None  # until the dialog above it has closed
+            self._stamp = None  # retry once the dialog above has closed
 
     def _settle(self, command: ChangeLearning, said: str, rows: int) -> None:
-        """Tell what became of a wish, once that is recorded."""
+        """Report the result of a change once it is recorded."""
         state, name = self._host.state, command.learning_id
         failed = unchanged_words(name, "")
         told = [row.text for entry in state.log.entries[rows:] for row in entry.rows]

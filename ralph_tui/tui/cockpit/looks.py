@@ -1,8 +1,7 @@
-"""When its user looked at a run: with each key, when the screen is left, and when the run ends
-soon after a key.
+"""Records when the user viewed a run: at keys, on leaving, and at a run's end soon after a key.
 
-Rule: a screen that stands open is not looked at for that alone; one whose terminal was closed was
-looked at when the last key was pressed.
+Rule: an open screen alone does not count as viewed. If the terminal was closed, the run was last
+viewed at the last key.
 """
 
 from collections.abc import Callable
@@ -16,36 +15,36 @@ from ralph_tui.state.seen import Seen, seen_of
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 
 EVERY_S = 5.0
-"""Seconds between two keys of which both are put down."""
+"""Minimum seconds between two recorded key presses."""
 PRESENT_S = 60.0
-"""Seconds after a key in which its user still looks at the screen."""
+"""Seconds after a key during which the user counts as present."""
 
 
 def is_lost(source: Source, state: RunState) -> bool:
-    """Whether its process is gone, without an end: also of a record that has none."""
+    """Return True if the process of a live or recorded run is gone without a recorded end."""
     return bool(source.lost) or (source.player is not None and state.run.live)
 
 
 class Looks:
-    """Puts down what was seen; a replay of what is known from its beginning tells nothing."""
+    """Records what the user has seen of the run."""
 
     def __init__(self, host: RunScreen, *, kept: bool) -> None:
-        """`kept`: what is seen on this screen is put down at all."""
+        """`kept`: False if this screen records nothing, as in an ordinary replay."""
         self._host = host
         self._kept = kept
         self._last: Seen | None = None
-        """What was put down; who moves back in a replay has seen what comes after."""
+        """The last record; moving back in a replay does not undo what was seen."""
         self._next = float("-inf")
         self._key_at = float("-inf")
 
     def key(self) -> None:
-        """A key was pressed: its user is there."""
+        """Record a key press: the user is present."""
         now = self._key_at = self._host.ralph.monotonic()
         if now >= self._next:
             self._put_down(now)
 
     def shown(self) -> None:
-        """The screen shows the state: users see the end of a run that they have just steered."""
+        """Record the end of a run if the user pressed a key shortly before."""
         last, now = self._last, self._host.ralph.monotonic()
         if self._host.state.run.live or last is None or last.over:
             return
@@ -60,17 +59,17 @@ class Looks:
             self._host.ralph.run_worker(write, thread=True)
 
     def hung_up(self) -> None:
-        """The terminal is gone: nobody sees what comes."""
+        """Record nothing from now on: the terminal is gone."""
         self._kept = False
 
     def end(self) -> None:
-        """The screen is left; the file is small, and nothing waits any more."""
+        """Record once more on leaving; the file is small, so this may block."""
         seen, record = self._seen(), self._host.source.record
         if seen is not None and record is not None:
             record.put_down(seen)
 
     def _seen(self) -> Seen | None:
-        """What is seen now, by how it stands and by the clock; None: nothing is put down."""
+        """Return what the user sees now, with the time; None if nothing is to be recorded."""
         state, source, last = self._host.state, self._host.source, self._last
         if not self._kept or state.run.started is None:
             return None

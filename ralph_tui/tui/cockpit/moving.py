@@ -1,6 +1,4 @@
-"""Moving in the time of a run: in a recorded one for good, in a live one to look at an earlier
-iteration.
-"""
+"""Moving in time: seek in a recorded run, or view an earlier iteration of a live one."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
@@ -17,11 +15,11 @@ FIRST, LAST = "this is the beginning: no earlier event", "this is the end: no fu
 
 
 class Move(NamedTuple):
-    """One way to move."""
+    """A way to move in a recorded run."""
 
     how: Callable[[Player], None]
     still: str
-    """Said where nothing moves."""
+    """The notice if nothing moves."""
 
 
 MOVES: Mapping[str, Move] = {
@@ -37,21 +35,21 @@ MOVES: Mapping[str, Move] = {
     "previous_mark": Move(lambda player: player.step_mark(-1), "no earlier alarm or question"),
     "next_mark": Move(lambda player: player.step_mark(1), "no further alarm or question"),
 }
-"""By the name of the action."""
+"""By action name."""
 
 
 class Moving:
-    """Does what keys ask for, and says so where that leads nowhere."""
+    """Carries out movement keys, and reports when one has no effect."""
 
     def __init__(self, host: RunScreen, body: Body, tick: Callable[[], None]) -> None:
         """`tick` brings the screen up to date."""
         self._host, self._tick = host, tick
         self._panes = [pane for pane in body.panes.values() if isinstance(pane, IterationPane)]
         self._chosen: int | None = None
-        """The iteration of a live run that tests, prompt and details show; None: the latest."""
+        """The iteration that tests, prompt and details show in a live run; None: the latest."""
 
     def move(self, name: str) -> None:
-        """Move in a recorded run, at once, so that the next key counts from there."""
+        """Move in a recorded run, and refresh at once so that the next key counts from there."""
         player = self._host.source.player
         if player is None:
             return
@@ -66,14 +64,14 @@ class Moving:
         self._tick()
 
     def _tell_mark(self, player: Player) -> None:
-        """Which alarm or question was gone to."""
+        """Report which alarm or question the replay moved to."""
         number = bisect_left(player.marks, player.position, key=lambda mark: mark.position)
         mark, many = player.marks[number], len(player.marks)
         words = f"{LEVELS[SEVERITIES[mark.severity]].glyph} {alarm_words(mark.name)}"
         self._host.say(f"{words}, {place(mark.iteration)} · {number + 1} of {many}")
 
     def step_iteration(self, by: int) -> None:
-        """Look at another iteration: in a recorded run, move there."""
+        """View an earlier or later iteration; in a recorded run, seek to it."""
         if self._host.source.player is not None:
             self.move("forward_iteration" if by > 0 else "back_iteration")
         elif not self._step(by):
@@ -93,7 +91,7 @@ class Moving:
         return True
 
     def end(self) -> bool:
-        """Back to the latest one; False where nothing else was looked at."""
+        """Return to the latest iteration; False if it was already shown."""
         was = self._chosen is not None
         self._show(None)
         return was

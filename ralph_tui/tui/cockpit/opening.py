@@ -1,6 +1,6 @@
-"""The first frame: the places of the panes, empty, while what fills them is being loaded.
+"""The first frame: empty panes in their places, shown while the cockpit loads.
 
-Rule: it imports nothing of a run, neither events nor state.
+Rule: it imports neither events nor state.
 """
 
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, title
 
 
 class Frame(LineWidget):
-    """The frame of a pane, with nothing in it."""
+    """The empty frame of a pane."""
 
     def __init__(self, key: str) -> None:
         super().__init__(id=key, classes="pane")
@@ -31,7 +31,7 @@ class Frame(LineWidget):
 
 
 class OpeningScreen(FirstFrame):
-    """What is seen until the cockpit stands."""
+    """The screen shown until the cockpit is ready."""
 
     HORIZONTAL_BREAKPOINTS = layout.HORIZONTAL
     VERTICAL_BREAKPOINTS = layout.VERTICAL
@@ -39,10 +39,9 @@ class OpeningScreen(FirstFrame):
     def __init__(self) -> None:
         super().__init__()
         self._frames = {key: Frame(key) for key in layout.ORDER}
-        self.update_classes(self._looks(), update=False)  # before anything is styled
+        self.update_classes(self._looks(), update=False)  # before the first styling
 
     def compose(self) -> ComposeResult:
-        """From top to bottom, as the cockpit."""
         starting = PHASES["starting"]
         state: Line = [(f"{starting.glyph} {starting.word}", "dim")]
         name: Line = [(" ralph-tui", "accent strong")]
@@ -53,15 +52,15 @@ class OpeningScreen(FirstFrame):
         yield FixedRows("footer", ([], []), (LEAVING, []))
 
     def on_mount(self) -> None:
-        """Begin."""
         self._arrange()
 
     def on_resize(self) -> None:
-        """Another size may mean other places."""
         self._arrange()
 
     def _arrange(self) -> None:
-        places = layout.groups(*self.app.size, layout.HOSTS)  # what has a host says nothing yet
+        places = layout.groups(
+            *self.app.size, layout.HOSTS
+        )  # a pane with a host has no content yet
         self.update_classes(self._looks())
         for place in places:
             for key in place:

@@ -1,6 +1,6 @@
-"""Every command of the cockpit by its name, and what has no key: the agent's permissions.
+"""Every command of the cockpit by name, and the agent's permissions, which have no key.
 
-Rule: what is offered comes from the table of actions and from the state.
+Rule: all offers come from the table of actions and from the state.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,15 +20,15 @@ PERMISSIONS = {
     "skip": "permissions: unrestricted (asks)",
 }
 MOST_PERMITS = 50
-"""Denied tools that are offered to be permitted, the most often denied first."""
+"""Maximum number of denied tools offered for permission, the most often denied first."""
 LONGEST = 120
-"""Cells of what is to be permitted; what is sent is the whole of it."""
+"""Cells of a permission in the palette; the command sends it in full."""
 
 
 def offers(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterator[Offer]:
-    """All that can be asked for: what was denied first, what cannot be done now last.
+    """Yield all commands: permissions for denied tools first, unavailable actions last.
 
-    `permit` changes what the agent may do.
+    `permit` changes the agent's permissions.
     """
     able: list[Offer] = []
     unable: list[Offer] = []
@@ -48,7 +48,7 @@ def offers(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterato
 
 
 def _permits(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterator[Offer]:
-    """A line for each kind of tool that was denied and is not permitted yet."""
+    """Yield an offer for each kind of tool that was denied and is not permitted yet."""
     needs = host.state.needs
     if needs.mode == "skip":
         return

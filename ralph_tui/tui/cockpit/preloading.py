@@ -1,7 +1,7 @@
-"""What the first dialogs need, loaded and parsed while nobody waits: the first paint did not.
+"""Loads and parses what the first dialogs need, after the first paint.
 
-Rule: it changes nothing that is seen, and it goes in steps of some 10 ms at most: keys are answered
-between them.
+Rule: it changes nothing visible, and runs in steps of at most about 10 ms, so that keys are handled
+in between.
 """
 
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.modal import KeysRow
 
 AFTER_S, BETWEEN_S = 1.0, 0.1
-"""From the mount of the screen to the first step, and from each to the next."""
+"""Delay from the screen's mount to the first step, and between steps."""
 
 
 def steps(app: App[str]) -> Iterator[None]:
-    """Each `next` is a step: a module is imported, or the style rules of a few widgets are parsed.
+    """Yield after each step, which imports a module or parses the style rules of a few widgets.
 
-    Textual parses the rules of a kind of widget when the first one is mounted.
+    Textual parses the rules of a widget class when its first instance is mounted.
     """
     _parse(app, Help(()), Vertical(), Static(), KeysRow())
     yield
-    from textual.widgets import Input, TextArea  # noqa: PLC0415  both take long to import
+    from textual.widgets import Input, TextArea  # noqa: PLC0415 both are slow to import
 
     yield
     _parse(app, Input())
@@ -44,12 +44,12 @@ def steps(app: App[str]) -> Iterator[None]:
 
 def _parse(app: App[str], *widgets: Widget) -> None:
     for widget in widgets:
-        widget._post_register(app)  # noqa: SLF001 - what mounting begins with
-    _ = app.stylesheet.rules  # parses what is new
+        widget._post_register(app)  # noqa: SLF001 - the first step of mounting
+    _ = app.stylesheet.rules  # parses the new rules
 
 
 def begin(screen: Screen[None]) -> None:
-    """Take the steps, from soon on."""
+    """Schedule the steps, the first after `AFTER_S`."""
     left = steps(screen.app)
 
     def step() -> None:

@@ -1,9 +1,10 @@
-"""What the owner of a run is called for: its end, and its open question, whose dialog opens by
-itself once and closes when the question is settled.
+"""Calls the user when the run ends or asks a question, and shows the question's dialog.
 
-Rule: dialogs follow the state and never the other way round; an answer is a command like any other,
-and the first one counts. What was written for an answer that came too late is not lost. A recorded
-run asks nobody.
+The dialog opens automatically once, and closes when the question is settled.
+
+Rule: dialogs follow the state, never the other way round. An answer is a command like any other,
+and the first one counts. Text written for an answer that came too late is saved. A recorded run
+asks no questions.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def call_text(state: RunState) -> str:
-    """What the owner is called for."""
+    """Return the text with which the run calls the user."""
     run, question = state.run, state.needs.question
     if run.crash is not None:
         return BUG
@@ -37,7 +38,7 @@ def call_text(state: RunState) -> str:
 
 
 class EndCall:
-    """Calls the owner once, when a run ends that was seen alive."""
+    """Calls the user once, when a run that was live on this screen ends."""
 
     def __init__(self, app: RalphApp, source: Source) -> None:
         self._app = app
@@ -46,40 +47,40 @@ class EndCall:
         self._called = False
 
     def follow(self, state: RunState) -> None:
-        """Call when the end has come; called at every tick."""
+        """Call the user when the run has ended; runs at every tick."""
         if self._was_live and not state.run.live and self._source.live:
             self._called = True
             self._app.call_owner(call_text(state), over=True)
         self._was_live = state.run.live
 
     def end(self) -> None:
-        """The screen is gone, and with it the reason to call."""
+        """Withdraw the call when the screen closes."""
         if self._called:
             self._app.end_call()
 
 
 class QuestionPresenter:
-    """Brings the question to its owner."""
+    """Shows the open question to the user."""
 
     def __init__(self, host: RunScreen, keep_draft: Callable[[str], None]) -> None:
-        """`keep_draft` takes words that were written and not sent."""
+        """`keep_draft` saves text that was written but not sent."""
         self._host = host
         self._app = host.ralph
         self._source = host.source
         self._keep_draft = keep_draft
         self._asked: QuestionAsked | None = None
-        """The question that was open last."""
+        """The question whose id is in `_known`."""
         self._known: str | None = None
-        """The question that is open, as far as it was looked at."""
+        """Id of the open question, as of the last tick."""
         self._shown: str | None = None
-        """The question that has opened its dialog."""
+        """Id of the question whose dialog has been opened."""
         self._dialog: Question | None = None
         self._texts: Texts = {}
-        """What was written for the open question."""
+        """Text written for the open question, by purpose."""
         self._sent: Answer | None = None
 
     def follow(self) -> None:
-        """Do what the state asks for; called at every tick."""
+        """Open, update or close the question's dialog; runs at every tick."""
         state = self._host.state
         now = self._source.clock(state)
         question = state.needs.question if self._source.live else None
@@ -98,19 +99,19 @@ class QuestionPresenter:
         elif (
             question is not None
             and question.question_id != self._shown
-            # What the owner is doing in another dialog is not taken out of his hands.
+            # Do not interrupt another dialog that the user has open.
             and self._host.in_front
         ):
             self._open(question, state, now)
 
     def reopen(self) -> None:
-        """Show the dialog again that was closed without an answer; who calls for it can answer."""
+        """Reopen the dialog of an unanswered question; it accepts answers at once."""
         state = self._host.state
         if state.needs.question is not None:
             self._open(state.needs.question, state, self._source.clock(state), guarded=False)
 
     def end(self) -> None:
-        """The screen is gone."""
+        """Withdraw the call when the screen closes."""
         if self._known is not None:
             self._known = None
             self._app.end_call()
@@ -118,7 +119,7 @@ class QuestionPresenter:
     def _open(
         self, question: QuestionAsked, state: RunState, now: datetime, *, guarded: bool = True
     ) -> None:
-        # Not before it is needed: the first paint does not wait for it.
+        # Imported on first use to keep the first paint fast.
         from ralph_tui.tui.modals.question import Question  # noqa: PLC0415
 
         self._shown = question.question_id
@@ -140,7 +141,7 @@ class QuestionPresenter:
         self._app.push_screen(self._dialog, self._answered)
 
     def _look(self, question: QuestionAsked, state: RunState) -> Callable[[], Outlook] | None:
-        """What a roll back would change by now; None where it cannot be looked at."""
+        """Return a preview of the offered rollback; None if there is nothing to preview."""
         offered = question.rollback
         point = state.timeline.snapshots.get(offered.snapshot) if offered else None
         return preview(self._source.files, point.tree) if point else None
@@ -148,7 +149,9 @@ class QuestionPresenter:
     def _tend(self, dialog: "Question", question: QuestionAsked | None, now: datetime) -> None:
         if question is not None and question.question_id == dialog.asked.question_id:
             dialog.sync(question, now)
-        elif self._app.screen is dialog and dialog.editing is None:  # else when that is over
+        elif (
+            self._app.screen is dialog and dialog.editing is None
+        ):  # otherwise wait until editing ends
             dialog.close_by_itself()
 
     def _answered(self, answer: Answer | None) -> None:
@@ -160,7 +163,7 @@ class QuestionPresenter:
             self._source.send(answer)
 
     def _settled(self, state: RunState, question_id: str) -> None:
-        """Tell how, unless it was here; words that were not sent wait as a draft of guidance."""
+        """Report the answer unless it was given here; save unsent text as a draft of guidance."""
         dialog = self._dialog
         writing = dialog is not None and dialog.asked.question_id == question_id
         if dialog is not None and writing:
@@ -184,7 +187,7 @@ class QuestionPresenter:
             mine = (question_id, answer.answer, answer.by)
             here = sent is not None and mine == (sent.question_id, sent.answer, self._source.name)
         if dialog is not None and writing and dialog.editing is not None:
-            # Whoever is typing goes on typing here: the next key must not fall on the cockpit.
+            # Keep the editor open: the user's next key must not reach the cockpit.
             dialog.tell_settled(how)
             return
         self._texts = {}
@@ -196,21 +199,21 @@ class QuestionPresenter:
             self._host.say(f"the question is settled: {how}{kept}")
 
     def _place(self, by: str) -> str:
-        """Where it was given, as said here: "you" is whoever sits at the run's own terminal."""
+        """Describe where the answer came from; "you" means the user at the run's own terminal."""
         if self._source.elsewhere and by == Answer.model_fields["by"].default:
             return "at the run's own terminal"
         return f"by {clip(flat(by), 30)}"
 
     @property
     def _kept(self) -> str:
-        """Where words are that were not sent."""
+        """The notice that says where unsent text is saved."""
         return f"{self._app.keys.shown('guide')} has what you wrote"
 
     def _written(self) -> list[str]:
         return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
 
     def _keep_texts(self) -> None:
-        """What was still being written when the question was settled waits as a draft."""
+        """Save text as a draft if the question was settled before it was sent."""
         texts, self._texts = self._written(), {}
         for text in texts:
             self._keep_draft(text)

@@ -1,4 +1,4 @@
-"""A recorded run that was found, beside the run that goes on behind it."""
+"""Screens of runs that are opened on top of another screen."""
 
 from ralph_tui.ports.source import Source
 from ralph_tui.text.terms import NEEDS_YOU
@@ -8,22 +8,21 @@ from ralph_tui.tui.draw.spans import clip, flat
 
 
 class RecordedScreen(SideScreen, CockpitScreen):
-    """The cockpit of a replay; to leave it leads back and ends nothing."""
+    """The cockpit of a recorded run; leaving it goes back and ends nothing."""
 
     ALONE = False
     HINT = "found by a search: esc leads back, {search} to what was found"
-    """What is said when it opens."""
+    """The notice shown when the screen opens."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._note = source.note
 
     def on_mount(self) -> None:
-        """Say how it ends; Textual begins it, as of any class below."""
+        """Show the hint; Textual calls the base class's `on_mount` as well."""
         self.say(self.ralph.keys.told(self.HINT))
 
     def action_unzoom(self) -> None:
-        """All panes again, else back."""
         if self.body.zoomed is not None or self.body.ended:
             super().action_unzoom()
         else:
@@ -35,7 +34,7 @@ class RecordedScreen(SideScreen, CockpitScreen):
 
 
 class LoopScreen(RecordedScreen):
-    """The cockpit of a loop of a fleet, alive or over."""
+    """The cockpit of a fleet's loop, live or finished."""
 
     HINT = "esc leads back to the fleet"
 
@@ -44,13 +43,13 @@ class LoopScreen(RecordedScreen):
         self.body.end.esc = "leads back to the fleet"
 
     def action_unzoom(self) -> None:
-        """All panes again, else back, at once also where its end stands before a pane."""
+        """Like the base class, but go back even if the end summary is open."""
         if self.body.zoomed is not None:
             super().action_unzoom()
         else:
             self.ralph.back()
 
     def called(self, text: str) -> None:
-        """See `BaseScreen`; what this very loop asks stands on its screen already."""
+        """Ignore a question of this loop, which its own screen already shows."""
         if not text or self.state.needs.question is None:
             super().called(text)

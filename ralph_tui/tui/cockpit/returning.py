@@ -1,7 +1,7 @@
-"""A cockpit that somebody comes back to: it opens with what happened meanwhile, to read and close.
+"""A cockpit that opens with a summary of what happened since the user's last visit.
 
-Rule: that dialog takes no key that means something on the screen below; such a key closes it and is
-obeyed.
+Rule: the summary takes no key that means something on the screen below. Such a key closes the
+summary and is passed on.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,11 +26,11 @@ HELPED = ("question_mark", "f1", "q")
 TITLE = "while you were away"
 BELOW = "  └ "
 WIDTH, MOST_ROWS = 68, 5
-"""Of what stands below an entry: cells in the dialog, and rows."""
+"""Cells and rows for the details below an entry."""
 
 
 class Away(TextDialog):
-    """Any of enter, esc and space closes it."""
+    """The summary; enter, esc and space close it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "close", show=False)]
 
@@ -41,7 +41,7 @@ class Away(TextDialog):
         return (("↑", ""), ("↓", "scroll"), ("enter", "close"))
 
     def take_key(self, event: events.Key) -> bool:
-        """See `Modal`: a key of the screen below closes this, and is handed on."""
+        """Close on a key of the screen below, and pass that key on."""
         if event.key in self.active_bindings or event.key in HELPED:
             return False
         app, key = self.app, event.key
@@ -60,13 +60,13 @@ def _row(line: Told) -> Content:
 
 
 class ReturningCockpit(CockpitScreen):
-    """As any cockpit; before its questions it tells once what happened."""
+    """A cockpit that reports once what happened, before it shows a question."""
 
     KEEPS_SEEN = True
     _told = False
 
     def came(self) -> None:
-        """See `CockpitScreen`; the record is there at once, or grows until it is."""
+        """Show the summary once the whole record is loaded, which may take several ticks."""
         if self._told or not self.in_front:
             return
         player = self.source.player
@@ -76,7 +76,7 @@ class ReturningCockpit(CockpitScreen):
             self.tell()
 
     def tell(self) -> bool:
-        """What happened, where there is any news; whether there is."""
+        """Show the summary if there is news; return whether it was shown."""
         state, record = self.state, self.source.record
         seen = record.seen() if record is not None else None
         lost = is_lost(self.source, state)
@@ -84,24 +84,24 @@ class ReturningCockpit(CockpitScreen):
         if not is_news(state, now, seen, lost=lost):
             return False
         sign = record.last_sign() if record is not None and lost else None
-        # What is over or gone stands still on the screen; how long it has been so grows.
+        # The state of a finished or lost run stands still; the time since then grows.
         by = datetime.now(UTC) if lost or not state.run.live else now
         told = while_away(state, by, seen, lost=self.source.lost or lost, sign=sign)
         self.app.push_screen(Away(told, self.ralph.monotonic), lambda _: self.was_told())
         return True
 
     def was_told(self) -> None:
-        """It is closed."""
+        """Handle the closing of the summary."""
 
 
 class FilmedCockpit(ReturningCockpit):
-    """A replay of a run that was left: what came of it, once it is over, and then the film.
+    """A replay of a run that the user left: a summary if the run has ended, then playback.
 
-    What is seen in the film is no news: only what was told is put down.
+    Only the summary is recorded as seen, not the playback.
     """
 
     def __init__(self, source: Source, film: Callable[[], None]) -> None:
-        """`film` plays it from its beginning."""
+        """`film` starts playback from the beginning."""
         super().__init__(source)
         self._film = film
 

@@ -1,7 +1,7 @@
-"""How often the cockpit looks for what is new: 15 times a second while something happens.
+"""How often the cockpit polls: 15 times a second while something happens.
 
-Each look wakes the process, and most of an idle cockpit's time went into waking. Rule: looks are
-counted, no clock is read, so a screen whose clock stands still keeps the same rhythm.
+Each poll wakes the process, and waking was most of an idle cockpit's cost. Rule: polls are counted
+and no clock is read, so a screen with a stopped clock keeps the same rhythm.
 """
 
 from collections.abc import Callable
@@ -11,46 +11,45 @@ from textual.timer import Timer
 
 HZ = 15
 QUIET_HZ = 5
-"""Where nothing has happened for a while; a key ends that at once."""
+"""The rate after a quiet period; a key restores the full rate at once."""
 CALLED_HZ = 2
-"""There, where what happens calls for a look at once: what is left to look at are clocks."""
+"""The quiet rate if each new event triggers a poll: only clocks are left to refresh."""
 QUIET_AFTER = 2 * HZ
-"""Looks that brought nothing."""
+"""Polls without news before the rate drops."""
 BEHIND = 5
-"""Of so many looks one is shown behind a dialog: whoever reads the dialog needs no more, and its
-keys do not wait for what lies behind."""
+"""Behind a dialog, draw one poll in this many, so that the dialog's keys are not delayed."""
 
 
 class Rhythm:
-    """Says when the screen looks; each look tells it what it has found."""
+    """Sets the polling rate from what each poll finds."""
 
     _often: Timer
     _seldom: Timer
 
     def __init__(self, *, called: bool = False) -> None:
-        """`called`: `happened` is called also when an event has come."""
+        """`called`: each new event calls `happened`."""
         self.quiet_hz = CALLED_HZ if called else QUIET_HZ
-        """How often it looks where nothing has happened for a while."""
+        """Polls per second in a quiet period."""
         self._told: object = None
         self._looks = self._in_vain = 0
 
     def begin(self, screen: Screen[None], look: Callable[[], None]) -> None:
-        """From now on `look` is called."""
+        """Start calling `look`."""
         self._often = screen.set_interval(1 / HZ, look)
         self._seldom = screen.set_interval(1 / self.quiet_hz, look, pause=True)
 
     @property
     def quiet(self) -> bool:
-        """Whether it looks seldom."""
+        """True if the slow rate is in use."""
         return self._in_vain >= QUIET_AFTER
 
     @property
     def behind(self) -> bool:
-        """Whether this look is to be shown also behind a dialog."""
+        """True if this poll is drawn even behind a dialog."""
         return self.quiet or self._looks % BEHIND == 0
 
     def looked(self, told: object) -> None:
-        """`told`: what differs from the last time whenever something has happened."""
+        """Count a poll; the argument must differ whenever something has happened."""
         self._looks += 1
         if told != self._told:
             self._told = told
@@ -62,7 +61,7 @@ class Rhythm:
                 self._seldom.resume()
 
     def happened(self) -> None:
-        """Something did, or a key was pressed, of which something may come."""
+        """Return to the full rate: something happened, or the user pressed a key."""
         if self.quiet:
             self._seldom.pause()
             self._often.resume()

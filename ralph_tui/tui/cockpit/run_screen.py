@@ -1,7 +1,7 @@
 """A screen that shows a run and obeys the table of actions, as its dialogs see it.
 
-Rule: an answer stands within the paint that follows its key: done, sent, or why not. What is only
-sent is followed until the run has recorded what came of it, unless another key is pressed first.
+Rule: the next paint answers every key: done, sent, or refused with a reason. A sent command is
+followed until the run has recorded its result, or until the next key.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,18 +17,18 @@ from ralph_tui.tui.cockpit.footer import verb as verb_of
 from ralph_tui.tui.modals.modal import Modal
 
 FOLLOWED_S = 30.0
-"""So long is it waited for what comes of a key."""
+"""How long to wait for a key's effect."""
 
 
 class RunScreen(BaseScreen):
-    """What its actions do, and what more is known of why not, is told by the class below."""
+    """Base of the run screens; subclasses supply the effects of actions and extra refusals."""
 
     ALONE: ClassVar[bool] = True
-    """This screen is the first: when it ends, nothing goes on behind it."""
+    """True if no other screen remains when this one ends."""
     effects: Mapping[str, Callable[[], object]]
-    """What an action does that sends no command."""
+    """Callbacks of the actions that send no command, by action name."""
     refusals: Mapping[str, Callable[[], str | None]]
-    """Why an action cannot be done, where more is known of that than the state tells."""
+    """Refusal checks by action name, for actions that depend on more than the state."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
@@ -37,27 +37,27 @@ class RunScreen(BaseScreen):
         """As of the last tick."""
         self.footer = Footer(source, self.ralph.monotonic, self.refusal, self.ralph.keys)
         self.label = ""
-        """The key that was pressed last, and its action."""
+        """The last key and its action's verb, for notices."""
         self._outcome: Outcome | None = None
         self._said = ""
         self._until = 0.0
 
     @property
     def in_front(self) -> bool:
-        """No dialog and no other screen is open above it."""
+        """True if no dialog or other screen is open above this one."""
         return self.app.screen is self
 
     def say(self, text: str) -> None:
-        """Say it for a few seconds; in a dialog, too: which is seen shows when that closes."""
+        """Show a notice for a few seconds, in an open dialog as well as in the footer."""
         front = self.app.screen
         if isinstance(front, Modal):
             front.tell(text)
         self.footer.say(text)
 
     def action_do(self, name: str) -> None:
-        """Do what the table calls by this name, or say why not.
+        """Perform the action of this name, or report why it is refused.
 
-        Of two actions on one key the one that can be done now is meant.
+        If two actions share a key, the available one wins.
         """
         action = BY_NAME[name]
         refused = self.refusal(action)
@@ -82,7 +82,7 @@ class RunScreen(BaseScreen):
             self.effects[action.name]()
 
     def refusal(self, action: Action) -> str | None:
-        """Why it cannot be done here and now; None: it can."""
+        """Return why the action is not available now; None if it is."""
         why = self._refusal(action)
         return None if why is None else self.ralph.keys.told(why)
 
@@ -98,7 +98,7 @@ class RunScreen(BaseScreen):
         return action.refusal(self.state)
 
     def follow_key(self) -> None:
-        """Say what has come of the last key, once that is recorded."""
+        """Report the effect of the last key once it is recorded."""
         if self._outcome is None:
             return
         said = self._outcome(self.state)
@@ -109,5 +109,5 @@ class RunScreen(BaseScreen):
             self._outcome = None
 
     def hush_key(self) -> None:
-        """Another key is pressed: what comes of the last one is no news any more."""
+        """Stop following the last key: another one was pressed."""
         self._outcome = None

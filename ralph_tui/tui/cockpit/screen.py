@@ -1,7 +1,7 @@
-"""The cockpit's screen: puts panes in place, feeds them as `rhythm` says, and obeys keys.
+"""The cockpit's screen: places the panes, refreshes them at the pace of `rhythm`, handles keys.
 
-Rule: it holds no state of the run but the `RunState` its source brings up to date; what a key may
-do, and why not, is asked of the table of actions.
+Rule: the only run state here is the `RunState` that the source updates. The table of actions
+decides what a key may do, and why not.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,16 +37,16 @@ from ralph_tui.tui.panes.pane import Pane
 
 
 class Ending:
-    """Brings the end up once; who has put it away brings it back with the same key."""
+    """Shows the end summary when the run ends; the user can close and reopen it."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
         self._over = False
 
     def follow(self, state: RunState, *, lost: bool | str) -> bool:
-        """Whether it has come or gone with this state: the end has come, or the run goes on.
+        """Return True if this state opens or closes the summary: the run ended, or it continues.
 
-        `lost`: nobody works on it any more, though no end was recorded.
+        `lost`: the run's process is gone, though no end was recorded.
         """
         over = state.run.started is not None and (bool(lost) or not state.run.live)
         if over == self._over:
@@ -55,19 +55,19 @@ class Ending:
         return True
 
     def toggle(self) -> bool:
-        """Put it away, or bring it back; False while the run goes on."""
+        """Close or reopen the summary; False while the run is still going."""
         if self._over:
             self._body.ended = not self._body.ended
         return self._over
 
     def give_way(self, name: str) -> None:
-        """A pane was called that may lie below it; one that has the screen alone does not."""
+        """Close the summary if it covers this pane; it never covers a zoomed one."""
         if self._body.zoomed is None and name in self._body.covered:
             self._body.ended = False
 
 
 class CockpitScreen(RunScreen):
-    """Live and replay alike; only the source knows which."""
+    """The cockpit of a live or recorded run; only the source knows which."""
 
     HORIZONTAL_BREAKPOINTS = layout.HORIZONTAL
     VERTICAL_BREAKPOINTS = layout.VERTICAL
@@ -75,12 +75,12 @@ class CockpitScreen(RunScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*key_bindings.PLACES]
 
     KEEPS_SEEN = False
-    """What is seen here is put down also where it is no live run."""
+    """Also record what the user viewed if the run is not live."""
 
     def __init__(self, source: Source, *, called: bool = False) -> None:
         super().__init__(source)
         self._stamp: object = None
-        self.rhythm = Rhythm(called=called)  # by whoever fills the source
+        self.rhythm = Rhythm(called=called)  # called: each new event calls `happened`
         keys = self.ralph.keys
         self.body = Body(source, keys, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(
@@ -106,7 +106,7 @@ class CockpitScreen(RunScreen):
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for bound, does, moves in key_bindings.of_actions(keys, live=source.live):
             self._bindings.bind(bound, does, show=False, priority=moves)
-        # Before anything is styled: with each later change all that is here would be styled anew.
+        # Before the first styling: each later change would restyle the whole screen.
         self.update_classes(self.body.looks(), update=False)
 
     def _effects(self) -> Mapping[str, Callable[[], object]]:
@@ -137,7 +137,7 @@ class CockpitScreen(RunScreen):
         }
 
     def key_came(self) -> None:
-        """See `BaseScreen`: an older answer never stands beside a newer key."""
+        """Clear the answer to the previous key."""
         self.footer.hush()
         self.hush_key()
         if self.scrubber is not None:
@@ -156,14 +156,12 @@ class CockpitScreen(RunScreen):
         self.dialogs.hang_up(by)
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield from (*self.heads, self.note, self.body)
         if self.scrubber is not None:
             yield self.scrubber
         yield self.footer
 
     def on_mount(self) -> None:
-        """Begin."""
         self.source.start()
         self._arrange()
         self.set_focus(self.scrubber or self.body.panes["agent"])
@@ -172,23 +170,22 @@ class CockpitScreen(RunScreen):
         preloading.begin(self)
 
     def on_unmount(self) -> None:
-        """The screen is gone."""
         self.questions.end()
         self.end_call.end()
         self.looks.end()
         self.source.stop()
 
     def tick(self) -> None:
-        """Bring everything up to date; nothing is drawn when nothing changed."""
+        """Bring the screen up to date; draw nothing if nothing changed."""
         player = self.source.player
         if player is not None:
-            player.resting = not self.in_front  # who opens something wants to read it
+            player.resting = not self.in_front  # a user who opened something wants to read it
         self.state = self.source.poll(self.state, self.ralph.monotonic())
         self.came()
         self.looks.shown()
         clock = self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed, player.length) if player else None
-        # What is shown changes with an event, a move, or the second: most ticks bring none.
+        # The display changes with an event, a seek or a new second; most ticks bring none.
         front = self.in_front
         told = (id(self.state), self.state.seq, moved, self.source.note, self.source.lost, front)
         self.rhythm.looked(told)
@@ -209,7 +206,7 @@ class CockpitScreen(RunScreen):
             self.end_call.follow(self.state)
 
     def came(self) -> None:
-        """What has come is taken in, and nothing of it is asked or drawn yet."""
+        """React to a new state before it is drawn and before any question opens."""
 
     def _sync(self) -> None:
         self._stamp, state, clock = None, self.state, self.source.clock(self.state)
@@ -227,11 +224,10 @@ class CockpitScreen(RunScreen):
     # places -----------------------------------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another size may mean other places."""
         self._arrange()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """What is focused was looked at last."""
+        """Count the focused pane as the one viewed last."""
         pane = event.widget
         others = self.body.panes.keys() - self.body.recent[:1]
         if isinstance(pane, Pane) and pane.key in others:
@@ -246,7 +242,7 @@ class CockpitScreen(RunScreen):
         self._sync()
 
     def _place_end(self) -> None:
-        """The end of the run comes or goes; the focus never stays on what it hides."""
+        """Show or hide the end summary; the focus never stays on a pane that it hides."""
         self.body.place_panes()
         focused, end = self.focused, self.body.end
         if focused is not None and not focused.display:
@@ -254,15 +250,15 @@ class CockpitScreen(RunScreen):
             self.set_focus(end if end.display else before)
 
     def action_pane(self, name: str) -> None:
-        """Show a pane and focus it, also where the end of the run stands."""
+        """Show and focus a pane, closing an end summary that covers it."""
         self.ending.give_way(name)
         self.show_pane(name)
 
     def show_pane(self, name: str) -> None:
-        """Show a pane and focus it; where the end of the run stands in its place, focus that."""
+        """Show and focus a pane; if the end summary covers it, focus the summary."""
         self._look_at(name)
         pane = self.body.panes[name]
-        # At once: the next key may already be waiting, and means the pane that was just called.
+        # Focus at once: the next key may already be queued, and it belongs to this pane.
         self.set_focus(pane if pane.display else self.body.end)
 
     def action_next(self, by: int) -> None:
@@ -278,7 +274,7 @@ class CockpitScreen(RunScreen):
             self.action_pane(name)
 
     def action_unzoom(self) -> None:
-        """The latest iteration again, then all panes."""
+        """Return to the latest iteration, then to all panes, then toggle the end summary."""
         if self.moving.end():
             self.footer.say("the latest iteration again")
         elif self.body.zoomed is not None:
@@ -292,7 +288,7 @@ class CockpitScreen(RunScreen):
     # actions ----------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        """An ignored key says why."""
+        """Report why a key is ignored."""
         if event.key in self.active_bindings or not self.in_front:
             return
         why = ignored(event.key, self.ralph.keys, live=self.source.live)
@@ -304,21 +300,21 @@ class CockpitScreen(RunScreen):
 
     @property
     def _looked_at(self) -> tuple[Pane, str]:
-        """The pane that is looked at, and what it is called."""
+        """The pane in use, and its name."""
         latest = self.body.panes[(self.body.recent or ["agent"])[0]]
         pane = self.focused if isinstance(self.focused, Pane) else latest
         name = pane.heading if isinstance(pane, EndPane) else layout.NAMES[pane.key][0]
         return pane, name
 
     def _copy(self) -> None:
-        """The pane's text; the terminal's own selection needs shift while the mouse is ours."""
+        """Copy the whole pane; the terminal's own selection needs shift while the mouse is ours."""
         pane, name = self._looked_at
         rows = pane.text_rows()
         self.app.copy_to_clipboard("\n".join(rows))
         self.say(f"{self.label}: {count(len(rows), 'row')} of {name}")
 
     def _export(self) -> None:
-        rows = self._compositor.render_strips()  # as Textual's own
+        rows = self._compositor.render_strips()  # as Textual itself does
         self.exports.ask(rows, *self._looked_at)
 
     def _search(self) -> None:
@@ -327,11 +323,11 @@ class CockpitScreen(RunScreen):
             self.say(f"{self.label}: {words}")
 
     def on_iterations_pane_wanted(self) -> None:
-        """Show what changed there."""
+        """Show the changes of the selected point."""
         self.history.changes()
 
     def toggle_zoom(self) -> None:
-        """The pane looked at last alone, or all again."""
+        """Zoom the pane viewed last, or show all panes again."""
         if self.body.zoomed is not None:
             self.action_unzoom()
             return
@@ -342,15 +338,14 @@ class CockpitScreen(RunScreen):
             self.show_pane(self.body.zoomed)
 
     def on_pane_opened(self, message: Pane.Opened) -> None:
-        """Show an entry's evidence."""
+        """Show the evidence of a log entry."""
         self.dialogs.detail(message.title, message.body)
 
     def on_learnings_pane_wanted(self, message: LearningsPane.Wanted) -> None:
-        """Show the card of a learning."""
         self.dialogs.learnings.show(message.learning_id)
 
     def on_pane_still(self, message: Pane.Still) -> None:
-        """A key that changes nothing is answered, too."""
+        """Report when a movement key has no effect."""
         self.footer.say(message.why)
 
     def open_help(self) -> None:

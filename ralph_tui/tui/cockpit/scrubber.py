@@ -1,7 +1,7 @@
-"""Where a replay stands, and the way through it by mouse: a click or a drag goes there.
+"""The position of a replay, and seeking by mouse: a click or a drag goes there.
 
-The bar is the time of the replay, so its head moves evenly: waits are as short on it as they are
-there. What the pointer rests on is told beside it.
+The bar measures playback time, so its head moves evenly and waits are as short as in playback.
+Details of the point under the pointer are shown beside it.
 """
 
 from datetime import datetime
@@ -19,16 +19,16 @@ from ralph_tui.tui.draw.spans import Line, cells, clickable
 from ralph_tui.tui.draw.words import level_mark, short_duration
 
 PLACE = 11
-"""Cells that the place takes at least: what stands there instead of it never moves the bar."""
+"""Minimum cells of the position text, padded so that a shorter text never moves the bar."""
 PLACED = 70
-"""Cells from which there is room for the place."""
+"""Columns from which there is room for the position text."""
 ROOM_FOR_TICKS = 4
-"""Cells of the bar for each iteration, from which on their beginnings are drawn."""
+"""Draw the starts of iterations if the bar has at least this many cells for each."""
 _WEIGHT = {level: weight for weight, level in enumerate(terms.LEVELS)}
 
 
 class Scrubber(LineWidget, can_focus=True):
-    """Where a replay stands; focused at the start, so that arrows move in time."""
+    """The position of a replay; focused at the start, so that arrow keys move in time."""
 
     def __init__(self, player: Player) -> None:
         super().__init__(id="scrubber")
@@ -37,25 +37,22 @@ class Scrubber(LineWidget, can_focus=True):
         self._state = RunState()
         self._now = EPOCH
         self._begins, self._room = 0, 1
-        """The first column of the bar, and how many it has; as it was drawn last."""
+        """First column of the bar and its width, as last drawn."""
         self._pointed: int | None = None
-        """The column of the bar that the pointer is on."""
+        """Column of the bar under the pointer; None if it is elsewhere."""
         self._stamp: object = None
         self._marked: tuple[object, dict[int, Mark], set[int]] = (None, {}, set())
-        """For which record and room, by column: its gravest mark; where iterations begin."""
+        """Cache key, each column's gravest mark, and the columns where iterations start."""
 
     def on_focus(self) -> None:
-        """Its colour tells it."""
         self.lit = True
         self.repaint()
 
     def on_blur(self) -> None:
-        """Its colour tells it."""
         self.lit = False
         self.repaint()
 
     def sync(self, state: RunState, now: datetime) -> None:
-        """Follow the player."""
         player = self._player
         here = (player.position, round(player.here * 1000), player.playing, player.speed)
         stamp = (here, player.length, player.new, int(now.timestamp()), state.run.live)
@@ -79,7 +76,7 @@ class Scrubber(LineWidget, can_focus=True):
         return [*left, *self._bar(style), *right]
 
     def _right(self, width: int, wait: float) -> Line:
-        """What time it is in the run, and which event of how many."""
+        """Show the run's time and the event number, or the point under the pointer."""
         player = self._player
         pointed = self._pointed_at()
         if pointed is not None:
@@ -107,28 +104,26 @@ class Scrubber(LineWidget, can_focus=True):
     # the mouse --------------------------------------------------------------------------------
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Go there; the drag that may follow moves on."""
+        """Seek to the clicked column; a drag may follow."""
         if self._begins <= event.x < self._begins + self._room:
             self.capture_mouse()
             self._go(event.x)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """A drag, also one that has left the row; else tell what is below the pointer."""
+        """Seek while dragging, even outside the row; otherwise show what is under the pointer."""
         if self.app.mouse_captured is self:
             self._go(event.x)
         column = event.x - self._begins
         self._point(column if 0 <= column < self._room else None)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Let go."""
         self.release_mouse()
 
     def on_leave(self, event: events.Leave) -> None:
-        """The pointer is elsewhere."""
         self.end_pointing()
 
     def end_pointing(self) -> None:
-        """Tell of where the replay stands again, until the pointer moves."""
+        """Show the replay's position again, until the pointer moves."""
         self._point(None)
 
     def _point(self, column: int | None) -> None:
@@ -137,7 +132,7 @@ class Scrubber(LineWidget, can_focus=True):
             self.repaint()
 
     def _go(self, x: int) -> None:
-        """To what is drawn in this column: its mark, else what had happened by then."""
+        """Seek to the mark in this column, otherwise to this column's time."""
         column = min(max(0, x - self._begins), max(1, self._room - 1))
         self._player.seek(self._at(column))
 
@@ -147,7 +142,7 @@ class Scrubber(LineWidget, can_focus=True):
         return mark.position if mark else self._player.at_share(column / last)
 
     def _pointed_at(self) -> int | None:
-        """The position that the pointer is on."""
+        """The event position under the pointer."""
         if self._pointed is None or self._pointed >= self._room or not self._player.length:
             return None
         return self._at(self._pointed)
@@ -155,7 +150,7 @@ class Scrubber(LineWidget, can_focus=True):
     # the bar ----------------------------------------------------------------------------------
 
     def _marks(self) -> tuple[dict[int, Mark], set[int]]:
-        """The gravest mark of each column, and the columns in which iterations begin."""
+        """Return each column's gravest mark, and the columns where iterations start."""
         player, room = self._player, self._room
         key = (player.length, room)
         if self._marked[0] != key:

@@ -1,1 +1,1 @@
-"""Home: the runs of a repository, a form for a new one, and what stands there before the first."""
+"""Home: the runs of a repository, the form for a new one, and the page before the first run."""

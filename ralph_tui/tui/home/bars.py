@@ -1,4 +1,4 @@
-"""The rows around the list: where one is, what is said, the selected run, the keys."""
+"""The rows around the list: place and totals, notices, the selected run, the keys."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -17,11 +17,11 @@ from ralph_tui.tui.lists.keys import key_spans
 
 PROGRAM = "ralph-tui"
 SAID_ROWS = 3
-"""Of a sentence that a command has left."""
+"""Maximum rows of a command's closing message."""
 
 
 def head(place: str, listing: Listing) -> tuple[Line, Line]:
-    """Whose runs these are, and how many."""
+    """Return the top row: the place, and the number of runs."""
     total = len(listing.names)
     live = sum(row.live for row in listing.rows.values())
     told = count(total, "run") if total else ""
@@ -36,8 +36,10 @@ def head(place: str, listing: Listing) -> tuple[Line, Line]:
 def notes(
     sentence: str, listing: Listing, without: Sequence[str], width: int, keys: Keys = DEFAULTS
 ) -> list[tuple[Line, Line]]:
-    """What is said above the list: by the last command, for a run that waits, of lost records; of
-    a fleet.
+    """Return the rows above the list, each with a left and a right part.
+
+    They show the last command's message, runs that wait for an answer, records that cannot be
+    listed, and the fleet.
     """
     rows = [*said(sentence, width), *waiting(listing)[:2], *lost(without, width)]
     told: list[tuple[Line, Line]] = [(row, []) for row in rows]
@@ -45,7 +47,7 @@ def notes(
 
 
 def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
-    """Its name, how it stands, what it cost, and the key that opens it."""
+    """Return the fleet's row: name, status, cost, and the key that opens it."""
     key = keys.of("home_fleet")[0]
     mark, style = (NEEDS_YOU.glyph, "warn") if glance.asking else (PHASES["agent"].glyph, "accent")
     if not glance.live:
@@ -55,7 +57,7 @@ def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
         (f"{mark} ", style),
         (flat(named, 30), f"{style} strong" if glance.live else style),
     ]
-    # At its end the sentence says how many of them completed: a narrow screen has no room for both.
+    # An ended fleet's sentence counts the objectives itself; a narrow screen has no room for both.
     counted = "" if "objective" in glance.sentence else count(glance.objectives, "objective") + ": "
     left += [(f"  {counted}", "dim"), (glance.sentence, "text")]
     if not glance.live:
@@ -66,7 +68,7 @@ def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
 
 
 def waiting(listing: Listing) -> list[Line]:
-    """What comes first: a run that waits for an answer."""
+    """Return a row for each run that waits for an answer."""
     asking = [row for row in listing.rows.values() if row.question]
     return [
         [(f"{NEEDS_YOU.glyph} {row.name} waits for your answer: ", "warn strong"),
@@ -76,13 +78,13 @@ def waiting(listing: Listing) -> list[Line]:
 
 
 def lost(sentences: Sequence[str], width: int) -> list[Line]:
-    """Where runs lie that cannot be listed: one sentence, and how many more there are."""
+    """Return the first place whose runs cannot be listed, and the number of other such places."""
     more = f" (and {count(len(sentences) - 1, 'more place')})" if len(sentences) > 1 else ""
     return said(f"{sentences[0]}{more}", width) if sentences else []
 
 
 def said(sentence: str, width: int) -> list[Line]:
-    """What a command had to say when it ended."""
+    """Return a command's closing message as rows."""
     rows = wrap(flat(sentence, 600), max(8, width - 4), SAID_ROWS) if sentence else []
     return [
         [(f"{WARNING.glyph} " if not index else "  ", "warn"), (row, "text")]
@@ -91,7 +93,7 @@ def said(sentence: str, width: int) -> list[Line]:
 
 
 def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
-    """The selected run in full: what it is to reach; its name, its agent, when it began."""
+    """Return the selected run's objective, state, name, agent and start time in two rows."""
     row = listing.row
     if row is None:
         return []
@@ -105,7 +107,7 @@ def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
 
 
 class KeysRow(AnswerRow):
-    """The last row: what the keys do now, and which command enter types; or an answer to a key."""
+    """The last row: the available keys and the command that enter runs, or an answer to a key."""
 
     def __init__(self, monotonic: Callable[[], float], keys: Keys = DEFAULTS) -> None:
         super().__init__("home-foot", monotonic)
@@ -113,12 +115,11 @@ class KeysRow(AnswerRow):
         self._listing: Listing | None = None
 
     def follow(self, listing: Listing) -> None:
-        """Follow the selection."""
         self._listing = listing
         self.bring_up_to_date()
 
     def keys_line(self, width: int) -> Line:
-        """See `AnswerRow`; where room is short, the name of the run goes first, then verbs."""
+        """Return the keys; if space is short, shorten the command first, then drop verbs."""
         listing = self._listing or Listing()
         row = listing.row
         command = opening(row) if row is not None else []
@@ -136,13 +137,12 @@ class KeysRow(AnswerRow):
         )
 
     def _able(self, listing: Listing) -> list[HomeKey]:
-        """The keys that can be used."""
         here = "empty" if listing.loaded and not listing.names else "runs"
         named = ("always", here, "fleet")
         return [k for k in KEYS if k.footer in named and not k.refusal(listing)]
 
     def _row(self, shown: Sequence[HomeKey], typed: str, bare: int) -> Line:
-        """Keys, the last `bare` of them without their verbs."""
+        """Return the keys, the last `bare` of them without their verbs."""
 
         def verb(key: HomeKey) -> str:
             return typed or key.verb if key.action == "open" else key.verb

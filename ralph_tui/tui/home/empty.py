@@ -1,6 +1,6 @@
-"""What stands in the place of the runs where there are none yet: what to do first, what is missing.
+"""The page shown while there are no runs: first steps, and what is missing.
 
-Home shows it; its keys are home's.
+Home shows it, and handles its keys.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import Finding, Surroundings
 
 LABEL = 17
-"""Cells of what is looked at."""
+"""Cells of a finding's label."""
 MARGIN = 2
 KEYS = (
     ("home_new", "start the first run: say what to reach, and the command that tells when"),
@@ -31,12 +31,12 @@ BESIDE_A_FLEET = (
         "start a run of this worktree: say what to reach, and the command that tells when",
     ),
 )
-"""Whose loops ran in trees of their own: no run is listed, and yet its owner is no beginner."""
+"""Shown if a fleet ran here: its loops have worktrees of their own, so no run is listed."""
 TYPED = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
 
 
 class EmptyState(ScrollText):
-    """A page of rows; scrolls where there is no room for all of them."""
+    """A page of rows that scrolls if it does not fit."""
 
     can_focus = False
 
@@ -47,18 +47,17 @@ class EmptyState(ScrollText):
         self._fleet = False
 
     def tell(self, place: "Surroundings | None") -> None:
-        """Show how it stands here; None: that is still looked at."""
+        """Show the findings; None while they are being collected."""
         self._place = place
         self._lay()
 
     def follow(self, *, fleet: bool) -> None:
-        """Whether a fleet is told of above it."""
+        """Set whether a fleet's row is shown above the page."""
         if fleet != self._fleet:
             self._fleet = fleet
             self._lay()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other widths break lines elsewhere."""
         self._lay()
 
     def _lay(self) -> None:
@@ -72,7 +71,7 @@ class EmptyState(ScrollText):
 def rows(
     place: "Surroundings | None", width: int, keys: Keys = DEFAULTS, *, fleet: bool = False
 ) -> list[Line]:
-    """The page; `fleet`: there was one, if no run by itself."""
+    """Return the page's rows; `fleet`: a fleet ran here, but no single run."""
     where = f" in {flat(place.folder)}" if place is not None and place.folder else " here"
     but = " but those of the fleet" if fleet else ""
     page: list[Line] = [[], *_plain(f"No run{but} is recorded{where} yet.", "strong", width), []]
@@ -90,7 +89,7 @@ def rows(
 
 
 def _typed(width: int) -> list[Line]:
-    """The command, beside what it is where there is room."""
+    """Return the sample command, beside its label if there is room."""
     label = "as a command: "
     if len(label) + len(TYPED) <= width:
         return [[(label, "dim"), (TYPED, "accent")]]

@@ -1,9 +1,11 @@
-"""The form for a new run: answers the command line that starts it, or None.
+"""The form for a new run; it returns the command line that starts the run, or None.
 
-Rule: it starts nothing itself. What is typed is kept as a draft within a second, so that neither
-esc nor a closed terminal loses it; whoever begins the run forgets the draft. A key is handed on to
-the field that has the focus and taken in later: the keys that change the focus are priority keys,
-and what other such keys do waits until all fields have taken in what was typed before.
+Rule: the form starts nothing itself. It saves the input as a draft within a second, so that neither
+esc nor a closed terminal loses it; starting the run deletes the draft.
+
+Textual passes a key to the focused field, which handles it later. Keys that change the focus are
+therefore priority keys. The effect of any other priority key waits until all fields have handled
+the keys before it.
 """
 
 import asyncio
@@ -40,16 +42,16 @@ MARKS: Mapping[Tone, str] = {
     "bad": f"{CRITICAL.glyph} ",
     "dim": "",
 }
-"""It is told by a sign, never by colour alone; a command that fails, as it should, has none."""
+"""Signs, since colour alone is never enough; a command that fails as expected has none."""
 PASSES = "it passes already, so it cannot tell when the work is done: say that below in words"
 SHORT_S = 10
-"""Below, tenths of seconds tell more."""
+"""Shorter durations are shown with tenths of a second."""
 LINES = 3
-"""Of the output's end."""
+"""Lines shown from the end of the output."""
 
 
 def outcome(result: GateResult) -> tuple[Tone, str]:
-    """The tone and one sentence for the result of a trial of the completion command."""
+    """Return the tone and a sentence for the result of trying the completion command."""
     seconds = result.duration_s
     took = f"{seconds:.1f}s" if seconds < SHORT_S else duration(seconds)
     if result.error:
@@ -88,35 +90,34 @@ def _uncounted(result: GateResult, ended: str) -> tuple[Tone, str]:
 
 
 def last_lines(result: GateResult) -> list[str]:
-    """The end of the output; nothing where the counts say it all."""
+    """Return the end of the output; empty if the test counts suffice or the trial was stopped."""
     told = result.counts is not None and result.counts.total
     lines = [] if told or result.cancelled else result.tail.splitlines()
     return [flat(line) for line in lines if line.strip()][-LINES:]
 
 
 LOOK_S = 0.25
-"""From one look at a running trial to the next."""
+"""Interval between updates while the command is tried."""
 KEEP_S = 1.0
-"""After which what was typed is kept."""
+"""Delay after an edit before the draft is saved."""
 ONE_MOMENT = "one moment: it is still looked at what is here"
 LAST_LINE = 200
-"""Characters of what a command that is tried printed last."""
+"""Characters shown of the last line that a tried command printed."""
 TRY, STOP = "try it", "stop  "
 STYLES = {"plain": "$foreground", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
 
 
 class Typed(LineWidget):
-    """The command line that starting types; a click copies it."""
+    """The command line that would start the run; a click copies it."""
 
     class Wanted(Message):
-        """It was clicked."""
+        """The user clicked the command line."""
 
     def __init__(self) -> None:
         super().__init__(id="typed")
         self.command = ""
 
     def tell(self, command: str) -> None:
-        """Show another one."""
         self.command = command
         self.repaint()
 
@@ -125,12 +126,11 @@ class Typed(LineWidget):
         return clip_line([(" types: ", "dim"), (flat(shown, 4 * width), "accent")], width)
 
     def on_click(self) -> None:
-        """As its key."""
         self.post_message(self.Wanted())
 
 
 class NewRun(Modal[list[str] | None]):
-    """Fields above, the command line below, keys in the last row."""
+    """The form: fields above, the command line below, keys in the last row."""
 
     AUTO_FOCUS = "Objective"
     HELPS = ()
@@ -148,14 +148,14 @@ class NewRun(Modal[list[str] | None]):
     def __init__(
         self, new_runs: Callable[[], NewRuns], clock: Callable[[], float] = monotonic
     ) -> None:
-        """`new_runs` is called in a thread: it takes long to load."""
-        # What is typed at once is meant for it: letters decide nothing here.
+        """`new_runs` is slow to load, so it is called in a thread."""
+        # No guard: text typed at once belongs to the form, where letters are not commands.
         super().__init__(clock, guarded=False)
         self._new_runs = new_runs
         self._here: NewRuns | None = None
-        """None: what is here has not been looked at yet."""
+        """None until the surroundings have been checked."""
         self._ahead = ""
-        """What was typed before the field stood."""
+        """Text typed before the field was mounted."""
         self._trial: Trial | None = None
         self._began = 0.0
         self._keeping: Timer | None = None
@@ -173,13 +173,13 @@ class NewRun(Modal[list[str] | None]):
         return (*keys, ("tab", "next"), ("ctrl+y", "copy"))
 
     def on_mount(self) -> None:
-        """Look at what is here, behind the first frame."""
+        """Check the surroundings in the background."""
         super().on_mount()
         self.page.objective.insert(self._ahead)
         background.run(self, self._look)
 
     def on_unmount(self) -> None:
-        """In whatever way it is left: nothing goes on, nothing is lost."""
+        """Save the draft, however the form is closed."""
         self._keep()
 
     async def _look(self) -> None:
@@ -199,7 +199,7 @@ class NewRun(Modal[list[str] | None]):
     # typing -----------------------------------------------------------------------------------
 
     def on_page_edited(self) -> None:
-        """The command line follows, and the draft is kept soon."""
+        """Update the command line, and save the draft soon."""
         self._tell_typed()
         if self._keeping is None and self._here is not None:
             self._keeping = self.set_timer(KEEP_S, self._keep)
@@ -213,7 +213,7 @@ class NewRun(Modal[list[str] | None]):
             self._keeping.stop()
             self._keeping = None
             draft = self.page.draft
-            # What is merely proposed is no draft: the next run's start is proposed instead.
+            # An unchanged proposal is not a draft: next time, propose the latest start instead.
             self._here.keep(Draft() if draft == self.page.place.last else draft)
 
     # trying -----------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ class NewRun(Modal[list[str] | None]):
         except RalphError as error:
             result = GateResult(ok=False, exit_code=None, error=one_line(str(error)))
         finally:
-            trial.cancel()  # the form may be gone, and with it whoever waited
+            trial.cancel()  # stop the command even if the form was closed meanwhile
             self._trial = None
             ticking.stop()
         if self.is_mounted:
@@ -282,7 +282,7 @@ class NewRun(Modal[list[str] | None]):
     # leaving ----------------------------------------------------------------------------------
 
     def action_start(self) -> None:
-        """Answer the command line, or say all that is wrong."""
+        """Return the command line, or mark every error."""
         self.page.when_typed(self._start)
 
     def _start(self) -> None:
@@ -303,18 +303,16 @@ class NewRun(Modal[list[str] | None]):
             self.dismiss(arguments(draft, place))
 
     def action_leave(self) -> None:
-        """First the command that runs, then the form."""
+        """Stop a running command first; otherwise close the form."""
         if self._trial is not None:
             self._stop_trial()
         else:
             self.page.when_typed(lambda: self.dismiss(None))
 
     def on_typed_wanted(self) -> None:
-        """A click on the command line."""
         self.action_copy()
 
     def action_copy(self) -> None:
-        """The command line, exactly."""
         self.page.when_typed(self._copy)
 
     def _copy(self) -> None:
@@ -322,18 +320,17 @@ class NewRun(Modal[list[str] | None]):
         self.tell("copied: the command line as a shell takes it")
 
     def action_roll(self, by: int) -> None:
-        """Another part of the form."""
         self.page.roll(by)
 
     def take_key(self, event: events.Key) -> bool:
-        """See `Modal`: what is typed before the field has the keys is meant for it."""
+        """Insert text that was typed before the field had the focus."""
         if self.focused is None and event.is_printable and event.character:
             if self.page.objective.is_mounted:
                 self.page.objective.insert(event.character)
             else:
                 self._ahead += event.character
             return True
-        if event.is_printable and event.key != "question_mark":  # beside the fields
+        if event.is_printable and event.key != "question_mark":  # the focus is in no text field
             self.tell(f"{key_name(event)} does nothing here: tab leads to the next field")
             return True
         return False

@@ -1,4 +1,4 @@
-"""What the form consists of: a choice, a button, and a field with what is said beside it."""
+"""Widgets of the form: a choice, a button, and a field with its hint or error."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -23,12 +23,12 @@ from ralph_tui.tui.modals.modal import Modal
 
 CHOSEN, OTHER = "●", "○"
 MARKED, BETWEEN = f"{OTHER} ", "   "
-"""What stands before the word of an option, and between two of them."""
+"""The mark before an option, and the space between two options."""
 LONGEST_VALUE = 10_000
 
 
 class OneLine(Input):
-    """Text on one row."""
+    """A text field of one row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "app.focus_next", show=False, priority=True)
@@ -40,16 +40,16 @@ class OneLine(Input):
         self.select_on_focus = False
 
     async def on_key(self, event: events.Key) -> None:
-        """In the order of typing."""
+        """Handle keys in the order of typing."""
         await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Control sequences would draw something else than what is typed."""
+        """Keep one line, and drop control sequences, which would draw something other than text."""
         text = event.text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ").strip()
         if "\n" in text:
             self._tell("one line fits here: only the first of what was pasted is taken")
         text, room = strip_controls(text), LONGEST_VALUE - len(self.value)
-        if len(text.partition("\n")[0]) > room:  # else nothing of it would be taken
+        if len(text.partition("\n")[0]) > room:  # a longer text would be rejected as a whole
             self._tell(f"{LONGEST_VALUE:,} characters fit here: the rest of what was pasted is cut")
         event.text = text[:room]
 
@@ -59,7 +59,7 @@ class OneLine(Input):
 
 
 class Choice(LineWidget, can_focus=True):
-    """One of a few, all of them in view, on as many rows as that takes."""
+    """A choice of a few options, all visible, on as many rows as they need."""
 
     KEYS: ClassVar[Mapping[str, int]] = {"right": 1, "space": 1, "left": -1}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,30 +67,28 @@ class Choice(LineWidget, can_focus=True):
     ]
 
     class Changed(Message):
-        """Another one was chosen."""
+        """The user chose another option."""
 
         def __init__(self, choice: "Choice") -> None:
             super().__init__()
             self.choice = choice
 
     def __init__(self, options: Sequence[tuple[str, str]], value: str = "") -> None:
-        """`options`: values and their words; `value` may be none of them."""
+        """`options`: values and their labels; `value` may be none of them."""
         super().__init__()
         self.options = tuple(options)
         self.value = value
 
     def offer(self, options: Sequence[tuple[str, str]], value: str) -> None:
-        """Other options."""
+        """Replace the options."""
         self.options, self.value = tuple(options), value
         self.repaint()
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """See Textual's `Widget`."""
         return len(self._rows_of(width))
 
     def _rows_of(self, width: int) -> list[list[tuple[str, str]]]:
-        """The options row by row."""
         rows: list[list[tuple[str, str]]] = [[]]
         left = 0
         for value, word in self.options:
@@ -112,20 +110,19 @@ class Choice(LineWidget, can_focus=True):
         return spans[:-1]
 
     def on_key(self, event: events.Key) -> None:
-        """Taken here: a binding is looked up when the focus may be elsewhere already."""
+        """Handle keys here: by the time a binding is looked up, the focus may have moved."""
         if event.key in self.KEYS:
             event.stop()
             self.move(self.KEYS[event.key])
 
     def move(self, by: int) -> None:
-        """Choose the next one; from the last to the first."""
+        """Choose the next option, or the previous one if `by` is negative; wraps around."""
         values = [value for value, _ in self.options]
         if values:
             here = values.index(self.value) + by if self.value in values else 0
             self._choose(values[here % len(values)])
 
     def on_click(self, event: events.Click) -> None:
-        """Choose what is pointed at."""
         left = 0
         for value, word in self._rows_of(self.size.width)[event.y]:
             left += len(MARKED) + cell_len(word) + len(BETWEEN)
@@ -140,21 +137,18 @@ class Choice(LineWidget, can_focus=True):
             self.post_message(self.Changed(self))
 
     def on_focus(self) -> None:
-        """The chosen one has another colour."""
         self.repaint()
 
     def on_blur(self) -> None:
-        """As above."""
         self.repaint()
 
 
 class Button(LineWidget, can_focus=True):
-    """Does what its key does."""
+    """A button that runs an action of its screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", show=False)]
 
     def __init__(self, name: str, word: str, action: str) -> None:
-        """`action`: of the screen."""
         super().__init__(id=name, classes="button")
         self.word, self._action = word, action
         self.styles.width = cell_len(word) + 4
@@ -163,7 +157,7 @@ class Button(LineWidget, can_focus=True):
         return [(f"[ {self.word} ]", "accent strong badge" if self.has_focus else "accent strong")]
 
     def rename(self, word: str) -> None:
-        """It does something else now; a word of the same width."""
+        """Change the label; the new one must have the same width."""
         self.word = word
         self.repaint()
 
@@ -171,40 +165,36 @@ class Button(LineWidget, can_focus=True):
         await self.screen.run_action(self._action)
 
     async def on_click(self) -> None:
-        """As its key."""
         await self.screen.run_action(self._action)
 
     def on_focus(self) -> None:
-        """It has another colour."""
         self.repaint()
 
     def on_blur(self) -> None:
-        """As above."""
         self.repaint()
 
 
 class Field(Vertical):
-    """A label, what is typed, and beside or below it what is to be known or is wrong."""
+    """A label, its controls, and a hint or an error beside or below them."""
 
     def __init__(
         self, name: str, label: str, *controls: Widget, hint: str = "", beside: bool = False
     ) -> None:
-        """`beside`: what is said stands on the same row."""
+        """`beside`: show the hint on the same row."""
         super().__init__(classes="field beside" if beside else "field")
         self.key = name
         self._label, self._controls, self._beside = label, controls, beside
         self._hint = Content(hint)
         self.said = Static(self._hint, classes="said")
         self.wrong = ""
-        """What is wrong; empty: nothing that is known."""
+        """The error shown, if any."""
 
     @property
     def control(self) -> Widget:
-        """What is typed or chosen in."""
+        """The widget that takes the input."""
         return self._controls[0]
 
     def compose(self) -> ComposeResult:
-        """From left to right."""
         with Horizontal(classes="row"):
             yield Static(Content(self._label), classes="label")
             yield from self._controls
@@ -214,16 +204,15 @@ class Field(Vertical):
             yield self.said
 
     def on_mount(self) -> None:
-        """Nothing takes no row."""
         self._show()
 
     def hint(self, hint: Content | str) -> None:
-        """What is to be known."""
+        """Set the hint, shown while there is no error."""
         self._hint = Content(hint) if isinstance(hint, str) else hint
         self._show()
 
     def refuse(self, sentence: str) -> None:
-        """What is wrong stands in the place of the hint; empty: nothing any more."""
+        """Show an error in place of the hint; an empty sentence clears it."""
         if sentence != self.wrong:
             self.wrong = sentence
             self._show()

@@ -1,4 +1,4 @@
-"""The form's content as a command line, and what is wrong with it. Pure."""
+"""The form's content as a command line, and its errors. Pure."""
 
 import shlex
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from ralph_tui.ports.new_runs import Draft, Surroundings
 
 PLAYS_DEMO = "demo"
-"""The agent that works in its own project alone: choosing it plays the demo."""
+"""The agent that works in its own project only; choosing it plays the demo."""
 OPTIONS = {
     "agent.name": "--agent",
     "agent.command": "--agent-command",
@@ -16,7 +16,7 @@ OPTIONS = {
     "limits.session_timeout_s": "--timeout",
     "permissions.mode": "--permissions",
 }
-"""The settings of the form, in the order of the command line."""
+"""The settings of the form and their options, in the order of the command line."""
 NO_OBJECTIVE = "say what the agent is to reach"
 NO_COMMAND = "give a command that exits with 0 when the work is done, or choose that you agree"
 NO_CRITERION = "say in words when the work is done, or choose a command"
@@ -24,22 +24,22 @@ NO_PROGRAM = {
     "command": "give the program's command line; it gets the prompt on stdin",
     "acp": "give the command line that makes the program speak the Agent Client Protocol",
 }
-"""What is said where an agent lacks its command, by the agents that are given one."""
+"""The error for each agent that needs a command but has none."""
 
 TAKES_COMMAND = {
     "command": "any program that takes the prompt on stdin",
     "acp": "a program that speaks ACP, as: my-agent --acp",
 }
-"""What belongs into the field of the command, by the same agents."""
+"""The placeholder of the command field for each of these agents."""
 
 
 def agent_of(draft: Draft, place: Surroundings) -> str:
-    """The agent that would work; empty where none is."""
+    """Return the agent that would work; empty if none is available."""
     return draft.settings.get("agent.name") or place.chosen
 
 
 def arguments(draft: Draft, place: Surroundings) -> list[str]:
-    """What stands behind ``ralph-tui``."""
+    """Return the arguments that follow ``ralph-tui``."""
     agent = agent_of(draft, place)
     if agent == PLAYS_DEMO:
         return ["demo"]
@@ -51,29 +51,29 @@ def arguments(draft: Draft, place: Surroundings) -> list[str]:
         words += _option("--criterion", "--criterion", draft.criterion.strip())
     program = draft.settings.get("agent.command", "").strip()
     for name, option in OPTIONS.items():
-        told = name == "agent.name" and agent == "command" and program  # its command says it
+        told = name == "agent.name" and agent == "command" and program  # --agent-command implies it
         if name in draft.settings and concerns(name, agent) and not told:
             words += _option(option, option, draft.settings[name].strip())
     return [*words, "--", objective] if objective.startswith("-") else words
 
 
 def concerns(name: str, agent: str) -> bool:
-    """Whether a setting of the form means anything to an agent."""
+    """Return True if a setting of the form applies to an agent."""
     takes_model = agent not in ("command", PLAYS_DEMO)
     return {"agent.command": agent in NO_PROGRAM, "agent.model": takes_model}.get(name, True)
 
 
 def typed(words: list[str]) -> str:
-    """The whole command line as a shell takes it."""
+    """Return the whole command line, quoted for a shell."""
     return shlex.join(["ralph-tui", *words])
 
 
 def objections(
     draft: Draft, place: Surroundings, problem: Callable[[str, str], str]
 ) -> dict[str, str]:
-    """What is wrong, a sentence by field: ``objective``, ``command``, a setting's dotted name.
+    """Return the errors by field: ``objective``, ``command``, or a setting's dotted name.
 
-    `problem` is that of `NewRuns`.
+    `problem`: see `NewRuns`.
     """
     agent = agent_of(draft, place)
     if agent == PLAYS_DEMO:
@@ -105,5 +105,5 @@ def _objections(
 
 
 def _option(short: str, long: str, value: str) -> list[str]:
-    """A value that begins like an option is joined to its own."""
+    """Return an option and its value, joined if the value begins with a dash."""
     return [f"{long}={value}"] if value.startswith("-") else [short, value]

@@ -1,4 +1,4 @@
-"""The fields of the form for a new run, from top to bottom: filled, read, marked where wrong."""
+"""The fields of the form for a new run: filling, reading and marking them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, cast
@@ -23,13 +23,13 @@ NUMBERS = (
     ("limits.budget_usd", "budget, USD", "whole run; empty: none"),
     ("limits.session_timeout_s", "per session", "90s, 30m, 8h"),
 )
-"""Limits, their labels and what can be typed."""
+"""Limits, their labels, and the values they accept."""
 MODES = (
     ("edits", permission_words("edits")),
     ("ask", "and asks you for more"),
     ("skip", permission_words("skip")),
 )
-"""Side by side they fit 80 columns."""
+"""Short enough to fit side by side in 80 columns."""
 MOST_SUGGESTIONS = 4
 DEMO_PLAYS = "plays a sample project: a minute, no account; what stands here is kept"
 NONE_FOUND = "none is found: `command` is a program of your own, the demo needs none"
@@ -37,7 +37,7 @@ FREE = "a shell command may do anything, whatever is chosen"
 
 
 class Objective(PlainArea):
-    """What the agent is to reach, on as many lines as it takes."""
+    """The objective, on as many lines as it takes."""
 
     def __init__(self) -> None:
         super().__init__(show_line_numbers=False, highlight_cursor_line=False)
@@ -45,7 +45,7 @@ class Objective(PlainArea):
 
 
 class CommandField(OneLine):
-    """The completion command; what a file speaks for is an arrow away."""
+    """The completion command; arrow keys insert suggestions from the repository's files."""
 
     KEYS: ClassVar[Mapping[str, int]] = {"down": 1, "up": -1}
 
@@ -55,13 +55,13 @@ class CommandField(OneLine):
         self._at = -1
 
     async def on_key(self, event: events.Key) -> None:
-        """Taken here: a binding is looked up when the focus may be elsewhere already."""
+        """Handle keys here: by the time a binding is looked up, the focus may have moved."""
         if event.key in self.KEYS:
             event.stop()
             self.suggest(self.KEYS[event.key])
 
     def suggest(self, by: int) -> None:
-        """Take the next one that is offered."""
+        """Insert the next suggestion, or the previous one if `by` is negative."""
         if self.offered:
             self._at = (self._at + by) % len(self.offered) if self._at >= 0 else min(by, 0)
             self.value = self.offered[self._at]
@@ -69,10 +69,10 @@ class CommandField(OneLine):
 
 
 class Page(VerticalScroll):
-    """Scrolls where there is no room for all fields; the one that is typed in is in view."""
+    """All fields; scrolls if they do not fit, and keeps the focused one in view."""
 
     class Edited(Message):
-        """Something else stands in a field."""
+        """The content of a field has changed."""
 
     def __init__(self) -> None:
         super().__init__(id="new-run", can_focus=False)
@@ -114,20 +114,18 @@ class Page(VerticalScroll):
         yield Field("start", "", Button("start", "start: ctrl+enter or ctrl+s", "start"))
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield self.head
         yield from self.fields.values()
 
     def on_mount(self) -> None:
-        """Only what counts is in view."""
         self._arrange()
 
-    # what stands in them ------------------------------------------------------------------------
+    # content ------------------------------------------------------------------------------------
 
     def fill(self, place: Surroundings, left: Draft | None) -> None:
-        """What is known goes into the fields; what was typed meanwhile stays.
+        """Fill the fields with known values, and keep what the user typed meanwhile.
 
-        `left`: what was typed and not started; without it, the last start is proposed.
+        `left`: a draft that was not started; without it, the last start is proposed.
         """
         self.place = place
         draft = left or place.last
@@ -155,7 +153,7 @@ class Page(VerticalScroll):
         self._arrange()
 
     def when_typed(self, do: Callable[[], object]) -> None:
-        """Do it when every field has taken in the keys that came before."""
+        """Call `do` once every field has handled the keys typed before."""
         controls = [field.control for field in self.fields.values()]
 
         def after(index: int) -> None:
@@ -167,13 +165,13 @@ class Page(VerticalScroll):
         after(0)
 
     def ask_agents(self, offers: tuple[AgentOffer, ...]) -> None:
-        """The agents have told what they are."""
+        """Show what the agents report about themselves."""
         self.place = Surroundings(**{**vars(self.place), "agents": offers})
         self._arrange()
 
     @property
     def draft(self) -> Draft:
-        """What stands in the fields; of the settings, what differs from what they are anyway."""
+        """The form's content; of the settings, those that differ from their defaults."""
         chosen = {name: field.value for name, field in self.texts.items()}
         chosen |= {"agent.name": self.agent.value, "permissions.mode": self.permissions.value}
         default = {name: self.place.text(name) for name in OPTIONS}
@@ -186,10 +184,10 @@ class Page(VerticalScroll):
             settings={name: chosen[name] for name in OPTIONS if chosen[name] != default[name]},
         )
 
-    # what is said beside them -------------------------------------------------------------------
+    # hints and errors ---------------------------------------------------------------------------
 
     def mark(self, wrong: Mapping[str, str]) -> None:
-        """Say what is wrong beside each field; the first of them is gone to."""
+        """Show each field's error, and focus the first field that has one."""
         for name, field in self.fields.items():
             field.refuse(wrong.get(name, ""))
         first = next((field for name, field in self.fields.items() if name in wrong), None)
@@ -197,13 +195,13 @@ class Page(VerticalScroll):
             first.control.focus()
 
     def offer_criterion(self) -> None:
-        """The command passes already: words are needed beside it."""
+        """Ask for a criterion as well: the command passes already."""
         self.by.value = "both"
         self.by.repaint()
         self._arrange()
 
     def offer_commands(self) -> None:
-        """What the files here speak for."""
+        """Show the commands that files of the repository suggest."""
         found = self.place.suggestions[:MOST_SUGGESTIONS]
         told = ", ".join(f"{flat(one.command)} ({flat(one.because)})" for one in found)
         self.fields["command"].hint(f"↓ takes {told}" if told else "")
@@ -227,15 +225,13 @@ class Page(VerticalScroll):
     # typing -------------------------------------------------------------------------------------
 
     def on_text_area_changed(self, message: TextArea.Changed) -> None:
-        """Another objective."""
         self._edited(message.text_area)
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """Another text."""
         self._edited(message.input)
 
     def on_choice_changed(self, message: Choice.Changed) -> None:
-        """Another choice: other fields count."""
+        """Show the fields that this choice requires."""
         self._arrange()
         self._edited(message.choice)
 
@@ -246,7 +242,7 @@ class Page(VerticalScroll):
         self.post_message(self.Edited())
 
     def roll(self, by: int) -> None:
-        """Another screenful."""
+        """Scroll by a screenful."""
         self.scroll_relative(y=by * max(1, self.size.height - 2), animate=False)
 
 

@@ -1,6 +1,6 @@
-"""What a key does at home: one table, of which bindings, footer and help are made.
+"""Keys of home: one table for its bindings, footer and help.
 
-The help says, too, what stands in a row.
+The help also explains the columns of a row.
 """
 
 from ralph_tui.analysis.means import MORE
@@ -12,20 +12,19 @@ from ralph_tui.tui.lists.keys import ALWAYS, Key, moving, told_by_task
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 HomeKey = Key[Listing]
-"""Its footer: ``always``, ``runs`` where there are some, ``empty`` where there are none yet,
-``fleet`` where there is one."""
+"""A key whose `footer` is ``always``, ``runs`` (there are some), ``empty`` (none) or ``fleet``."""
 
 CAN_GO_ON = ("died", "interrupted", "failed", "aborted", "limit_reached")
-"""States of a run that `resume` goes on with."""
+"""States of a run that `resume` can continue."""
 
 
 def opening(row: RunRow) -> list[str]:
-    """The command line that opens a run: the screen of a live one, the replay of a past one."""
+    """Return the command line that opens a run: attach to a live one, replay a past one."""
     return ["attach" if row.live else "replay", row.name]
 
 
 def resuming(row: RunRow) -> list[str]:
-    """The command line that goes on with it, with more iterations where none is left."""
+    """Return the command line that resumes a run, with more iterations if none are left."""
     used_up = row.max_iterations is not None and row.iterations >= row.max_iterations
     more = ["--max-iterations", str(row.iterations + MORE)] if used_up else []
     return ["resume", row.name, *more]
@@ -90,6 +89,6 @@ COLUMNS: Block = (
 
 
 def blocks(keys: Keys = DEFAULTS) -> list[Block]:
-    """All that the help explains."""
+    """Return the content of home's help."""
     tasks = told_by_task(KEYS, keys, (FIND, "open", "look", "leave"))
     return [*tasks, STATES, COLUMNS]

@@ -1,8 +1,9 @@
 """Home: the runs of a repository, and the way into each.
 
-Rule: it starts and opens nothing itself. It ends with a command line, which is carried out as if it
-had been typed, and then there is a new home that begins with the same `Listing`. The records are
-looked at in a thread, once a second; rows are read as they come into view.
+Rule: home starts and opens nothing itself. It ends with a command line, which is run as if the user
+had typed it. Afterwards a new home opens with the same `Listing`.
+
+A thread checks the records once a second; rows are read as they come into view.
 """
 
 import asyncio
@@ -27,19 +28,18 @@ if TYPE_CHECKING:
     from ralph_tui.ports.runs import Runs
 
 LOOK_S = 1.0
-"""How often the records are looked at."""
 LOOKS = 2
-"""In a row where runs have come or gone: those that take longer to find come with the second."""
+"""Checks in a row if the list has changed; the second catches runs that take longer to find."""
 EAGER = 500
-"""Runs that are read also while they are out of view, and ordered by what their records say."""
+"""Runs that are read even out of view, so that their records can order them."""
 BATCH = 50
-"""Rows that are read before the screen is brought up to date."""
+"""Maximum number of rows to read before the screen is updated."""
 DETAIL_ROWS = 18
-"""Rows that a screen has at least which tells more of the selected run."""
+"""Minimum height of a screen that shows details of the selected run."""
 
 
 class HomeScreen(ListScreen[Listing]):
-    """See above."""
+    """The list of runs, with the selected run's details and the keys."""
 
     table: RunTable
     foot: bars.KeysRow
@@ -54,9 +54,9 @@ class HomeScreen(ListScreen[Listing]):
         said: str = "",
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`choose` is given the command line that home ends with; `said`: why the last failed.
+        """`choose` takes the command line that home ends with; `said`: why the last one failed.
 
-        `new_runs` loads much, and few homes need it.
+        `new_runs` is called on demand: it is slow to load and rarely needed.
         """
         super().__init__(listing, KEYS)
         self._runs, self._choose, self._clock = runs, choose, clock
@@ -70,15 +70,14 @@ class HomeScreen(ListScreen[Listing]):
         self._problem = ""
         """Why the runs cannot be listed."""
         self._found: Sequence[str] = listing.names
-        """All runs, in the order in which they were written to."""
+        """All runs, most recently written first."""
         self._looking = False
         self._shown: object = None
-        """What was shown after the last look."""
+        """The content shown at the last check."""
         self._stale = set(listing.rows)
-        """Rows that are to be read again: what they tell of may have gone on since."""
+        """Rows to read again: their runs may have continued since."""
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield self.head
         yield self.notes
         yield self.table
@@ -86,16 +85,16 @@ class HomeScreen(ListScreen[Listing]):
         yield self.foot
 
     def on_mount(self) -> None:
-        """Begin with what is remembered."""
+        """Show the remembered listing first."""
         self.show()
         self._look_soon()
         self.set_interval(LOOK_S, self._look_soon)
 
     def on_screen_resume(self) -> None:
-        """Back from the search."""
+        """Check at once after the search is closed."""
         self._look_soon()
 
-    # looking ----------------------------------------------------------------------------------
+    # checking ---------------------------------------------------------------------------------
 
     def _look_soon(self) -> None:
         if not self._looking:
@@ -127,14 +126,14 @@ class HomeScreen(ListScreen[Listing]):
         await self._show_what_to_do_first()
 
     def _changed(self) -> bool:
-        """Whether what is shown differs since the last look; most looks bring nothing."""
+        """Return True if the display differs from the last check; most checks change nothing."""
         listing, times = self.listing, self.table.times(self._clock())
         before = self._shown
         self._shown = (times, listing.names, dict(listing.rows), listing.fleet, self._problem)
         return before != self._shown
 
     async def _bring_up_to_date(self) -> None:
-        """Rows that may have changed, then those that are not known."""
+        """Read the rows that may have changed, then the unknown ones."""
         living = await asyncio.to_thread(self._runs.living)
         was_living = (name for name, row in self.listing.rows.items() if row.live)
         await self._read({*living, *was_living})
@@ -142,13 +141,13 @@ class HomeScreen(ListScreen[Listing]):
             await self._read(wanted)
 
     def _wanted(self) -> list[str]:
-        """Rows to be read next: those in view first."""
+        """Return the rows to read next, those in view first."""
         known = self.listing.rows.keys() - self._stale
         wanted = [name for name in self.table.in_view if name not in known]
         return (wanted or [name for name in self._found[:EAGER] if name not in known])[:BATCH]
 
     async def _read(self, names: Iterable[str]) -> None:
-        """Bring these rows up to date; one that is gone has none any more."""
+        """Read these rows, and remove those whose runs are gone."""
         names = list(names)
         if not names:
             return
@@ -164,7 +163,7 @@ class HomeScreen(ListScreen[Listing]):
         self.listing.order(self._found, EAGER)
         self.show()
 
-    # what is seen -----------------------------------------------------------------------------
+    # display ----------------------------------------------------------------------------------
 
     def show(self) -> None:
         if not self.is_mounted:
@@ -186,7 +185,7 @@ class HomeScreen(ListScreen[Listing]):
         return self.listing.loaded and not self.listing.names and not self._problem
 
     async def _show_what_to_do_first(self) -> None:
-        """In the place of the runs, where there are none."""
+        """Show the start page if there are no runs."""
         if self._empty is None and self._none:
             self._empty = EmptyState(self.ralph.keys)
             await self.mount(self._empty, after=self.table)
@@ -196,7 +195,7 @@ class HomeScreen(ListScreen[Listing]):
             self._empty.follow(fleet=self.listing.fleet is not None)
 
     def on_list_table_moved(self) -> None:
-        """Read what has come into view."""
+        """Read the rows that have come into view."""
         if self._wanted():
             self._look_soon()
 
@@ -207,14 +206,13 @@ class HomeScreen(ListScreen[Listing]):
         return self._empty if self._empty is not None and self._empty.display else None
 
     def key_came(self) -> None:
-        """See `BaseScreen`: what was said before is over."""
+        """Clear the last command's message."""
         super().key_came()
         if self._said:
             self._said = ""
             self.show()
 
     def action_open(self) -> None:
-        """The selected run."""
         row = self.listing.row
         if row is None:
             self.foot.say("it is still being read")
@@ -222,24 +220,21 @@ class HomeScreen(ListScreen[Listing]):
             self._end_with(opening(row))
 
     def action_resume(self) -> None:
-        """Go on with the selected run."""
         if self.listing.row is not None:
             self._end_with(resuming(self.listing.row))
 
     def action_fleet(self) -> None:
-        """The fleet's screen."""
         if self.listing.fleet is not None:
             self._end_with(["fleet", "attach", self.listing.fleet.name])
 
     def action_demo(self) -> None:
-        """See one work."""
         self._end_with(["demo"])
 
     async def action_new(self) -> None:
-        """Start a run; the app waits, so that keys that follow are the form's."""
+        """Open the form, and wait for it so that the next keys reach it."""
         self.foot.say("opening the form…")
         await self.wait_for_refresh()
-        # Its text fields take long to import, and few homes open it.
+        # Its text fields are slow to import, and the form is rarely opened.
         from ralph_tui.tui.home.form import NewRun  # noqa: PLC0415
 
         form = NewRun(self._new_runs, self.ralph.monotonic)

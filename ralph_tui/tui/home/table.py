@@ -1,7 +1,7 @@
-"""The runs, a row each; one is selected. However many there are, only those in view are drawn.
+"""The runs, one per row, with one selected; only the rows in view are drawn.
 
-Rule: it shows what it is given and reads nothing; a run whose row is not known yet stands there by
-its name, and is among what is `wanted`.
+Rule: it reads nothing itself. A run whose row is not known yet is shown by its name, and
+`HomeScreen` reads it next.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,17 +23,17 @@ from ralph_tui.tui.lists.table import (
     saying,
 )
 
-# what a row holds, in words -----------------------------------------------------------------------
+# words in a row -----------------------------------------------------------------------------------
 
 LIVE = "live"
 _HELD = {"paused": "paused", "limited": "waits"}
-"""Phases in which a live run does not work, in a word."""
+"""Short words for phases in which a live run does not work."""
 _SHORT = {"limit_reached": "limit"}
-"""Where the whole word has no room."""
+"""Short words for outcomes."""
 
 
 def state_of(row: RunRow) -> tuple[terms.Term, str]:
-    """Glyph and word of its state, and the style they have."""
+    """Return the glyph and word of a run's state, and their style."""
     if row.question:
         return terms.NEEDS_YOU, "warn strong"
     if row.live:
@@ -57,30 +57,30 @@ def _objective(row: RunRow, now: datetime, width: int) -> Line:
 
 
 def _interventions(row: RunRow) -> str:
-    """How many; nothing for none, ``—`` where they were not counted."""
+    """Number of interventions; empty for none, ``—`` if they were not counted."""
     return "—" if row.interventions is None else str(row.interventions or "")
 
 
 def _cost(row: RunRow) -> str:
-    """Dollars; ``—`` where the agent does not tell."""
+    """Cost in dollars; ``—`` if the agent does not report it."""
     return money(row.cost_usd or 0.0, known=row.cost_usd is not None, estimated=row.cost_estimated)
 
 
 def _lasted(row: RunRow, now: datetime) -> str:
-    """How long it took; of a live run, how long it has been at it."""
+    """Duration of the run; for a live one, up to now."""
     going = (now - row.updated).total_seconds() if row.live and row.updated else 0.0
     return duration(row.seconds + max(0.0, going))
 
 
 def _ago(row: RunRow, now: datetime) -> str:
-    """``now``, ``5m ago``, ``3d ago``."""
+    """Describe the last activity as ``now``, ``5m ago`` or ``3d ago``."""
     if row.live:
         return "now"
     return "—" if row.updated is None else f"{since(row.updated, now)} ago"
 
 
 def _when(row: RunRow, now: datetime) -> str:
-    """``now``, ``14:05``, ``2026-11-20 14:05``."""
+    """Describe the last activity as ``now``, ``14:05`` or ``2026-11-20 14:05``."""
     if row.live:
         return "now"
     return "—" if row.updated is None else day_and_clock(row.updated, now)
@@ -90,7 +90,7 @@ def _timed(say: Callable[[RunRow, datetime], str]) -> Cell[RunRow]:
     return lambda row, now, width: [(clip(say(row, now), width), "accent" if row.live else "dim")]
 
 
-# its columns --------------------------------------------------------------------------------------
+# columns ------------------------------------------------------------------------------------------
 
 RUN = RunColumns[RunRow](
     state_of,
@@ -131,36 +131,35 @@ _EARLIEST = datetime.fromtimestamp(0, UTC)
 
 @dataclass
 class Listing:
-    """What home knows; it outlives its screen, so that one comes back to where one was."""
+    """The list of runs; it outlives its screen, so that home reopens at the same place."""
 
     names: Sequence[str] = ()
-    """The newest first."""
+    """Newest first."""
     rows: dict[str, RunRow] = field(default_factory=dict)
     selected: int = 0
     loaded: bool = False
-    """Whether all places where runs are recorded were looked at."""
+    """True once every place with recorded runs has been checked."""
     fleet: FleetGlance | None = None
-    """The one that lives here, else the newest."""
+    """The fleet that runs here, otherwise the newest one."""
 
     @property
     def count(self) -> int:
-        """How many runs."""
         return len(self.names)
 
     @property
     def name(self) -> str | None:
-        """Of the selected run."""
+        """Name of the selected run; None if there are no runs."""
         return self.names[self.selected] if self.names else None
 
     @property
     def row(self) -> RunRow | None:
-        """Of the selected run; None while it is not known."""
+        """Row of the selected run; None until it is read."""
         return self.rows.get(self.name or "")
 
     def order(self, found: Sequence[str], eager: int) -> None:
-        """The first ones by what their records say, once all these are read; the live ones first.
+        """Sort the first `eager` runs by their records, live ones first, once all of them are read.
 
-        `found`: by when they were written to.
+        `found`: all runs, most recently written first.
         """
         first = found[:eager]
         if all(name in self.rows for name in first):
@@ -168,7 +167,7 @@ class Listing:
         self.put([*first, *found[eager:]])
 
     def put(self, names: Sequence[str]) -> None:
-        """Other runs, or another order: the same one stays selected; if it is gone, the place."""
+        """Replace or reorder the runs; keep the run selected, or its position if it is gone."""
         name = self.name
         self.names = names
         if name in names:
@@ -181,7 +180,7 @@ def _recent(row: RunRow) -> tuple[bool, datetime]:
 
 
 class RunTable(ListTable):
-    """See above."""
+    """The table of runs."""
 
     def __init__(self, listing: Listing) -> None:
         super().__init__("runs", listing)
@@ -194,12 +193,12 @@ class RunTable(ListTable):
         return self.listing.names[self.top : self.top + self.page]
 
     def times(self, now: datetime) -> Sequence[str]:
-        """What changes with the time alone, of the rows in view."""
+        """Return the texts in view that change with time alone."""
         known = [self.listing.rows[name] for name in self.in_view if name in self.listing.rows]
         return [say(row, now) for row in known for say in (_lasted, _ago, _when)]
 
     def show(self, now: datetime, sentence: str = "") -> None:
-        """Show what the listing holds now, or a sentence in place of it."""
+        """Show the listing, or a sentence instead of it."""
         self.now = now
         self.follow(sentence)
 

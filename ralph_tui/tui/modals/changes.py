@@ -1,6 +1,6 @@
-"""What changed between two points: files by category, and the diff of one of them or of all.
+"""Changes between two points: files by category, and the diff of one file or of all.
 
-Git is asked in a thread; an answer that comes when another file is selected already is dropped.
+Git runs in a thread; a diff that arrives after another file was selected is dropped.
 """
 
 import asyncio
@@ -28,17 +28,17 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.files import CATEGORIES, STATUS, tail
 
 BESIDE = 110
-"""Columns from which on the list stands beside the diff."""
+"""Columns from which the list is shown beside the diff."""
 TALL = 30
-"""Rows from which on there is room for all facts."""
+"""Rows from which more than two facts are shown."""
 LISTED = 2_000
-"""Files that are listed one by one."""
+"""Maximum number of files listed one by one."""
 SETTLE_S = 0.05
-"""How long a file is selected before it is read: who walks through does not wait for each."""
+"""How long a file stays selected before it is read, so that stepping through is fast."""
 BAR = 10
-"""Cells of a file's bar of signs."""
+"""Cells of a file's bar of changes."""
 STEP = 20
-"""Cells that a long line moves aside."""
+"""Cells by which long lines scroll sideways."""
 
 
 class FileList(ScrollText):
@@ -48,29 +48,29 @@ class FileList(ScrollText):
         super().__init__("listed")
         self.changes: tuple[FileChange, ...] = ()
         self.selected = 0
-        """0: all; else the file's number."""
+        """0: all files; otherwise the file's number, from 1."""
         self._at: list[int] = []
         """Row of each entry."""
 
     def fill(self, changes: tuple[FileChange, ...]) -> None:
-        """List these, by category."""
+        """List these changes by category."""
         self.changes = tuple(sorted(changes, key=lambda c: (CATEGORIES.index(c.category), c.path)))
         self.draw()
 
     @property
     def path(self) -> str | None:
-        """What is selected; None: all."""
+        """Path of the selected file; None means all."""
         return self.changes[self.selected - 1].path if self.selected else None
 
     def move(self, by: int) -> bool:
-        """Select another entry; whether there is one."""
+        """Move the selection; return True if it changed."""
         last = min(LISTED, len(self.changes))
         before, self.selected = self.selected, max(0, min(last, self.selected + by))
         self.draw()
         return self.selected != before
 
     def draw(self) -> None:
-        """Draw anew, with the selected entry in view."""
+        """Redraw with the selected entry in view."""
         width = max(20, self.size.width - self.EDGE)
         total = _sizes(self.changes)
         head: Line = [
@@ -98,12 +98,11 @@ class FileList(ScrollText):
         rows[here].append((" " * max(0, width - cells(line)), "cursor"))
         self.rows = rows
         height = max(1, self.size.height)
-        # The first file brings its category's name into view.
+        # Keep the category's name in view together with its first file.
         top = min(self.top, here - 1 if self.selected else 0)
         self._roll_to(max(top, here - height + 1), height)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another width."""
         self.draw()
 
 
@@ -115,12 +114,12 @@ class Page(ScrollText):
         self.left = 0
 
     def lay(self, rows: list[Line]) -> None:
-        """Show these from their beginning."""
+        """Show these rows from the beginning."""
         self.rows, self.left = rows, 0
         self._roll_to(0, max(1, self.size.height))
 
     def shift(self, by: int) -> bool:
-        """Move long lines aside, or back; whether there is anything that way."""
+        """Scroll long lines sideways; return True if that moved them."""
         before, self.left = self.left, max(0, self.left + by)
         self.repaint()
         return self.left != before
@@ -137,7 +136,7 @@ class Page(ScrollText):
 
 
 class Changes(Modal[None]):
-    """Reads, and closes."""
+    """A read-only dialog with the changes between two points."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter", "close", show=False),
@@ -161,7 +160,7 @@ class Changes(Modal[None]):
         trees: tuple[str, str] | str,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`told` gives the facts for a width; `trees`: what to compare, or why there is nothing."""
+        """`told` returns the facts for a width; `trees`: two trees, or why none can be compared."""
         super().__init__(clock)
         self._title, self._told, self._trees = title, told, trees
         self.files = files
@@ -170,7 +169,6 @@ class Changes(Modal[None]):
         self.listed.display = False
 
     def parts(self) -> ComposeResult:
-        """Facts, files, diff."""
         with Container(id="changes"):
             yield self.facts
             with Container(id="both"):
@@ -178,7 +176,6 @@ class Changes(Modal[None]):
                 yield self.page
 
     def on_mount(self) -> None:
-        """Begin to read."""
         frame = self.query_one("#changes")
         frame.border_title = Content(f" {flat(self._title)} ")
         if self.files is None:
@@ -190,7 +187,7 @@ class Changes(Modal[None]):
             background.run(self, partial(self._list, self.files, *self._trees), group="list")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another size: facts and files take what they need of it, the diff the rest."""
+        """Give facts and files the space they need, and the diff the rest."""
         width, height = event.size
         self.set_class(width >= BESIDE, "-beside")
         rows = self._told(width - 6)
@@ -247,26 +244,21 @@ class Changes(Modal[None]):
             self.page.lay(rows or [[("git has no text for this file", "dim")]])
 
     def action_file(self, by: int) -> None:
-        """Another file."""
         if self.listed.changes and self.listed.move(by):
             self._read()
         else:
             self.tell(NO_FURTHER)
 
     def action_roll(self, by: int) -> None:
-        """Scroll the diff."""
         self.scrolled(self.page.roll(by))
 
     def action_page(self, by: int) -> None:
-        """A screenful of the diff."""
         self.scrolled(self.page.page(by))
 
     def action_shift(self, by: int) -> None:
-        """Read the end of long lines."""
         self.scrolled(self.page.shift(by))
 
     def action_close(self) -> None:
-        """Close."""
         self.dismiss(None)
 
 
@@ -279,7 +271,7 @@ def _sizes(changes: Sequence[FileChange]) -> Line:
 
 
 def _file(change: FileChange, width: int) -> Line:
-    """Sign, path, sizes, and a bar of signs as git's ``--stat`` has it."""
+    """Return a file's row: sign, path, sizes, and a bar as in git's ``--stat``."""
     glyph, style = STATUS[change.status]
     sizes = _sizes((change,))
     total = change.added + change.removed

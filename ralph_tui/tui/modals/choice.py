@@ -1,6 +1,7 @@
-"""The agent's own questions, answered one after the other by digits or in words.
+"""The agent's own questions, answered one by one with digits or in the user's words.
 
-Rule: nothing is sent before each of them has an answer; one that allows several waits for enter.
+Rule: nothing is sent until every question has an answer. A question that allows several choices
+waits for enter.
 """
 
 from collections.abc import Sequence
@@ -18,12 +19,12 @@ from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.modals.question_evidence import MOST_ROWS
 
 MOST_DIGITS = 9
-"""Options that have a digit; an own answer is `OWN`."""
+"""Maximum number of options with a digit; the user's own answer has the key `OWN`."""
 OWN = "w"
 
 
 def place_words(index: int, of: Sequence[AgentChoice]) -> str:
-    """``2 of 3: Colour``; of one question its header."""
+    """Return position and header, as ``2 of 3: Colour``; for a single question, only the header."""
     header = flat(of[index].header, 40)
     if len(of) == 1:
         return header
@@ -31,7 +32,7 @@ def place_words(index: int, of: Sequence[AgentChoice]) -> str:
 
 
 def option_rows(choice: AgentChoice, picked: Sequence[str], width: int) -> list[Line]:
-    """Each option with its digit; what is picked is marked, own words come last."""
+    """Return the options with their digits and marks; the user's own words come last."""
     on, off = ("■", "□") if choice.multiple else ("●", "○")
     rows: list[Line] = []
     for number, option in enumerate(choice.options[:MOST_DIGITS], 1):
@@ -56,10 +57,9 @@ OWN_WORDS = Option(key=OWN, answer="choose", verb="in your own words", takes="ch
 
 
 class ChoiceQuestion(Question):
-    """Ends with an answer that has labels or words for each question."""
+    """A dialog that returns labels or words as the answer to each question."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """As `Question`."""
         super().__init__(*args, **options)
         assert self.asked.request is not None
         self._choices: Sequence[AgentChoice] = self.asked.request.choices
@@ -72,18 +72,18 @@ class ChoiceQuestion(Question):
 
     @property
     def _others(self) -> list[Option]:
-        """What can be done instead of choosing."""
+        """Answers to the request other than a choice."""
         return [option for option in self.asked.options if option.takes != "choices"]
 
     @property
     def _then(self) -> str:
-        """What enter does where something is chosen."""
+        """The effect of enter once something is chosen."""
         return "next question" if self._index + 1 < len(self._choices) else "send"
 
-    # places -----------------------------------------------------------------------------------
+    # layout -----------------------------------------------------------------------------------
 
     def content(self, width: int, most: int) -> tuple[list[Line], list[Line]]:
-        """The question that is to be answered now, and its options."""
+        """Return the current question, and its options."""
         place = place_words(self._index, self._choices)
         head: list[Line] = [[(place, "dim")]] if place else []
         why: list[Line] = [[(row, "strong")] for row in wrap(self._choice.question, width, most)]
@@ -92,7 +92,7 @@ class ChoiceQuestion(Question):
         return [*head, *why], [*option_rows(self._choice, self._picked[self._index], width), *rest]
 
     def answers(self, width: int, *, listed: bool) -> list[Line]:
-        """What else can be done; the options stand above."""
+        """Return the other answers; the options are shown above."""
         asked = self.asked.model_copy(update={"options": self._others})
         rows = drawn.choices(asked, width, edited=False) if listed else drawn.packed(asked, width)
         if not self._picked[self._index]:
@@ -115,7 +115,7 @@ class ChoiceQuestion(Question):
     # answering --------------------------------------------------------------------------------
 
     def take_key(self, event: events.Key) -> bool:
-        """A digit picks, enter goes on; all else as in every question."""
+        """Pick with a digit, and continue with enter; all other keys work as in `Question`."""
         if self.editing is not None:
             return False
         key = event.character or event.key
@@ -135,7 +135,7 @@ class ChoiceQuestion(Question):
         return super().take_key(event)
 
     def _pick(self, label: str) -> None:
-        """Mark it, or take the mark back; where one may be chosen that is all to do."""
+        """Pick a label or undo that; if only one may be picked, continue at once."""
         picked = self._picked[self._index]
         if not self._choice.multiple:
             self._picked[self._index] = [label]
@@ -159,7 +159,7 @@ class ChoiceQuestion(Question):
             self.dismiss(Answer(question_id=asked, answer="choose", choices=choices))
 
     def on_text_entry_sent(self) -> None:
-        """Own words are an answer like any other."""
+        """Take the user's own words as the answer to the current question."""
         if self.editing is not OWN_WORDS or self.settled:
             super().on_text_entry_sent()
             return
@@ -176,7 +176,7 @@ class ChoiceQuestion(Question):
             self._go_on()
 
     def action_back(self) -> None:
-        """To the question before; else as in every question."""
+        """Return to the previous question; at the first one, do as `Question` does."""
         if self._index and self.editing is None and not self.settled:
             self._index -= 1
             self._lay()

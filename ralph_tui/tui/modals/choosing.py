@@ -1,4 +1,4 @@
-"""A question on one line, and below it each answer with what it does."""
+"""A question on one line, and below it the answers with their effects."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -18,23 +18,22 @@ T = TypeVar("T")
 LOOK_S = 0.25
 WIDEST = 100
 FRAMED_ROWS, FRAME_CELLS, FRAME_ROWS = 10, 6, 4
-"""In fewer rows there is no frame; with its margin it takes these cells and rows."""
+"""Rows below which there is no frame; cells and rows that a frame takes."""
 LONGEST_HINT = 6
-"""Rows of one thing that is told beside the question."""
+"""Maximum rows of the question, or of one hint."""
 
 
 class Choice(NamedTuple):
     """One answer."""
 
     key: str
-    """As it is written."""
+    """As the dialog shows it."""
     verb: str
     then: str = ""
-    """What will happen."""
 
 
 class Choosing(Modal[T]):
-    """Where it does not fit, it scrolls; the keys stand in the last row in any case."""
+    """A dialog that scrolls if it does not fit; its keys are always in the last row."""
 
     DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,19 +47,19 @@ class Choosing(Modal[T]):
         clock: Callable[[], float] = monotonic,
         stands: Callable[[], bool] | None = None,
     ) -> None:
-        """`stands`: whether it has still to be asked; where it has not, it closes with None.
+        """`stands` returns False once the question is obsolete: the dialog then closes with None.
 
-        None: whatever happens meanwhile, it does.
+        Without `stands`, the question never becomes obsolete.
         """
         super().__init__(clock)
         self.question, self._still_asked = question, stands
 
     def choices(self) -> Sequence[Choice]:
-        """The answers, the way back last."""
+        """Return the answers, the way back last."""
         raise NotImplementedError
 
     def hints(self) -> Sequence[str]:
-        """What else is told, dim."""
+        """Return additional sentences, shown dimmed."""
         return ()
 
     def pairs(self) -> Sequence[Pair]:
@@ -71,12 +70,11 @@ class Choosing(Modal[T]):
         return (*named, *scroll, (back.key, back.verb))
 
     def parts(self) -> ComposeResult:
-        """One text in a frame."""
         with Vertical(classes="dialog"):
             yield ScrollText("choosing")
 
     def on_mount(self) -> None:
-        """Find a place for it, and look from time to time."""
+        """Lay out the dialog, and check regularly whether it has become obsolete."""
         self.lay()
         if self._still_asked is not None:
             self.set_interval(LOOK_S, self._close_if_over)
@@ -86,11 +84,10 @@ class Choosing(Modal[T]):
             self.close_by_itself()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another size, another place."""
         self.lay()
 
     def lay(self) -> None:
-        """Draw it as it stands now."""
+        """Lay out and draw the dialog in its current state."""
         columns, rows = self.room
         framed = rows >= FRAMED_ROWS
         dialog = self.query_one(".dialog", Vertical)
@@ -104,7 +101,7 @@ class Choosing(Modal[T]):
         self.show_keys()
 
     def rows(self, width: int) -> list[Line]:
-        """All that it says, drawn for this width."""
+        """Return the whole content, drawn for this width."""
         rows: list[Line] = [[(row, "strong")] for row in wrap(self.question, width, LONGEST_HINT)]
         for hint in self.hints():
             rows += [[(row, "dim")] for row in wrap(hint, width, LONGEST_HINT)]
@@ -128,12 +125,11 @@ class Choosing(Modal[T]):
         return rows
 
     def action_roll(self, by: int) -> None:
-        """See more of it."""
         self.scrolled(self.query_one(ScrollText).roll(by))
 
 
 class Confirm(Choosing[bool]):
-    """Answers True for yes; esc is no. None: what was asked about is over."""
+    """Returns True for yes and False for esc; None if the question became obsolete."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
@@ -157,5 +153,4 @@ class Confirm(Choosing[bool]):
         return (Choice("y", self._yes, self._detail), Choice("esc", "back"))
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
-        """Close with the answer."""
         self.dismiss(yes)

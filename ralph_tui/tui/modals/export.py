@@ -1,4 +1,4 @@
-"""What can be taken away from a run as a file; it stays open, and says where the file is."""
+"""Export of a run to files; the dialog stays open, and shows where each file is."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -14,11 +14,11 @@ from ralph_tui.tui.modals.modal import Pair, key_name
 What = Literal["screen", "pane", "picture", "report", "events"]
 KEYS: dict[str, What] = {"1": "screen", "2": "picture", "3": "pane", "4": "report", "5": "events"}
 LONGEST_PATH = 12
-"""Rows of a path: it is never cut."""
+"""Maximum rows for a path, enough to show any path in full."""
 
 
 class Export(Choosing[None]):
-    """Each key writes one file; with what was written last, `y` copies its path."""
+    """Each key writes one file; `y` copies the path of the last one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter", "close", show=False)]
 
@@ -30,9 +30,9 @@ class Export(Choosing[None]):
         *,
         of_a_moment: bool = False,
     ) -> None:
-        """`pane`: what the pane is called; `write` begins to write, and ends with `answer`.
+        """`pane`: the pane's name; `write` starts to write, and reports to `answer`.
 
-        `of_a_moment`: what is on the screen is an earlier moment of the run.
+        `of_a_moment`: the screen shows an earlier moment of the run.
         """
         super().__init__("Write which of these into a file?", clock)
         self._of_a_moment = of_a_moment
@@ -40,7 +40,7 @@ class Export(Choosing[None]):
         self._path, self._said, self._style = "", "", ""
 
     def answer(self, words: str, style: str, path: str = "") -> None:
-        """What came of the last key; `path`: where it was written."""
+        """Show the result of the last key; `path`: the file that was written."""
         self._said, self._style, self._path = words, style, path
         if self.is_mounted:
             self.lay()
@@ -65,7 +65,7 @@ class Export(Choosing[None]):
         return [(key, short.get(key, verb)) for key, verb in super().pairs()]
 
     def rows(self, width: int) -> list[Line]:
-        """See `Choosing`; below its choices what came of the last one."""
+        """Add the result of the last key below the choices."""
         told = super().rows(width)
         for words, style in ((self._said, self._style), (self._path, "accent")):
             if words:
@@ -83,5 +83,4 @@ class Export(Choosing[None]):
         return True
 
     def action_close(self) -> None:
-        """Close."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""How to abort a run: the files as they are, or as they were at their best."""
+"""How to abort a run: keep the files as they are, or restore their best state."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,7 +16,7 @@ Way = Literal["keep", "roll_back", "stay"]
 
 
 class GiveUp(Choosing[Way]):
-    """Keep the work, restore its best point where there is one, or go back."""
+    """Keep the work, restore its best point if there is one, or go back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('keep')", show=False),
@@ -31,8 +31,9 @@ class GiveUp(Choosing[Way]):
         lacks: str = "",
         stands: Callable[[], bool] | None = None,
     ) -> None:
-        """`best` names the point to restore, empty: there is none; `stands`: see `Choosing`;
-        the rest: see `Restore`.
+        """`best`: the name of the point to restore; empty if there is no such point.
+
+        `stands`: see `Choosing`; the rest: see `Restore`.
         """
         question = "Abort this run? The agent is stopped; the present is saved."
         super().__init__(question, clock, stands)
@@ -51,7 +52,6 @@ class GiveUp(Choosing[Way]):
         )
 
     def on_mount(self) -> None:
-        """Begin to read."""
         if self.preview is not None and self._best:
             background.run(self, partial(self._read, self.preview))
 
@@ -68,5 +68,4 @@ class GiveUp(Choosing[Way]):
         return event.key == "r"
 
     def action_answer(self, way: Way) -> None:
-        """Close with the answer."""
         self.dismiss(way)

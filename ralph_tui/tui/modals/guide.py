@@ -1,4 +1,4 @@
-"""Words that are written: for the agent, or for what is known."""
+"""Text entry: guidance for the agent, or new wording for a learning."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -17,20 +17,20 @@ from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import Modal, Pair
 
 MOST_CHARACTERS = 100_000
-"""Of what is written here."""
+"""Limit for one text."""
 LONGEST_LINE = 10_000
-"""Characters of a line that is wrapped: longer ones would be wrapped anew with every key."""
+"""Characters of the longest line to wrap: a longer one would be rewrapped at every key."""
 
 
 class PlainArea(TextArea):
-    """A text area whose pasted text is as it will leave the screen, and not too much."""
+    """A text area that cleans pasted text and limits its length."""
 
     async def on_key(self, event: events.Key) -> None:
-        """In the order of typing."""
+        """Handle keys in the order of typing."""
         await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Control sequences would draw something else than what is sent; too much is not taken."""
+        """Refuse a text that is too long; drop control sequences, which would hide what is sent."""
         size = len(event.text)
         if size + len(self.text) > MOST_CHARACTERS:
             event.stop()
@@ -39,7 +39,7 @@ class PlainArea(TextArea):
                 most = f"{MOST_CHARACTERS:,} fit here"
                 self.screen.tell(f"{size:,} characters were pasted and not taken: {most}")
             return
-        # A terminal writes the ends of pasted lines as its enter key does.
+        # A terminal sends the line ends of pasted text as its enter key does.
         event.text = strip_controls(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         if max(map(len, event.text.split("\n"))) > LONGEST_LINE:
             self.soft_wrap = False
@@ -48,8 +48,8 @@ class PlainArea(TextArea):
 class TextEntry(PlainArea):
     """A text area in which enter sends and ctrl+j breaks the line.
 
-    The app takes these keys before the area has taken in what was typed just before them: what they
-    do waits behind it.
+    The app handles these keys before the area has handled the text typed just before them. Their
+    effects are therefore queued behind that text.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,34 +58,32 @@ class TextEntry(PlainArea):
     ]
 
     class Sent(Message):
-        """Enter was pressed."""
+        """The user pressed enter."""
 
     def action_send(self) -> None:
-        """The words are complete."""
         self.post_message(self.Sent())
 
     def action_newline(self) -> None:
-        """Break the line."""
         self.call_later(self.insert, "\n")
 
 
 class Written(NamedTuple):
-    """What came of it; a text that is not sent is the next draft."""
+    """The result of the dialog; a text that is not sent is the next draft."""
 
     send: bool
     text: str
     always: bool = False
-    """Not once, but in every prompt."""
+    """Send the text with every prompt instead of once."""
 
 
 class Writing(Modal[Written]):
-    """Answers whether to send, and the text."""
+    """Returns whether to send, and the text."""
 
     AUTO_FOCUS = "TextEntry"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
     HELPS = ()
     SENDS = "send"
-    """What enter does."""
+    """The verb for enter."""
 
     def __init__(self, title: str, draft: str, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(clock)
@@ -96,7 +94,6 @@ class Writing(Modal[Written]):
         return (*keys, ("esc", "close, the text is kept"))
 
     def parts(self) -> ComposeResult:
-        """What is written about, and the words."""
         with Vertical(classes="dialog wide"):
             yield Static(Content(self._title), classes="question")
             area = TextEntry(self._draft, show_line_numbers=False, highlight_cursor_line=False)
@@ -106,16 +103,16 @@ class Writing(Modal[Written]):
             yield from self.more()
 
     def more(self) -> ComposeResult:
-        """What else can be done with the words."""
+        """Yield further widgets below the text."""
         yield from ()
 
     def on_text_entry_sent(self) -> None:
-        """Send, unless there is nothing to send."""
+        """Send, unless the text is empty."""
         text = self.query_one(TextEntry).text.strip()
         self.dismiss(Written(bool(text), text))
 
     def action_keep(self) -> None:
-        """Close; the text waits for the next time."""
+        """Close, and keep the text for the next time."""
         area = self.query_one(TextEntry)
 
         def close() -> None:
@@ -125,7 +122,7 @@ class Writing(Modal[Written]):
 
 
 class Guide(Writing):
-    """Words for the agent: once, or in every prompt."""
+    """Guidance for the agent: once, or in every prompt."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+t", "always", show=False, priority=True)]
 
@@ -138,7 +135,7 @@ class Guide(Writing):
         before: Sequence[str] = (),
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`standing`: what every prompt carries already; `before`: what became of earlier words."""
+        """`standing`: the instruction now in every prompt; `before`: rows on earlier guidance."""
         where = "into the running session" if into_session else "with the next prompt"
         super().__init__(f"Guidance for the agent, {where}", draft, clock)
         self._standing, self._before = standing, before
@@ -153,7 +150,7 @@ class Guide(Writing):
             yield Static(Content(row), classes="hint")
 
     def action_always(self) -> None:
-        """These words stand in every prompt; none: nothing does any more."""
+        """Send the text with every prompt from now on; an empty text ends that."""
         area = self.query_one(TextEntry)
 
         def send() -> None:
@@ -164,6 +161,6 @@ class Guide(Writing):
 
 
 class Rewording(Writing):
-    """Other words for what is known already."""
+    """New wording for a learning."""
 
     SENDS = "keep them"

@@ -1,4 +1,4 @@
-"""The help: the whole screen, by what one wants to do, a line for each key and each sign."""
+"""The help on the whole screen: keys and signs by task, a line each."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
@@ -16,20 +16,20 @@ from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
 
 LEFT, RIGHT, GAP = 8, 27, 2
-"""Cells of a key and of what it does; between two columns of them."""
+"""Cells of a key, of its explanation, and of the gap between columns."""
 LEAST = LEFT + 1 + RIGHT
-"""Cells; where a column has fewer, what does not fit beside its key stands below it."""
+"""Cells; in a narrower column, text that does not fit beside its key goes below it."""
 FRAME = 4
 """Cells of the frame with its margin; it takes half as many rows."""
 
 AT_WORK = ("starting", "agent", "thinking", "verifying", "limited", "paused")
-"""Phases of a run that is not over."""
+"""Phases of an unfinished run."""
 Block = tuple[str, Sequence[tuple[str, str]]]
-"""A heading, and what stands below it."""
+"""A heading, and the rows below it."""
 
 
 def by_sign(terms: Iterable[Term]) -> Iterator[tuple[str, str]]:
-    """A row for each sign, with all that it means."""
+    """Return a row for each sign, with all of its meanings."""
     words: dict[str, list[str]] = {}
     for term in terms:
         words.setdefault(term.glyph, []).append(term.word)
@@ -48,7 +48,7 @@ def _rows(block: Block, size: int) -> list[Line]:
 
 
 def _filled(laid: Sequence[list[Line]], most: int) -> list[list[Line]]:
-    """The blocks below one another, in columns of at most so many rows where they are divisible."""
+    """Stack the blocks in columns of at most `most` rows; a longer block has its own column."""
     sides: list[list[Line]] = []
     for rows in laid:
         if sides and len(sides[-1]) + 1 + len(rows) <= most:
@@ -59,7 +59,7 @@ def _filled(laid: Sequence[list[Line]], most: int) -> list[list[Line]]:
 
 
 def columns(told: Sequence[Block], width: int) -> list[Line]:
-    """The blocks in as many columns as there is room for, about equally long."""
+    """Return the blocks in up to three columns of about equal length."""
     number = max(1, min(3, (width + GAP) // (LEFT + RIGHT + GAP + 1)))
     size = (width + GAP) // number - GAP
     laid = [_rows(block, size) for block in told]
@@ -76,18 +76,16 @@ def columns(told: Sequence[Block], width: int) -> list[Line]:
 
 
 class Help(Reading[None]):
-    """Fills the screen; it scrolls where that is not enough."""
+    """Fills the screen, and scrolls if that is not enough."""
 
     HELPS = (("q", "leave"),)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1", "close", show=False)]
 
     def __init__(self, told: Sequence[Block], clock: Callable[[], float] = monotonic) -> None:
-        """`told`: what is explained."""
         super().__init__("help-text", clock)
         self._told = told
 
     def parts(self) -> ComposeResult:
-        """One text in a frame."""
         with Vertical(id="help", classes="dialog"):
             yield self.text
 

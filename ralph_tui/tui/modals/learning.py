@@ -1,4 +1,4 @@
-"""The card of a learning: all that is known of it, and what its owner may do about it."""
+"""The card of a learning: everything known about it, and the changes that the user can make."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -18,13 +18,13 @@ from ralph_tui.tui.panes.learning_rows import card_rows
 
 WIDEST = 76
 AROUND = 6
-"""Cells of frame, padding and margin beside the rows."""
+"""Cells taken by frame, padding and margin."""
 ABOVE = 2
-"""Rows of the frame."""
+"""Rows taken by the frame."""
 
 
 class LearningCard(Reading[Change]):
-    """Answers what is wished; it stays until it is closed, and follows what the run records."""
+    """Passes on requested changes; stays open, and follows what the run records."""
 
     CHANGES: ClassVar[dict[str, str]] = {"*": "pin", "m": "mute", "e": "edit", "x": "delete"}
 
@@ -36,7 +36,7 @@ class LearningCard(Reading[Change]):
         reading: str = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`wish` takes a change that is asked for; `reading`: why nothing can be changed here."""
+        """`wish` receives a requested change; `reading`: why nothing can be changed here."""
         super().__init__("learning-text", clock)
         self.seen, self.iteration, self.reading = seen, iteration, reading
         self._wish = wish
@@ -44,29 +44,27 @@ class LearningCard(Reading[Change]):
         self.foot = ScrollText("learning-foot")
 
     def parts(self) -> ComposeResult:
-        """What is known, and the answer to the last wish."""
         with Vertical(classes="dialog", id="learning-card"):
             yield self.text
             yield self.foot
 
     def on_mount(self) -> None:
-        """Begin."""
         super().on_mount()
         frame = self.query_one("#learning-card")
         frame.border_title = Content(f" learning: {self.seen.learning.type_word} ")
 
     def show(self, seen: SeenLearning, iteration: int | None, reading: str) -> None:
-        """What is recorded by now."""
+        """Show the learning as it is recorded now."""
         self.seen, self.iteration, self.reading = seen, iteration, reading
         self.lay()
 
     def answer(self, words: str, style: str) -> None:
-        """What came of a wish."""
+        """Show the result of a change."""
         self._answer = (words, style)
         self.lay()
 
     def lay(self) -> None:
-        """See `Reading`; the view stays where it is."""
+        """Draw the card; the scroll position stays."""
         columns, rows = self.room
         width = max(20, min(WIDEST, columns) - AROUND - ScrollText.EDGE)
         foot = self._told(width)
@@ -94,7 +92,7 @@ class LearningCard(Reading[Change]):
         return (*([] if self.reading else changes), *scroll, ("esc", "close"))
 
     def take_key(self, event: events.Key) -> bool:
-        """See `Modal`: a wish, or why it cannot be one here."""
+        """Request a change, or show why it is not possible here."""
         named = self.CHANGES.get(key_name(event))
         if named is None:
             return False

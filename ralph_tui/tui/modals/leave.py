@@ -1,4 +1,4 @@
-"""How to leave a run that is alive."""
+"""How to leave a live run."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -11,7 +11,7 @@ from ralph_tui.tui.modals.choosing import Choice, Choosing
 
 Leaving = Literal["screen", "now", "after_iteration", "taken_back", "stay"]
 Stands = Literal["going", "pausing", "paused", "asking"]
-"""Whether the run works, is about to pause, waits to be unpaused, or waits for an answer."""
+"""The run is working, about to pause, paused, or waiting for an answer."""
 
 HERE: dict[Stands, str] = {
     "going": "the run goes on here, as plain lines",
@@ -20,7 +20,7 @@ HERE: dict[Stands, str] = {
     "asking": "the question stays open",
 }
 THERE: dict[Stands, str] = {**HERE, "going": "the run goes on where it lives"}
-"""What becomes of a run whose screen is left: in this process, and in another one."""
+"""How the run continues after its screen closes, in this process (`HERE`) or in another one."""
 LAST: dict[Stands, str] = {
     "going": "the agent ends its work first",
     "pausing": "the agent ends its work first",
@@ -56,7 +56,7 @@ class Leave(Choosing[Leaving]):
     ) -> None:
         """`elsewhere`: the run belongs to another process, so leaving the screen is the default.
 
-        `stopping`: it stops after this iteration, which can be taken back.
+        `stopping`: a stop after this iteration is pending, and can be taken back.
         """
         self._elsewhere, self._stands, self._stopping = elsewhere, stands, stopping
         super().__init__("The run is alive. How do you want to leave?", clock)
@@ -78,15 +78,13 @@ class Leave(Choosing[Leaving]):
         return (f"{AFTERWARDS[self._stands]}; ctrl+c twice {twice}",)
 
     def action_stop_later(self) -> None:
-        """Wish for it, or take that back."""
         self.dismiss("taken_back" if self._stopping else "after_iteration")
 
     def action_answer(self, way: Leaving) -> None:
-        """Close with the answer."""
         self.dismiss(way)
 
     def take_key(self, event: events.Key) -> bool:
-        """Enter: what stops nothing, where there is such a thing to do at once."""
+        """Let enter leave the screen if that does not stop the run."""
         if event.key == "enter" and self._elsewhere:
             self.dismiss("screen")
             return True

@@ -1,6 +1,6 @@
-"""What all dialogs share: room below the header, keys in the last row, blindness to early keys.
+"""Base of all dialogs: room below the header, keys in the last row, a guard against early keys.
 
-Rule: a key that is pressed in a dialog does something or says why not; where a key is written, a
+Rule: a key pressed in a dialog has an effect or is answered with a reason. Where a key is shown, a
 click presses it.
 """
 
@@ -26,18 +26,20 @@ T = TypeVar("T")
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 
 BLIND_S = 0.4
-"""Keys typed this soon after opening were meant for what was there before."""
+"""Ignore keys typed this soon after opening: they were meant for the screen below."""
 STILL_S, LONGEST_S = 1.0, 1.5
-"""Where a letter decides, so were keys that follow a swallowed one this soon: half of a typed word
-is no answer. But not for longer than `LONGEST_S` after opening: then a key is meant."""
+"""Where a letter decides, keys this soon after an ignored one are ignored as well.
+
+Half a typed word is no answer. From `LONGEST_S` after opening, every key counts.
+"""
 TOLD_S = 3.0
-"""How long a swallowed key is told of."""
+"""How long a notice is shown."""
 HEADER, BELOW = 3, 2
-"""Rows above and below a dialog, which it leaves to the screen's header and to its own keys."""
+"""Rows above and below a dialog, left free for the screen's header and the dialog's keys."""
 NO_FURTHER = "there is nothing further that way"
 
 Pair = tuple[str, str]
-"""A key as it is written, and what it does; empty: what the next one does."""
+"""A key as shown, and its effect; empty if the next pair names the effect of both."""
 
 
 NAMES = {
@@ -52,13 +54,13 @@ NAMES = {
 
 
 def pressing(line: Line, written: str) -> Line:
-    """The spans, on which a click presses the key that is written so; a key may be foreign text."""
+    """Make a click on the line press this key, unless it has unsafe characters (untrusted text)."""
     name = NAMES.get(written, written)
     return clickable(line, name) if re.fullmatch(r"[A-Za-z0-9_+]+", name, re.ASCII) else line
 
 
 def key_name(event: events.Key) -> str:
-    """A key as people call it: ``x``, ``space``, ``shift+←``, ``f5``."""
+    """Return the usual name of a key: ``x``, ``space``, ``shift+←``, ``f5``."""
     if event.is_printable and event.character and not event.character.isspace():
         return event.character
     *held, key = event.key.split("+")
@@ -66,20 +68,20 @@ def key_name(event: events.Key) -> str:
 
 
 class Below(Protocol):
-    """The screen at the bottom of the stack, as a dialog needs it."""
+    """The bottom screen of the stack, as a dialog sees it."""
 
     def open_help(self) -> None:
-        """Explain keys and signs."""
+        """Open the help: keys and signs."""
 
     def leave(self) -> None:
         """Leave, or ask how."""
 
     def look_away(self) -> None:
-        """A dialog has closed by itself: what is typed for it counts for nothing."""
+        """Ignore the next keys: a dialog has closed on its own, and they may be meant for it."""
 
 
 class KeysRow(LineWidget):
-    """The last rows: for a moment what came of the last key, and what the keys do here."""
+    """The last rows: a notice for a moment, and the available keys."""
 
     def __init__(self) -> None:
         super().__init__(id="dialog-keys")
@@ -90,9 +92,9 @@ class KeysRow(LineWidget):
         return bottom_line(y, self.size.height, self.said, self._keys, width)
 
     def _keys(self, width: int) -> Line:
-        """The key that leads back is left out last."""
+        """Return the keys that fit; esc is dropped last."""
         told: list[list[Pair]] = [[]]
-        for pair in self.pairs:  # keys that do the same stay together
+        for pair in self.pairs:  # keys with the same effect stay together
             told[-1].append(pair)
             if pair[1]:
                 told.append([])
@@ -112,72 +114,71 @@ class KeysRow(LineWidget):
 
 
 class Modal(ModalScreen[T], Veiled[T]):
-    """A dialog; the app asks `blind` before it hands a key over.
+    """A dialog; the app calls `blind` before it passes on a key.
 
-    Help and leaving work here, too; a key that means nothing in it says so.
+    Help and leaving work in every dialog. A key without a meaning is reported.
     """
 
     URGENT = frozenset({"ctrl+c"})
-    """Keys that are never held back."""
+    """Keys that are never ignored."""
     DECIDES = False
-    """Whether a letter is an answer."""
+    """True if a letter is an answer."""
     HELPS: ClassVar[Sequence[Pair]] = (("?", "help"), ("q", "leave"))
-    """What works in every dialog."""
+    """Keys that work in every dialog."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, *, guarded: bool = True) -> None:
-        """`guarded`: keys that come at once were not meant for it."""
+        """`guarded`: ignore keys that come right after opening."""
         super().__init__()
         self.clock = clock
         self.keys_row = KeysRow()
         self._guarded = guarded
         self._opened = self._sees_from = float("inf") if guarded else 0.0
         self._taking_back: Timer | None = None
-        """Takes back what was said of the last key."""
+        """Timer that clears the notice."""
 
     def compose(self) -> ComposeResult:
-        """What the dialog consists of, and its keys below it."""
         yield from self.parts()
         yield self.keys_row
 
     def parts(self) -> ComposeResult:
-        """What the dialog consists of."""
+        """Yield the content of the dialog."""
         raise NotImplementedError
 
     def pairs(self) -> Sequence[Pair]:
-        """What the keys do now; those that work in every dialog come by themselves."""
+        """Return the keys available now; the dialog adds those of `HELPS`."""
         return (("esc", "close"),)
 
     @property
     def room(self) -> tuple[int, int]:
-        """Cells and rows for the dialog with its frame."""
+        """Columns and rows for the dialog with its frame."""
         columns, rows = self.app.size
         return columns, max(1, rows - (1 if rows < LOW else HEADER + BELOW))
 
     def on_resize(self, event: events.Resize) -> None:
-        """A low screen has no header, and one row for the keys."""
+        """Set the layout of a low screen: no header, and one row for the keys."""
         self.set_class(self.app.size.height < LOW, "-low")
 
     def on_mount(self) -> None:
-        """Begin to be blind."""
+        """Start to ignore early keys."""
         self.tell_how()
         if self._guarded:
             self.look_away()
 
     def look_away(self) -> None:
-        """What is typed ahead of what stands there now counts for nothing."""
+        """Ignore early keys again: they were typed before the current content was shown."""
         self._opened = self.clock()
         self._sees_from = self._opened + BLIND_S
 
     def close_by_itself(self) -> None:
-        """Its reason is gone; what is still typed for it is not taken, here or below."""
+        """Close an obsolete dialog, and ignore keys that were meant for it, here and below."""
         cast("Below", self.app.screen_stack[0]).look_away()
         self.dismiss(None)
 
     def blind(self, key: str) -> bool:
-        """Whether this key came too early; one that did is told of."""
+        """Return True, and report it, if this key came too early."""
         if key in self.URGENT or self.clock() >= self._sees_from:
             if self.keys_row.said:
-                self.tell_how()  # an older answer never stands beside a newer key
+                self.tell_how()  # an older notice never stays beside a newer key
             return False
         if self.DECIDES:
             self._sees_from = min(self.clock() + STILL_S, self._opened + LONGEST_S)
@@ -185,11 +186,11 @@ class Modal(ModalScreen[T], Veiled[T]):
         return True
 
     def take_key(self, event: events.Key) -> bool:
-        """Do what this key means here beside the bindings; whether it means anything."""
+        """Handle a key that has no binding; return True if it means something here."""
         return False
 
     def on_key(self, event: events.Key) -> None:
-        """A key that no editor has taken."""
+        """Handle a key that no editor has taken."""
         if self.take_key(event):
             event.stop()
         elif event.key not in self.active_bindings:
@@ -207,29 +208,29 @@ class Modal(ModalScreen[T], Veiled[T]):
                     self.tell(f"{key_name(event)} does nothing here: {instead}")
 
     def tell(self, words: str) -> None:
-        """Say something above the keys for a moment."""
+        """Show a notice above the keys for a moment."""
         if self._taking_back is not None:
-            self._taking_back.stop()  # it was to take back an older answer, not this one
+            self._taking_back.stop()  # it would clear this notice too early
         self.keys_row.said = flat(words)
         self.keys_row.repaint()
         self._taking_back = self.set_timer(TOLD_S, self.tell_how)
 
     def scrolled(self, moved: bool) -> None:  # noqa: FBT001
-        """Say so where there is nothing further to see."""
+        """Report if there is nothing further to see."""
         if not moved:
             self.tell(NO_FURTHER)
 
     def tell_how(self) -> None:
-        """Nothing is said any more."""
+        """Clear the notice."""
         self.keys_row.said = ""
         self.show_keys()
 
     def show_keys(self) -> None:
-        """The keys have changed; what is being said stands as long as it would have."""
-        typing = self.focused is not None  # there, letters are text
+        """Redraw the keys; a notice stays for the rest of its time."""
+        typing = self.focused is not None  # letters are text there
         self.keys_row.pairs = (*self.pairs(), *(() if typing else self.HELPS))
         self.keys_row.repaint()
 
     def named_style(self, name: str) -> Style:
-        """The style of a name, as the cockpit below has it: a dialog draws in the same colours."""
+        """Return a style of the screen below, so that dialogs have the same colours."""
         return cast("StyledScreen", self.app.screen_stack[0]).named_style(name)

@@ -1,6 +1,6 @@
-"""What a restore would change, in words, and how a dialog tells it.
+"""The effect of a restore, in words for a dialog.
 
-Rule: to look blocks, so it is done in a thread.
+Rule: the check blocks, so it runs in a thread.
 """
 
 import asyncio
@@ -14,27 +14,27 @@ from ralph_tui.text.format import count
 from ralph_tui.tui.draw.spans import clip, flat, flat_name
 
 NAMED = 3
-"""Paths that a preview names."""
+"""Paths named in a preview."""
 NOBODY = "the files cannot be looked at from here"
 
 
 def lines(added: int, removed: int) -> str:
-    """``+9 −4``; empty where no line is counted."""
+    """Return ``+9 −4``; empty if no line was counted."""
     return " ".join(([f"+{added}"] if added else []) + ([f"−{removed}"] if removed else []))
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a restore would change."""
+    """The changes that a restore would make."""
 
     words: str
     paths: frozenset[str]
 
 
 def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[], Outlook]:
-    """What a restore would change, to be called in a thread: the call blocks.
+    """Return a function that describes what a restore would change.
 
-    It raises ``RalphError`` when that cannot be told.
+    Call the function in a thread: it blocks. It raises ``RalphError`` if it cannot tell.
     """
 
     def look() -> Outlook:
@@ -61,7 +61,7 @@ def _outlook(changes: tuple[FileChange, ...], named: int) -> str:
 
 
 def lacking(snapshot: SnapshotTaken) -> str:
-    """What a snapshot could not hold, as a sentence; empty when it holds everything."""
+    """Return what the snapshot could not hold, as a sentence; empty if it holds everything."""
     number = max(snapshot.missing_count, len(snapshot.missing))
     if not number:
         return ""
@@ -72,18 +72,18 @@ def lacking(snapshot: SnapshotTaken) -> str:
 
 
 class Preview:
-    """Says that it reads, then what it has read, or why it cannot be told."""
+    """The text of a preview: first a notice that it is loading, then the result or an error."""
 
     def __init__(self, look: Callable[[], Outlook]) -> None:
-        """`look` blocks, and raises ``RalphError`` when it cannot tell."""
+        """`look` blocks, and raises ``RalphError`` if it cannot tell."""
         self.words = "would change: reading…"
         self.ready = self.failed = False
         self._look = look
         self._paths: frozenset[str] | None = None
-        """Of what it tells; None: it could not be told."""
+        """Paths that the restore would change; None if that is unknown."""
 
     async def read(self) -> None:
-        """Look."""
+        """Call `look` in a thread, and keep its result."""
         try:
             outlook = await asyncio.to_thread(self._look)
         except RalphError as error:
@@ -95,7 +95,7 @@ class Preview:
         self.ready = True
 
     async def grown(self) -> bool:
-        """Look once more; whether there is now something to change that was not told."""
+        """Read again; return True if the restore would now change further paths."""
         before = self._paths
         await self.read()
         return before is not None and self._paths is not None and not self._paths <= before

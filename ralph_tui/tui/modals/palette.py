@@ -1,6 +1,6 @@
-"""Every command by its name: typed for, chosen with enter or a click.
+"""Every command by name: search by typing, choose with enter or a click.
 
-Rule: what it offers it is given; of it, some is foreign text, so nothing here is ever markup.
+Rule: the caller provides the commands. Some contain untrusted text, so nothing here is ever markup.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,38 +22,37 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 WIDEST = 84
 FRAMED_ROWS, FRAME_CELLS, FRAME_ROWS = 10, 4, 2
-"""In fewer rows there is no frame; with its margin it takes these cells and rows."""
+"""Rows below which there is no frame; cells and rows that a frame takes."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """One line of the palette."""
+    """A command in the palette."""
 
     text: str
     run: Callable[[], None]
     refused: str | None = None
-    """Why it cannot be done now."""
+    """Why it is not available now; None if it is."""
     key: str = ""
 
 
 class Listed(ScrollText):
-    """The commands that fit what is typed; a click does one."""
+    """The commands that match the search; a click runs one."""
 
     class Clicked(Message):
-        """A row was clicked."""
+        """The user clicked a row."""
 
         def __init__(self, row: int) -> None:
             super().__init__()
             self.row = row
 
     def on_click(self, event: events.Click) -> None:
-        """Tell which."""
         event.stop()
         self.post_message(self.Clicked(self.top + event.y))
 
 
 class Palette(Modal[Callable[[], None] | None]):
-    """Ends with what is to be done; a line for each command, its key at the right."""
+    """Lists the commands with their keys; returns the one to run."""
 
     AUTO_FOCUS = "Input"
     HELPS = ()
@@ -66,17 +65,16 @@ class Palette(Modal[Callable[[], None] | None]):
     ]
 
     def __init__(self, offered: Sequence[Offer], clock: Callable[[], float] = monotonic) -> None:
-        # Who calls for it types on: its letters only search.
+        # No guard: text typed at once belongs to the search, and letters only search.
         super().__init__(clock, guarded=False)
         self._all = self.found = tuple(offered)
         self.current = 0
-        """The one that enter does."""
+        """Index of the command that enter runs."""
         self._words = Input(placeholder="Search commands", compact=True)
         self._words.cursor_blink = False
         self._list = Listed("offers")
 
     def parts(self) -> ComposeResult:
-        """What is searched, and what is found."""
         with Vertical(id="palette", classes="dialog"):
             yield self._words
             yield self._list
@@ -85,16 +83,15 @@ class Palette(Modal[Callable[[], None] | None]):
         return (("↑", ""), ("↓", "select"), ("enter", "do it"), ("esc", "close"))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay it out: it comes first, and with each other size."""
         self._draw()
 
     def on_input_changed(self) -> None:
-        """Search; the best match comes first."""
+        """Search, and put the best match first."""
         words = self._words.value.strip()
         if words:
             matcher = Matcher(words)
             scored = [(matcher.match(offer.text), offer) for offer in self._all]
-            scored.sort(key=lambda pair: -pair[0])  # of equals the order stays
+            scored.sort(key=lambda pair: -pair[0])  # stable: equal scores keep their order
             self.found = tuple(offer for score, offer in scored if score > 0)
         else:
             self.found = self._all
@@ -126,38 +123,36 @@ class Palette(Modal[Callable[[], None] | None]):
         return [(text, f"{name} cursor".strip()) for text, name in row] if here else row
 
     def take_key(self, event: events.Key) -> bool:
-        """See `Modal`: letters that come before the field has the keys are meant for it."""
+        """Insert letters that were typed before the field had the focus."""
         if event.is_printable and event.character:
             self._words.insert_text_at_cursor(event.character)
             return True
         return False
 
     def action_select(self, by: int) -> None:
-        """Another one."""
         before = self.current
         self.current = max(0, min(len(self.found) - 1, before + by))
         self.scrolled(self.current != before)
         self._draw()
 
     def on_input_submitted(self) -> None:
-        """Do the one that is selected."""
+        """Run the selected command."""
         if self.found:
             self.dismiss(self.found[self.current].run)
         else:
             self.tell("no command is called so; esc closes")
 
     def on_listed_clicked(self, message: Listed.Clicked) -> None:
-        """Do the one that was clicked."""
+        """Run the clicked command."""
         if message.row < len(self.found):
             self.dismiss(self.found[message.row].run)
 
     def action_close(self) -> None:
-        """Close."""
         self.dismiss(None)
 
 
 def choose(app: App[str], offered: Sequence[Offer], clock: Callable[[], float]) -> None:
-    """Open the palette with these, and do the one that is chosen."""
+    """Open the palette with these commands, and run the chosen one."""
 
     def chosen(run: Callable[[], None] | None) -> None:
         if run is not None:

@@ -1,7 +1,8 @@
-"""A question of the run: what it is about, the answers that can be given, and what silence gives.
+"""A question of the run: its reason, the possible answers, and what happens without one.
 
-Rule: it knows what an option takes along, not what it is about; keys, words and default come from
-the event. Closing it answers nothing: the question stays open, and its countdown runs.
+Rule: the dialog knows what input an option takes, not what the option is about. Keys, texts and the
+default come from the event. Closing the dialog answers nothing: the question stays open, and its
+countdown continues.
 """
 
 import asyncio
@@ -39,13 +40,14 @@ EXAMPLES: dict[Takes, str] = {
     "iterations": "no number of iterations: write 5",
     "money": "no amount of dollars: write 2.50",
 }
-"""What is wrong with a text that grants nothing, by what may be granted."""
+"""The error for input that grants nothing, by what may be granted."""
 
 
 def granted(text: str, takes: Takes = "more") -> tuple[int, float]:
-    """``5`` as iterations, ``$2.50`` as dollars; ValueError says what is wrong with it.
+    """Return iterations and dollars from ``5`` or ``$2.50``; the other one is 0.
 
-    Where only one of them is asked for, a number alone means it.
+    If the question takes only one of them, a bare number means that one. Raises ValueError with the
+    reason if the input is invalid.
     """
     text = text.strip().removeprefix("+").strip()
     sign = r"\$?" if takes == "money" else r"\$"
@@ -68,7 +70,7 @@ Texts = dict[Takes, str]
 
 
 class Question(Modal[Answer | None]):
-    """Ends with the answer; None when it was closed without one."""
+    """Returns the answer, or None if the dialog was closed without one."""
 
     AUTO_FOCUS = ""
     DECIDES = True
@@ -89,36 +91,34 @@ class Question(Modal[Answer | None]):
         *,
         guarded: bool = True,
     ) -> None:
-        """`texts` keeps what was written; `look` blocks and says what a restore changes now.
+        """`texts` stores the user's text; `look` blocks, and returns what a restore changes now.
 
-        `guarded`: see `Modal`; not where somebody has just called for it.
+        `guarded`: see `Modal`; False if the user has just opened the dialog.
         """
         super().__init__(clock, guarded=guarded)
         self.asked = asked
         self.editing: Option | None = None
-        """The option whose words are being written."""
+        """The option whose text is being written."""
         self.settled = ""
-        """How the question was settled while somebody was still writing."""
+        """How the question was settled while the user was still writing; otherwise empty."""
         self._confirming: Option | None = None
         self._state, self._now, self._send, self._texts = state, now, send, texts
         self._held = asked.deadline is None
         self._wrong, self._wrong_text = "", ""
-        """A complaint, and what it is about."""
+        """An error, and the text it refers to."""
         self._look, self._would = look, ""
         self._stops = drawn.stops(asked, state)
         self.sheet = Sheet()
 
     def parts(self) -> ComposeResult:
-        """What it is about, what there is to read, an editor when it is wanted, the answers."""
         self.sheet.border_title = Content(f" {clip(drawn.title(self.asked), 70)} ")
         yield self.sheet
 
     def on_resize(self, event: events.Resize) -> None:
-        """Find a place for everything: it comes first, and with each other size."""
         self._lay()
 
     def sync(self, asked: QuestionAsked, now: datetime) -> None:
-        """Follow the question; drawn anew once a second while it counts down."""
+        """Follow the question; redraw once a second during a countdown."""
         before = (self.asked.deadline, countdown(self.asked.deadline, self._now))
         self.asked, self._now = asked, now
         stops, self._stops = self._stops, drawn.stops(asked, self._state)
@@ -128,22 +128,22 @@ class Question(Modal[Answer | None]):
             self.sheet.show_last(self._silence())
 
     def tell_settled(self, how: str) -> None:
-        """The question is closed; what is being written is not taken out of anybody's hands."""
+        """Show how the question was settled; the editor stays open for the user's text."""
         self.settled = how
         self._lay()
 
-    # places -----------------------------------------------------------------------------------
+    # layout -----------------------------------------------------------------------------------
 
     def _lay(self) -> None:
         if not self.sheet.is_attached:
-            return  # not shown yet, or already removed; `on_resize` comes when it is shown
+            return  # not shown yet, or already removed; `on_resize` follows when it is shown
         width, _ = self.sheet.measure()
         edits = self.editing is not None
         self.sheet.place(partial(self.content, width), self._foot, edits=edits)
         self.show_keys()
 
     def content(self, width: int, most: int) -> tuple[list[Line], list[Line]]:
-        """The reason, in at most so many rows, and all there is to read."""
+        """Return the reason, in at most `most` rows, and everything else there is to read."""
         edited = self._texts.get("instructions", "")
         writes = self.editing is not None and self.editing.takes == "instructions"
         return drawn.content(
@@ -160,16 +160,16 @@ class Question(Modal[Answer | None]):
         return (*self.letters(self.asked.options), *self.reading(), ("esc", "later"))
 
     def letters(self, options: Sequence[Option]) -> Sequence[Pair]:
-        """The keys of these answers, and the one that stops the countdown while it runs."""
+        """Return the keys of these answers, and the key that stops a running countdown."""
         keys = [clip(flat(option.key, 12), 12) for option in options]
         named = [(key, "answer" if key is keys[-1] else "") for key in keys]
         return named if self._held else [*named, ("space", "stop countdown")]
 
     def reading(self) -> Sequence[Pair]:
-        """The keys that show more, where there is more."""
+        """Return the keys that scroll, if there is more to read."""
         return (("↑", ""), ("↓", "read on")) if self.sheet.scrolls else ()
 
-    def _foot(self, listed: bool) -> list[Line]:  # noqa: FBT001  it is passed on as it is
+    def _foot(self, listed: bool) -> list[Line]:  # noqa: FBT001 passed as a callback
         width = self.sheet.room[0]
         rows: list[Line] = []
         if self._confirming is not None:
@@ -182,7 +182,7 @@ class Question(Modal[Answer | None]):
         return [*drawn.wrong(self._wrong), *rows, *last]
 
     def answers(self, width: int, *, listed: bool) -> list[Line]:
-        """The answers, `listed` with all that each does."""
+        """Return the answers; `listed`: each with its effect."""
         edited = "instructions" in self._texts
         told = drawn.choices(self.asked, width, edited=edited)
         return told if listed else drawn.packed(self.asked, width)
@@ -195,7 +195,7 @@ class Question(Modal[Answer | None]):
     # answering --------------------------------------------------------------------------------
 
     def take_key(self, event: events.Key) -> bool:
-        """A letter answers, outside the editor."""
+        """Answer with a letter, unless the editor is open."""
         if self.editing is not None:
             return False
         key = event.character or event.key
@@ -228,7 +228,7 @@ class Question(Modal[Answer | None]):
             self._answer(option)
 
     async def _read(self, look: Callable[[], Outlook]) -> None:
-        """Look at the files as they are: the offer was made when the question was asked."""
+        """Preview against the current files: the offer dates from the time of the question."""
         try:
             self._would = f"would change now: {(await asyncio.to_thread(look)).words}"
         except RalphError as error:
@@ -243,7 +243,7 @@ class Question(Modal[Answer | None]):
             self._lay()
 
     def _answer(self, option: Option, *, iterations: int = 0, budget_usd: float = 0.0) -> None:
-        """Answer, with the words that belong to it."""
+        """Answer with the text that belongs to this option."""
         text = drawn.text_for(option, self.asked, self._texts)
         if len(text) > drawn.MOST_CHARACTERS:
             self._complain(f"{len(text)} characters: an answer has {drawn.MOST_CHARACTERS} at most")
@@ -264,7 +264,7 @@ class Question(Modal[Answer | None]):
         self._lay()
 
     def _hold(self) -> bool:
-        """Stop the countdown, once; whether one ran."""
+        """Stop the countdown; return True if one was running."""
         if self._held or self.asked.deadline is None:
             return False
         self._held = True
@@ -285,7 +285,7 @@ class Question(Modal[Answer | None]):
         self._lay()
 
     def store(self) -> None:
-        """Keep what is being written; a text like the proposal is none."""
+        """Save the text being written, unless it is empty or equal to the proposal."""
         if self.editing is None:
             return
         takes, text = self.editing.takes, self.sheet.editor.written
@@ -302,7 +302,7 @@ class Question(Modal[Answer | None]):
         self._lay()
 
     def on_text_entry_sent(self) -> None:
-        """Enter: the instructions are done, and wait for a letter; anything else is sent."""
+        """Handle enter: keep instructions until the user answers, and send any other text."""
         option, self._wrong = self.editing, ""
         if option is None:
             return
@@ -327,13 +327,13 @@ class Question(Modal[Answer | None]):
             self._answer(option, iterations=iterations, budget_usd=dollars)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """A complaint is over as soon as something is done about it."""
-        # After fast typing the news of the last letter comes behind the enter that followed it.
+        """Clear the error once the text has changed."""
+        # After fast typing, the event of the last letter arrives after the enter that followed it.
         if self._wrong and event.text_area.text != self._wrong_text:
             self._complain("")
 
     def action_back(self) -> None:
-        """Out of the editor, of a confirmation, or of the dialog."""
+        """Leave the editor, the confirmation, or the dialog."""
         self._wrong = ""
         if self.settled:
             self.store()
@@ -346,9 +346,7 @@ class Question(Modal[Answer | None]):
             self.dismiss(None)
 
     def action_roll(self, by: int) -> None:
-        """See more of it."""
         self.scrolled(self.sheet.told.roll(by))
 
     def action_page(self, by: int) -> None:
-        """See the next screenful of it."""
         self.scrolled(self.sheet.told.page(by))

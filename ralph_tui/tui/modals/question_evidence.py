@@ -1,4 +1,4 @@
-"""What there is to read in a question: what an agent would do, what a restore changes. Pure."""
+"""Evidence in a question: what an agent would do, what a restore changes. Pure."""
 
 from functools import lru_cache
 
@@ -9,14 +9,14 @@ from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat_name, wrap
 
 MOST_ROWS = 4000
-"""Of one text: more than an answer may have, so that nothing is cut off unseen."""
+"""Maximum rows of one text: more than any valid text has, so that nothing is cut unseen."""
 _SIGNS = {"+": "good", "-": "bad"}
 
 
 def request_rows(request: AgentRequest, width: int, said: str) -> list[Line]:
-    """What it would do, whole; why; and exactly what an answer for the session allows.
+    """Return what the agent would do, why, and what an answer for the session would allow.
 
-    What stands whole at the end of what is `said` above is not said again.
+    The first part is left out if the text above (`said`) ends with it.
     """
     input_said = said.endswith(f": {request.input}")
     parts = [
@@ -43,7 +43,7 @@ def _block(head: str, text: str, width: int) -> list[Line]:
 
 
 def diff_rows(text: str) -> list[Line]:
-    """What an iteration changed."""
+    """Return the diff of an iteration; empty without one."""
     if not text:
         return []
     return [[("what this iteration changed", "dim")], *_diff_rows(text)]
@@ -51,12 +51,12 @@ def diff_rows(text: str) -> list[Line]:
 
 @lru_cache(maxsize=2)
 def _diff_rows(text: str) -> tuple[Line, ...]:
-    """Made once: a dialog is laid anew at every key."""
+    """Cached, because a dialog is drawn again at every key."""
     return tuple(rows_of(text))
 
 
 def rollback_rows(to: Rollback, width: int) -> list[Line]:
-    """The files that a restore would change, by name."""
+    """Return the names of the files that a restore would change."""
     if not to.paths:
         return []
     rows: list[Line] = [[(f"{ROLLED_BACK.glyph} ", "owner"), ("a restore would change", "dim")]]

@@ -1,6 +1,6 @@
-"""What the question dialog says: what speaks for it, what is proposed, and how to answer. Pure.
+"""Rows of the question dialog: the evidence, the proposal, and the answers. Pure.
 
-Rule: it knows what an option takes along, and nothing of what the run does with the answer.
+Rule: it knows what input an option takes, and nothing of what the run does with the answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,17 +32,17 @@ TITLES = {
 }
 """By topic."""
 WHOLE: Mapping[str, str] = {"prompt": "the prompt", "handoff": "the handoff"}
-"""Topics that propose a whole text, and what it is."""
+"""Topics that propose a whole text, and the name of that text."""
 
 UNDONE = {"roll_back": ", and nothing is restored", "abort": ", and the run goes on"}
-"""What silence leaves undone of an answer that waits for its yes."""
+"""Suffix for a countdown during a confirmation: the step not taken if time runs out."""
 MORE: tuple[Takes, ...] = ("more", "iterations", "money")
 TAKING: dict[Takes, str] = {
     "instructions": "edit",
     "words": "with words",
     **dict.fromkeys(MORE, "with more"),
 }
-"""What an answer is called that brings something along."""
+"""Short names of answers that take input."""
 
 GOES_ON = 4
 """Cells by which the second row of an answer is indented."""
@@ -54,30 +54,30 @@ EDITING: dict[Takes, tuple[str, str, str]] = {
     "iterations": ("how many more iterations", "grant", "back"),
     "money": ("how many more dollars", "grant", "back"),
 }
-"""Above the editor, and what enter and esc do in it."""
+"""The editor's title, and what enter and esc do in it."""
 HEADINGS = {"goal": "the work is done when"}
-"""Above the editor, by topic, where the words are not for the agent."""
+"""The editor's title, by topic, if the text is not for the agent."""
 
 
 def title(asked: QuestionAsked) -> str:
-    """The dialog's heading."""
+    """Return the dialog's title."""
     about = f": {subject_words(flat(asked.about))}" if asked.about else ""
     return TITLES.get(asked.topic, TITLES["silence"]).format(asked.iteration) + about
 
 
 MOST_CHARACTERS = 100_000
-"""Of what an answer brings along."""
+"""Limit for the text of an answer."""
 MEASURED = ("redirect", "pause", "criterion", "removal")
-"""Topics that the readings speak for."""
+"""Topics for which the measurements are evidence."""
 
 
 def reason(asked: QuestionAsked, width: int, most: int) -> list[Line]:
-    """What it is about, in at most so many rows; a cut is marked."""
+    """Return the question's text in at most `most` rows; a cut is marked."""
     return [[(row, "strong")] for row in wrap(asked.text, width, most)]
 
 
 def readings(asked: QuestionAsked, state: RunState, width: int) -> list[Line]:
-    """Completion by iteration on one row: ``48 56 64★ 64 64``; nothing where it says nothing."""
+    """Return completion by iteration, as ``48 56 64★ 64 64``; empty if it is not relevant."""
     points = [(point.iteration, 100 * point.completion) for point in state.control.points]
     if asked.topic not in MEASURED or len(points) < 2:
         return []
@@ -101,19 +101,22 @@ def readings(asked: QuestionAsked, state: RunState, width: int) -> list[Line]:
 def content(
     asked: QuestionAsked, state: RunState, width: int, most: int, *, edited: str, proposes: bool
 ) -> tuple[list[Line], list[Line]]:
-    """The reason with the readings, in at most so many rows, and all else; see `told`."""
+    """Return the reason with the measurements, and all further evidence.
+
+    `most`: maximum rows of the reason.
+    """
     why = reason(asked, width, most + 1)
     whole: list[Line] = []
-    if len(why) > most:  # its beginning stays in view
+    if len(why) > most:  # the beginning stays in view
         why, whole = why[:most], reason(asked, width, MOST_ROWS)
     why += readings(asked, state, width)
     return why, [*whole, *told(asked, edited=edited, width=width, proposes=proposes)]
 
 
 def told(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> list[Line]:
-    """All else that speaks for it, what is proposed first: it may be read by scrolling.
+    """Return all further evidence, the proposal first; it may need scrolling.
 
-    Where it `proposes`, `edited` stands for the proposal.
+    `proposes`: include the proposal, or `edited` if the user has edited it.
     """
     parts = [
         _proposal(asked, edited, width) if proposes else [],
@@ -153,7 +156,7 @@ def _proposal(asked: QuestionAsked, edited: str, width: int) -> list[Line]:
 
 
 def proposed(asked: QuestionAsked) -> str:
-    """What may be edited, in words."""
+    """Return a name for the text that may be edited."""
     return HEADINGS.get(asked.topic) or WHOLE.get(asked.topic, EDITING["instructions"][0])
 
 
@@ -165,17 +168,20 @@ def _labelled(label: str, text: str, width: int) -> list[Line]:
     ]
 
 
-# how to answer ------------------------------------------------------------------------------------
+# answers ------------------------------------------------------------------------------------------
 
 
 def enforces(option: Option, asked: QuestionAsked) -> bool:
-    """Whether an answer puts the instructions in force, as proposed or as edited."""
+    """Return True if the answer puts the instructions into force, as proposed or as edited."""
     takers = {other.answer for other in asked.options if other.takes == "instructions"}
     return option.answer in takers or (option.answer == "roll_back" and bool(takers))
 
 
 def stops(asked: QuestionAsked, state: RunState) -> str:
-    """That the run ends whatever is answered, and when instructions are sent then; else nothing."""
+    """Return a note that the run stops whatever the answer; empty if it does not.
+
+    The note also says when instructions are sent.
+    """
     if state.run.stopping != "after_iteration":
         return ""
     enforced = any(enforces(option, asked) for option in asked.options)
@@ -184,7 +190,7 @@ def stops(asked: QuestionAsked, state: RunState) -> str:
 
 
 def stop_rows(told: str, width: int) -> list[Line]:
-    """The same, drawn."""
+    """Return that note as rows."""
     glyph = OUTCOMES["interrupted"].glyph
     rows = wrap(told, max(1, width - 2), 2) if told else []
     return [[("  " if index else f"{glyph} ", "owner"), (row, "owner")]
@@ -192,13 +198,13 @@ def stop_rows(told: str, width: int) -> list[Line]:
 
 
 def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:
-    """The answers, each from a row of its own on, with all that it does."""
+    """Return the answers, each on a row of its own with its effect."""
     rows: list[Line] = []
     for option in asked.options:
         key = clip(flat(option.key, 12), 12)
         verb = flat(option.verb, 200)
         if edited and option.takes == "nothing" and enforces(option, asked):
-            # How long they are in force stands above them.
+            # The text above says how long they are in force.
             told = verb if option.answer == "roll_back" else verb.partition(":")[0]
             verb = f"{told}, as edited"
         first, *more = wrap(verb, max(1, width - GOES_ON), 2)
@@ -212,7 +218,7 @@ def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:
 
 
 def packed(asked: QuestionAsked, width: int) -> list[Line]:
-    """The answers in a row as far as they fit, by the word that each is called."""
+    """Return the short names of the answers, as many in a row as fit."""
     rows, line = [], Line()
     for option in asked.options:
         word = TAKING.get(option.takes) or answer_word(flat(option.answer, 40))
@@ -228,9 +234,9 @@ def packed(asked: QuestionAsked, width: int) -> list[Line]:
 def silence(
     asked: QuestionAsked, now: datetime, width: int, *, held: bool, sure: Option | None = None
 ) -> Line:
-    """What happens when nobody answers, and when; `held`: it was asked to stop counting down.
+    """Return what happens without an answer, and when; `held`: the user stopped the countdown.
 
-    `sure`: the answer that waits for its yes, and silence is none.
+    `sure`: the answer that waits for confirmation; silence does not confirm it.
     """
     left = countdown(asked.deadline, now)
     if not left or asked.deadline is None:
@@ -251,14 +257,14 @@ def silence(
 
 
 def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -> str:
-    """What of the words that were written goes along with this answer."""
+    """Return the part of the user's text that belongs to this answer."""
     if option.takes == "words":
         return texts.get("words", "")
     return texts.get("instructions", "") if enforces(option, asked) else ""
 
 
 def certain(option: Option, asked: QuestionAsked) -> str | None:
-    """What to ask before this answer is sent; None for nothing."""
+    """Return what to ask before this answer is sent; None if it needs no confirmation."""
     if option.answer == "abort":
         return "Abort the run? The agent is stopped, the files stay as they are."
     if option.answer == "roll_back" and asked.rollback is not None:
@@ -269,7 +275,7 @@ def certain(option: Option, asked: QuestionAsked) -> str | None:
 
 
 def confirmation(option: Option, asked: QuestionAsked, width: int, would: str = "") -> list[Line]:
-    """What is asked before an answer that cannot be taken back; `would`: what it changes."""
+    """Return the confirmation of an irreversible answer; `would`: what it changes."""
     sure = wrap(certain(option, asked) or "", width, 2)
     restores = option.answer == "roll_back"
     does = "restore; the present is saved first" if restores else "abort"
@@ -282,12 +288,12 @@ def confirmation(option: Option, asked: QuestionAsked, width: int, would: str = 
 
 
 def wrong(text: str) -> list[Line]:
-    """Why what was entered cannot be sent; nothing where it can."""
+    """Return an error as rows; empty without one."""
     return [[(f"{WARNING.glyph} ", "warn"), (text, "text")]] if text else []
 
 
 def settled(how: str) -> list[Line]:
-    """What an editor says that is still open when its question is not."""
+    """Return the message for an editor that is still open after its question was settled."""
     return [
         [("the question is settled: ", "warn"), (how, "text")],
         [("enter", "strong"), (" or ", "dim"), ("esc", "strong"), (" closes; ", "dim"),
@@ -296,7 +302,7 @@ def settled(how: str) -> list[Line]:
 
 
 def editor_keys(takes: Takes) -> list[tuple[str, str]]:
-    """What enter and esc do in the editor."""
+    """Return what the keys do in the editor."""
     _, enter, escape = EDITING[takes]
     lines = [] if takes in MORE else [("ctrl+j", "new line")]
     return [("enter", enter), *lines, ("esc", escape)]

@@ -1,7 +1,7 @@
-"""The frame of the question dialog: what stays in view, and what scrolls between it.
+"""The frame of the question dialog: fixed parts, and a part that scrolls between them.
 
-Rule: reason, readings, answers and countdown stay in view; where there is no room for that, all of
-it scrolls.
+Rule: reason, measurements, answers and countdown stay in view. If there is no room for them,
+everything scrolls.
 """
 
 from collections.abc import Callable
@@ -21,21 +21,21 @@ from ralph_tui.tui.modals.question_rows import EDITING, MORE
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
 LEAST_EDITED, MOST_EDITED = 4, 14
-"""With its frame."""
+"""Rows of the editor, with its frame."""
 
 
 class Editor(TextEntry):
-    """For words, instructions, or how much more; not in view until it begins."""
+    """For words, instructions or amounts; hidden until `begin`."""
 
     def __init__(self) -> None:
         super().__init__(show_line_numbers=False, highlight_cursor_line=False)
         self.cursor_blink = False
         self.display = False
         self.takes: Takes = "nothing"
-        """What is being written."""
+        """The kind of input being written."""
 
     def begin(self, takes: Takes, text: str) -> None:
-        """Offer this text for editing."""
+        """Show this text for editing."""
         self.takes = takes
         self.soft_wrap = max(map(len, text.split("\n"))) <= LONGEST_LINE
         self.text = text
@@ -44,16 +44,18 @@ class Editor(TextEntry):
         self.display = True
 
     def end(self) -> None:
-        """Out of view again."""
         self.takes, self.display = "nothing", False
 
     @property
     def written(self) -> str:
-        """The text as it may leave the screen."""
+        """The text without control characters, as it may leave the screen."""
         return plain(self.text).strip()
 
     def place(self, left: int, body: int) -> int:
-        """Take some of the rows that are `left` beside a body of this many; how many it took."""
+        """Set the editor's height, and return the rows that it takes.
+
+        `left`: rows available for it; `body`: rows of the body beside it.
+        """
         rows = 0
         if self.takes in MORE:
             rows = 3
@@ -66,18 +68,18 @@ class Editor(TextEntry):
 
 
 WIDEST = 100
-"""Cells: longer rows are hard to read."""
+"""Cells; longer rows are hard to read."""
 FRAMED_ROWS, FRAME_CELLS = 12, 4
-"""In fewer rows there is no frame; it takes these cells with its margin."""
+"""Rows below which there is no frame; cells that a frame takes with its margin."""
 READ_ROWS = 5
-"""What must be left to read, if each answer is to say all that it does."""
+"""Rows to be left for reading; with fewer, the answers are shown in short."""
 REASON_ROWS, TALL_ROWS = 4, 16
-"""At most so many rows tell the reason, where there are so many in all; else two."""
+"""Maximum rows of the reason if the dialog has at least `TALL_ROWS` rows; otherwise two."""
 SCROLLING = (
     *(("up", "roll(-1)"), ("down", "roll(1)"), ("pageup", "page(-1)"), ("pagedown", "page(1)")),
     *(("home", "roll(-1000000)"), ("end", "roll(1000000)")),
 )
-"""Keys by which the body is read, and what they do."""
+"""Keys that scroll the body, and their actions."""
 
 
 class Sheet(Vertical):
@@ -88,19 +90,18 @@ class Sheet(Vertical):
         self.why, self.told = ScrollText("why"), ScrollText("told")
         self.editor, self.foot = Editor(), ScrollText("foot")
         self.room = (0, 0)
-        """Cells and rows for all texts."""
+        """Columns and rows for all texts."""
         self.scrolls = self.flows = False
-        """There is more to read than is in view; there is no room for anything to stay there."""
+        """The body does not fit; not even the fixed parts fit, so everything scrolls."""
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield self.why
         yield self.told
         yield self.editor
         yield self.foot
 
     def measure(self) -> tuple[int, int]:
-        """Fit into the terminal; the room that is left for texts."""
+        """Fit into the terminal; return the columns and rows that are left for texts."""
         columns, rows = cast("Modal[object]", self.screen).room
         framed = rows >= FRAMED_ROWS
         self.set_class(not framed, "-bare")
@@ -117,9 +118,10 @@ class Sheet(Vertical):
         *,
         edits: bool,
     ) -> None:
-        """Show `content`, whose reason takes at most so many rows, and the answers.
+        """Show the reason, the body and the answers.
 
-        `foot` gives the answers, each with all that it does, or in short.
+        `content` takes the most rows of the reason, and returns reason and body. `foot` returns the
+        answers, in full or in short.
         """
         height = self.room[1]
         why, body = content(REASON_ROWS if height >= TALL_ROWS else 2)
@@ -130,7 +132,7 @@ class Sheet(Vertical):
         left -= len(answers)
         self.flows = left < 1 and not edits
         if self.flows:
-            # Where nothing stays in view, nothing is said twice: the reason is not cut.
+            # Everything scrolls, so show the reason once and uncut.
             why, body = content(MOST_ROWS)
             why, body, answers, left = [], [*why, *body, *foot(True)], [], height
         editor = self.editor.place(left, len(body))
@@ -146,5 +148,5 @@ class Sheet(Vertical):
         self.scrolls = shown < len(body)
 
     def show_last(self, row: Line) -> None:
-        """Draw the last row of the answers anew."""
+        """Redraw the last row of the answers."""
         self.foot.show([*self.foot.rows[:-1], row], len(self.foot.rows))

@@ -1,6 +1,6 @@
-"""The report of a run, to read: its Markdown without the marks.
+"""A viewer for a run's report: its Markdown without the markup.
 
-Rule: the report is written by `analysis/report`; only the marks that it uses are known here.
+Rule: `analysis/report` writes the report; only the markup that it uses is handled here.
 """
 
 import re
@@ -19,29 +19,29 @@ from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
 
 WIDEST = 110
-"""Cells: longer rows are hard to read."""
+"""Cells; longer rows are hard to read."""
 FRAME, BESIDE = 4, 2
-"""Cells of the frame with its margin; rows of the frame."""
+"""Cells of the frame with its margin, and rows of the frame."""
 LONGEST = 200
-"""Rows of one line."""
+"""Maximum rows of one line."""
 ROOM = 8
-"""Cells that are left beside an indentation."""
+"""Minimum cells beside an indentation."""
 _MARKS = re.compile(r"\\([^\w\s]|_)|(`+)( ?)(.+?)\3\2|(&#124;)|\*\*|\\$")
-"""What a backslash keeps stays, and all in a code span."""
+"""Markup to remove; escaped characters and the content of code spans stay."""
 _CELLS = re.compile(r"(?<!\\)\|")
 _INDENT = re.compile(r"\s*(?:[-*>]|\d+\.)\s+")
-"""Before the words of a list or of what is quoted."""
+"""The marker of a list item or a quote."""
 
 
 class Report(Reading[None]):
-    """`E` writes it into a file; `y` copies where that is."""
+    """The report; `E` writes it to a file, `y` copies the file's path."""
 
     HELPS = (("q", "leave"),)
 
     def __init__(
         self, page: str, write: Callable[[], None], clock: Callable[[], float] = monotonic
     ) -> None:
-        """`write` writes it, and says where."""
+        """`write` writes the report, and reports to `answer`."""
         super().__init__("report-text", clock)
         self._page = page.splitlines()
         self._write = write
@@ -49,14 +49,13 @@ class Report(Reading[None]):
         self._path = ""
 
     def answer(self, words: str, style: str, path: str = "") -> None:
-        """What came of writing it; `path`: where it is."""
+        """Show the result of writing; `path`: the file."""
         self._said, self._path = [(words, style), (path, "accent")], path
         self.text.top = 0
         if self.is_mounted:
             self.lay()
 
     def parts(self) -> ComposeResult:
-        """One text in a frame."""
         with Vertical(id="report", classes="dialog reading"):
             yield self.text
 
@@ -89,7 +88,7 @@ class Report(Reading[None]):
 
 
 def without_marks(page: Sequence[str], width: int) -> list[Line]:
-    """The lines of a report on rows of at most `width` cells."""
+    """Return the lines of a report as rows of at most `width` cells."""
     told: list[Line] = []
     table: list[list[str]] = []
     fenced = False
@@ -120,7 +119,7 @@ def _rows(line: str, width: int) -> list[Line]:
 
 
 def _columns(table: Sequence[Sequence[str]], width: int) -> list[Line]:
-    """The rows of a table, if any, each column on the side that the row below the head names."""
+    """Return the rows of a table, aligned by its delimiter row; empty without a table."""
     if len(table) < 2:
         return []
     head, sides, *rest = table

@@ -1,4 +1,4 @@
-"""Whether the files shall go back to a point, once it stands there what that would change."""
+"""Confirms a restore, after showing what it would change."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -12,7 +12,7 @@ from ralph_tui.tui.modals.outlook import Outlook, Preview
 
 
 class Restore(Choosing[bool]):
-    """Takes a yes only when its reader can know what to."""
+    """Takes a yes only once the user can see what it would change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
@@ -26,7 +26,7 @@ class Restore(Choosing[bool]):
         lacks: str = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`look`: see `Preview`; `lacks`: what the point could not hold, as a sentence."""
+        """`look`: see `Preview`; `lacks`: a sentence on the paths that the point lacks."""
         super().__init__(question, clock)
         self.preview = Preview(look)
         self._lacks, self._verb = lacks, "restore"
@@ -40,17 +40,16 @@ class Restore(Choosing[bool]):
         return (Choice("y", self._verb, undone), back)
 
     def on_mount(self) -> None:
-        """Begin to read."""
         background.run(self, self._read)
 
     async def _read(self) -> None:
         await self.preview.read()
         if self.preview.failed:
-            self._verb = "restore all the same"  # a yes is then given without knowing
+            self._verb = "restore all the same"  # the user then agrees without a preview
         self.lay()
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
-        """Close with the answer; a yes counts for what its giver has seen."""
+        """Close with the answer; ask again if the restore would change more than was shown."""
         if not yes:
             self.dismiss(False)
         elif self.preview.ready:

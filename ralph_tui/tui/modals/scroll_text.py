@@ -1,7 +1,6 @@
-"""Rows of styled text that scroll where there is no room for all of them, and the dialogs that are
-read: they scroll by the same keys, and close by the same.
+"""Rows of styled text that scroll if they do not fit, and the base of dialogs for reading.
 
-Rule: a dialog lays its rows out in `lay`, which comes first and with each other size.
+Rule: a dialog lays out its rows in `lay`, which runs first and after each resize.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from ralph_tui.tui.modals.modal import Modal
 
 
 class ScrollText(LineWidget):
-    """Shows rows; the last two cells tell which part of them is in view."""
+    """Rows of text; the last two cells are a scroll bar."""
 
     EDGE = 2
     """Cells beside the text."""
@@ -27,10 +26,10 @@ class ScrollText(LineWidget):
         self.rows: list[Line] = []
         self.top = 0
         self._given = 0
-        """Rows that it was given last; it has them only when its dialog is laid out."""
+        """The height passed to `show`; the layout applies it later."""
 
     def show(self, rows: list[Line], height: int) -> None:
-        """Show these in `height` rows."""
+        """Show these rows in a view of this height."""
         self.rows, self._given = rows, max(1, height)
         self.styles.height = max(1, height)
         self.display = height > 0
@@ -38,17 +37,17 @@ class ScrollText(LineWidget):
 
     @property
     def hidden(self) -> int:
-        """How many rows are out of view."""
+        """Number of rows out of view."""
         return max(0, len(self.rows) - self._given)
 
     def roll(self, by: int) -> bool:
-        """Move the view; it stops at either end. Whether it moved."""
+        """Move the view, at most to either end; return True if it moved."""
         before = self.top
         self._roll_to(self.top + by, self.size.height)
         return self.top != before
 
     def page(self, by: int) -> bool:
-        """Move the view by screenfuls, with a row of overlap; whether it moved."""
+        """Move the view by screenfuls with a row of overlap; return True if it moved."""
         return self.roll(by * max(1, self.size.height - 1))
 
     def _roll_to(self, top: int, height: int) -> None:
@@ -68,12 +67,10 @@ class ScrollText(LineWidget):
         return [*spans, (" " * (room - cells(spans) + 1), ""), thumb]
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel moves the view."""
         event.stop()
         self.roll(3)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel moves the view."""
         event.stop()
         self.roll(-3)
 
@@ -82,7 +79,7 @@ T = TypeVar("T")
 
 
 class Reading(Modal[T | None]):
-    """Scrolls its `text`; closed, it answers nothing."""
+    """A dialog for reading: it scrolls its `text`, and closing it returns None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter", "close", show=False),
@@ -95,26 +92,22 @@ class Reading(Modal[T | None]):
     ]
 
     def __init__(self, name: str, clock: Callable[[], float] = monotonic) -> None:
-        """`name`: the id of its text."""
+        """`name`: the id of the text."""
         super().__init__(clock)
         self.text = ScrollText(name)
 
     def lay(self) -> None:
-        """Put the rows in their place, for the size that the screen has."""
+        """Lay out the rows for the current size."""
         raise NotImplementedError
 
     def on_resize(self, event: events.Resize) -> None:
-        """It comes first, and with each other size."""
         self.lay()
 
     def action_roll(self, by: int) -> None:
-        """Scroll."""
         self.scrolled(self.text.roll(by))
 
     def action_page(self, by: int) -> None:
-        """A screenful."""
         self.scrolled(self.text.page(by))
 
     def action_close(self) -> None:
-        """Close."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""A dialog to read and close; the evidence behind one entry of the log is one."""
+"""A dialog to read and close, as for the evidence behind a log entry."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -37,7 +37,6 @@ class TextDialog(Modal[None]):
         return (("↑", ""), ("↓", "scroll"), ("esc", "close"))
 
     def parts(self) -> ComposeResult:
-        """Title, text."""
         with Vertical(classes="dialog wide reading"):
             yield Static(Content(self._title), classes="question")
             with VerticalScroll(can_focus=False):
@@ -45,7 +44,6 @@ class TextDialog(Modal[None]):
                     yield Static(part, classes="part")
 
     def action_roll(self, by: int) -> None:
-        """Scroll; nothing is animated."""
         view = self.query_one(VerticalScroll)
         to = max(0, min(view.max_scroll_y, round(view.scroll_target_y) + by))
         if to == round(view.scroll_target_y):
@@ -54,7 +52,6 @@ class TextDialog(Modal[None]):
             view.scroll_to(y=to, animate=False)
 
     def action_close(self) -> None:
-        """Close."""
         self.dismiss(None)
 
 
@@ -62,7 +59,7 @@ MOST_CHARACTERS = 20_000
 
 
 class Detail(TextDialog):
-    """Foreign text, shown as it is."""
+    """Untrusted text, shown without markup."""
 
     def __init__(self, title: str, body: str, clock: Callable[[], float] = monotonic) -> None:
         text = clip(body.expandtabs(4), MOST_CHARACTERS) or "There is nothing more to tell."
